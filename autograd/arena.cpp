@@ -1,0 +1,53 @@
+#include "autograd/arena.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace heed {
+
+namespace {
+std::size_t padded(std::size_t bytes) { return (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment; }
+} // namespace
+
+void Arena::Free::operator()(std::byte* p) const { ::operator delete(p, std::align_val_t(alignment)); }
+
+void Arena::add_block(std::size_t bytes) {
+  auto* p = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment)));
+  blocks_.push_back({std::unique_ptr<std::byte, Free>(p), bytes});
+  capacity_ += bytes;
+  offset_ = 0;
+}
+
+void* Arena::take(std::size_t bytes) {
+  const std::size_t n = padded(std::max<std::size_t>(bytes, 1));
+  if (blocks_.empty() || offset_ + n > blocks_.back().size) {
+    const std::size_t grow = std::clamp<std::size_t>(capacity_, std::size_t{1} << 18, std::size_t{1} << 28);
+    add_block(std::max(n, grow));
+  }
+  void* p = blocks_.back().memory.get() + offset_;
+  offset_ += n;
+  used_ += n;
+  peak_ = std::max(peak_, used_);
+  return p;
+}
+
+void Arena::rewind() {
+  if (blocks_.size() > 1) {
+    const std::size_t bytes = peak_;
+    blocks_.clear();
+    capacity_ = 0;
+    add_block(bytes);
+  }
+  offset_ = 0;
+  used_ = 0;
+}
+
+void Arena::reserve(std::size_t bytes) {
+  if (bytes <= capacity_ && blocks_.size() <= 1) return;
+  blocks_.clear();
+  capacity_ = 0;
+  add_block(padded(bytes));
+  used_ = 0;
+}
+
+} // namespace heed

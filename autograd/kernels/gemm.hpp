@@ -1,0 +1,47 @@
+// Matrix products. The only place that knows of BLAS.
+#pragma once
+
+#include "autograd/real.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace heed {
+
+/// Makes BLAS ready, once per process: single-threaded (threads are the shards'), with the kernels of this CPU.
+///
+/// OpenBLAS picks its kernels by a list of CPU models and takes SSE3 ones where it does not know the model, five times
+/// slower on a CPU with AVX-512 that is newer than the list. Where the instruction set allows better ones than it chose,
+/// they are chosen here; OPENBLAS_CORETYPE, if set, wins.
+void prepare_blas();
+
+/// Which kernels are in use, for manifests: "OpenBLAS 0.3.21 SkylakeX".
+std::string blas_description();
+
+namespace HEED_REAL {
+
+/// A matrix in memory: element (i, j) stands at p[i row_stride + j column_stride]. A transpose is a view, so no
+/// product needs flags.
+struct Matrix {
+  Real* p;
+  std::int64_t rows, columns;
+  std::int64_t row_stride, column_stride;
+
+  Matrix transposed() const { return {p, columns, rows, column_stride, row_stride}; }
+};
+
+/// A row-major matrix without gaps.
+inline Matrix row_major(const Real* p, std::int64_t rows, std::int64_t columns) {
+  return {const_cast<Real*>(p), rows, columns, columns, 1};
+}
+
+/// c = alpha a b + beta c, where a is [m, k], b is [k, n] and c is [m, n]. Each matrix needs a stride of 1 along one of its
+/// axes (or one element there); heed::Failed otherwise, and where the extents do not fit. With beta = 0, c need not hold
+/// numbers. Not for k = 0 with beta unlike 0 or 1.
+void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
+
+/// Multiplications and additions of all products on this thread so far: 2 m n k each.
+double gemm_operations();
+
+} // namespace HEED_REAL
+} // namespace heed

@@ -1,0 +1,64 @@
+// Vectors of numbers, and loops over them. With plain `load(p, n)` and `store(p, v, n)` the same body serves whole
+// vectors and the rest at the end.
+#pragma once
+
+#include "autograd/real.hpp"
+
+#include <cstdint>
+#include <xsimd/xsimd.hpp>
+
+namespace heed::HEED_REAL {
+
+using Pack = xsimd::batch<Real>;
+inline constexpr int lanes = static_cast<int>(Pack::size);
+
+/// The first n numbers at p; the other lanes are zero.
+inline Pack load(const Real* p, int n = lanes) {
+  if (n == lanes) [[likely]] return Pack::load_unaligned(p);
+  alignas(64) Real padded[lanes] = {};
+  for (int i = 0; i < n; ++i) padded[i] = p[i];
+  return Pack::load_aligned(padded);
+}
+
+/// Writes the first n lanes.
+inline void store(Real* p, const Pack& v, int n = lanes) {
+  if (n == lanes) [[likely]] return v.store_unaligned(p);
+  alignas(64) Real all[lanes];
+  v.store_aligned(all);
+  for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+
+/// Calls f(i, n) for i = 0, lanes, 2 lanes, ...; n is `lanes` but for the last.
+template <class F> inline void map(std::int64_t size, F&& f) {
+  std::int64_t i = 0;
+  for (; i + lanes <= size; i += lanes) f(i, lanes);
+  if (i < size) f(i, static_cast<int>(size - i));
+}
+
+/// Stores or adds, as `first` says.
+inline void deposit(Real* p, const Pack& v, bool first, int n = lanes) { store(p, first ? v : v + load(p, n), n); }
+inline void deposit(Real& p, Real v, bool first) { p = first ? v : p + v; }
+
+/// Sum over i of f(i, n), where f returns a Pack whose lanes beyond n are zero.
+template <class F> inline Real sum_over(std::int64_t size, F&& f) {
+  Pack total(Real{0});
+  map(size, [&](std::int64_t i, int n) { total += f(i, n); });
+  return xsimd::hadd(total);
+}
+
+/// The largest of the n >= 1 numbers at p.
+inline Real largest(const Real* p, std::int64_t n) {
+  std::int64_t i = 0;
+  Real m = p[0];
+  if (n >= lanes) {
+    Pack best = load(p);
+    for (i = lanes; i + lanes <= n; i += lanes) best = xsimd::max(best, load(p + i));
+    alignas(64) Real all[lanes];
+    best.store_aligned(all);
+    for (Real v : all) m = v > m ? v : m;
+  }
+  for (; i < n; ++i) m = p[i] > m ? p[i] : m;
+  return m;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,49 @@
+// Who may attend to whom.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heed {
+
+/// One contract everywhere: true means attend; a row that may attend to nothing gives zeros and a zero gradient.
+/// All conditions must hold at once. Pointers must stay valid until the backward pass is done.
+struct Mask {
+  /// Query i attends to keys 0 .. i + offset only.
+  bool causal = false;
+  /// Position of query 0 among the keys (queries that come after cached keys).
+  std::int64_t offset = 0;
+  /// Query i attends to keys within this many positions of i + offset only; negative: no window.
+  std::int64_t window = -1;
+  /// [B]: keys at and beyond this many are padding; null: none.
+  const std::int32_t* lengths = nullptr;
+  /// [B or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
+  const std::uint8_t* allowed = nullptr;
+  /// Is `allowed` one matrix for the whole batch?
+  bool allowed_shared = true;
+
+  struct Range {
+    std::int64_t begin, end;
+  };
+  /// The keys that query i of batch entry b may see, as far as ranges tell: 0 <= begin <= end <= keys.
+  Range range(std::int64_t b, std::int64_t i, std::int64_t keys) const {
+    Range r{0, keys};
+    const std::int64_t at = i + offset;
+    if (lengths) r.end = std::min<std::int64_t>(r.end, lengths[b]);
+    if (causal) r.end = std::min(r.end, at + 1);
+    if (window >= 0) {
+      r.begin = std::max<std::int64_t>(r.begin, at - window);
+      r.end = std::min(r.end, at + window + 1);
+    }
+    r.end = std::max<std::int64_t>(r.end, 0);
+    r.begin = std::min(r.begin, r.end);  // a window may lie beyond the last key
+    return r;
+  }
+  /// The row of `allowed` for query i of batch entry b, or null.
+  const std::uint8_t* row(std::int64_t b, std::int64_t i, std::int64_t queries, std::int64_t keys) const {
+    return allowed ? allowed + ((allowed_shared ? 0 : b) * queries + i) * keys : nullptr;
+  }
+  bool everywhere() const { return !causal && window < 0 && !lengths && !allowed; }
+};
+
+} // namespace heed

@@ -1,0 +1,131 @@
+// The operations. Each is a free function on tensors of one tape: it checks the shapes, computes the value, and records
+// what adds to its operands' gradients. All throw heed::Failed with `[op] ...` where shapes do not fit.
+//
+// Views (reshape of a contiguous tensor, transpose, slice, ...) share memory and copy nothing; every operation takes any
+// view. `d` stands for "derivative of the loss by".
+#pragma once
+
+#include "autograd/mask.hpp"
+#include "autograd/rng.hpp"
+#include "autograd/tape.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+// ---- arithmetic (ops/arithmetic.cpp) ----
+
+/// x + y, elementwise with broadcasting: shapes are aligned at the last axis, an extent of 1 stretches.
+Tensor add(const Tensor& x, const Tensor& y);
+/// x - y with broadcasting.
+Tensor sub(const Tensor& x, const Tensor& y);
+/// x y with broadcasting.
+Tensor mul(const Tensor& x, const Tensor& y);
+/// x / y with broadcasting. Division by zero gives what IEEE 754 gives.
+Tensor div(const Tensor& x, const Tensor& y);
+/// factor x + shift.
+Tensor scale(const Tensor& x, Real factor, Real shift = 0);
+
+// ---- elementwise functions (ops/activation.cpp) ----
+
+Tensor exp(const Tensor& x);
+/// Natural logarithm.
+Tensor log(const Tensor& x);
+Tensor tanh(const Tensor& x);
+/// 1 / (1 + exp(-x)).
+Tensor sigmoid(const Tensor& x);
+/// max(x, 0); the derivative at 0 is 0.
+Tensor relu(const Tensor& x);
+/// x Phi(x) = x (1 + erf(x / sqrt 2)) / 2, exact (Hendrycks and Gimpel 2016, arXiv 1606.08415).
+Tensor gelu(const Tensor& x);
+/// The same paper's approximation: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+Tensor gelu_tanh(const Tensor& x);
+/// x sigmoid(x) (the same paper; Ramachandran et al. 2017, arXiv 1710.05941, as "swish").
+Tensor silu(const Tensor& x);
+
+// ---- products (ops/matmul.cpp) ----
+
+/// Matrix products over the last two axes: [..., m, k] by [..., k, n] gives [..., m, n]. The axes before them broadcast.
+/// Transposed views cost nothing.
+Tensor matmul(const Tensor& a, const Tensor& b);
+/// y = x w^T (+ bias): x [..., in], w [out, in], bias [out] (or none), y [..., out].
+Tensor linear(const Tensor& x, const Tensor& w);
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias);
+
+// ---- reductions (ops/reduction.cpp) ----
+
+/// Sum over all elements: a scalar.
+Tensor sum(const Tensor& x);
+/// Sum over one axis, which disappears, or stays with extent 1 where `keep`.
+Tensor sum(const Tensor& x, int axis, bool keep = false);
+Tensor mean(const Tensor& x);
+Tensor mean(const Tensor& x, int axis, bool keep = false);
+/// Largest over one axis; the gradient goes to the first element that has it.
+Tensor max(const Tensor& x, int axis, bool keep = false);
+
+// ---- shapes (ops/shape.cpp) ----
+
+/// The same elements in row-major order under another shape. One extent may be -1: what is left. A view where x is
+/// contiguous, a copy otherwise.
+Tensor reshape(const Tensor& x, Shape shape);
+Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> extents);
+/// Two axes exchanged; a view.
+Tensor transpose(const Tensor& x, int axis = -2, int other = -1);
+/// `length` entries of an axis from `begin` on; a view.
+Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t length);
+/// Tensors one after the other along an axis; the other extents must be the same.
+Tensor concat(const std::vector<Tensor>& parts, int axis);
+/// x without gaps in memory: x itself where it has none.
+Tensor contiguous(const Tensor& x);
+/// An axis of extent 1 put before `axis`; a view.
+Tensor unsqueeze(const Tensor& x, int axis);
+
+// ---- rows (ops/softmax.cpp, ops/norm.cpp) ----
+
+/// exp(x_i) / sum_j exp(x_j) over the last axis, computed without overflow.
+Tensor softmax(const Tensor& x);
+/// x_i - log sum_j exp(x_j) over the last axis.
+Tensor log_softmax(const Tensor& x);
+/// softmax over the keys that each query may attend to, 0 elsewhere: x [B, H, Tq, Tk]. A row that may attend to nothing
+/// gives zeros and a zero gradient.
+Tensor masked_softmax(const Tensor& x, const Mask& mask);
+/// `value` where `where` is nonzero, x elsewhere: `where` has x's shape, row-major, and is copied. No gradient flows
+/// through filled elements.
+Tensor masked_fill(const Tensor& x, const std::uint8_t* where, Real value);
+
+/// (x - mean) / sqrt(variance + epsilon) gain + bias over the last axis, with the biased variance (Ba et al. 2016, arXiv
+/// 1607.06450). gain, bias: [width]; bias may be absent.
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor* bias, Real epsilon = Real(1e-5));
+/// x / sqrt(mean(x^2) + epsilon) gain over the last axis (Zhang and Sennrich 2019, arXiv 1910.07467). gain: [width].
+Tensor rms_norm(const Tensor& x, const Tensor& gain, Real epsilon = Real(1e-5));
+/// x / max(|x|, epsilon) over the last axis, |x| the Euclidean norm.
+Tensor l2_normalize(const Tensor& x, Real epsilon = Real(1e-12));
+
+// ---- tokens (ops/embedding.cpp, ops/loss.cpp) ----
+
+/// Rows of a table: table [vocabulary, width], tokens of any shape, result [shape..., width]. Tokens are copied;
+/// heed::Failed names one that is out of range.
+Tensor embedding(const Tensor& table, const std::int32_t* tokens, const Shape& shape);
+
+struct CrossEntropyOptions {
+  /// The target distribution is (1 - s) one-hot + s uniform (Szegedy et al. 2015, arXiv 1512.00567).
+  Real label_smoothing = 0;
+  /// Rows with this target count for nothing.
+  std::int32_t ignore = -1;
+  /// What the sum over rows is divided by; 0: the number of rows that count (a mean; 0 where none does).
+  /// A shard of a batch divides by the whole batch's count.
+  Real divisor = 0;
+};
+/// Sum over rows of -sum_c target_c log softmax(logits)_c, divided: logits [..., classes], one target for each row
+/// (copied), the result is a scalar. Softmax and cross-entropy are one pass forward and one backward.
+Tensor cross_entropy(const Tensor& logits, const std::int32_t* targets, const CrossEntropyOptions& options = {});
+
+// ---- randomness (ops/dropout.cpp) ----
+
+/// Zero with the given probability, x / (1 - probability) otherwise (Srivastava et al. 2014). Element i is decided by
+/// (key, first + i) alone. probability in [0, 1).
+Tensor dropout(const Tensor& x, double probability, const RandomKey& key, std::uint64_t first);
+
+} // namespace heed::HEED_REAL

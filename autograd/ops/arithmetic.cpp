@@ -1,0 +1,133 @@
+#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/walk.hpp"
+#include "autograd/ops.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// y = f(a, b), broadcast to y's shape. y is contiguous.
+template <class F> void combine(const Tensor& y, const Tensor& a, const Tensor& b, F f) {
+  walk<3>(y.shape, {y.stride, stretched(a.shape, a.stride, y.shape), stretched(b.shape, b.stride, y.shape)},
+          [&](auto at, std::int64_t n, auto step) {
+            Real* p = y.data + at[0];
+            const Real *s = a.data + at[1], *t = b.data + at[2];
+            if (step[0] == 1 && step[1] == 1 && step[2] == 1) {
+              for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], t[i]);
+            } else if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
+              for (std::int64_t i = 0; i < n; ++i) p[i] = f(s[i], *t);
+            } else {
+              for (std::int64_t i = 0; i < n; ++i) p[i * step[0]] = f(s[i * step[1]], t[i * step[2]]);
+            }
+          });
+}
+
+// Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over what x was stretched to.
+template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tensor& a, const Tensor& b, F f) {
+  Into d = x.tape->into(x);
+  if (!d) return;
+  const Real* dy = x.tape->grad(y);
+  if (d.first && x.size() != y.size()) {  // stretched, over none at all perhaps
+    walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
+      for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
+    });
+    d.first = false;
+  }
+  const bool first = d.first;
+  walk<4>(y.shape,
+          {stretched(x.shape, x.stride, y.shape), y.stride, stretched(a.shape, a.stride, y.shape),
+           stretched(b.shape, b.stride, y.shape)},
+          [&](auto at, std::int64_t n, auto step) {
+            Real* p = d.p + at[0];
+            const Real *g = dy + at[1], *s = a.data + at[2], *t = b.data + at[3];
+            if (step[0] == 0) {
+              Real total = 0;
+              for (std::int64_t i = 0; i < n; ++i) total += f(g[i * step[1]], s[i * step[2]], t[i * step[3]]);
+              deposit(*p, total, first);
+            } else if (step[0] == 1 && step[1] == 1 && step[2] == 1 && step[3] == 1) {
+              if (first)
+                for (std::int64_t i = 0; i < n; ++i) p[i] = f(g[i], s[i], t[i]);
+              else
+                for (std::int64_t i = 0; i < n; ++i) p[i] += f(g[i], s[i], t[i]);
+            } else {
+              for (std::int64_t i = 0; i < n; ++i)
+                deposit(p[i * step[0]], f(g[i * step[1]], s[i * step[2]], t[i * step[3]]), first);
+            }
+          });
+}
+
+Tensor broadcast_output(const Op& op, const Tensor& x, const Tensor& y) {
+  Shape shape;
+  if (!broadcast(x.shape, y.shape, shape))
+    op.fail(fmt::format("the shapes do not broadcast: {} and {}", x.shape.text(), y.shape.text()));
+  return op.output(shape);
+}
+
+// A residual connection hands its gradient on to its first operand instead of copying it.
+void pass_on(const Tensor& out, const Tensor& x, const Tensor& y) {
+  if (!x.tape->hand_on(out, x)) reduce_into(x, out, x, y, [](Real g, Real, Real) { return g; });
+}
+
+} // namespace
+
+Tensor add(const Tensor& x, const Tensor& y) {
+  const Op op("add", {&x, &y});
+  const Tensor out = broadcast_output(op, x, y);
+  combine(out, x, y, [](Real a, Real b) { return a + b; });
+  op.record(out, [=] {
+    reduce_into(y, out, x, y, [](Real g, Real, Real) { return g; });
+    pass_on(out, x, y);
+  });
+  return out;
+}
+
+Tensor sub(const Tensor& x, const Tensor& y) {
+  const Op op("sub", {&x, &y});
+  const Tensor out = broadcast_output(op, x, y);
+  combine(out, x, y, [](Real a, Real b) { return a - b; });
+  op.record(out, [=] {
+    reduce_into(y, out, x, y, [](Real g, Real, Real) { return -g; });
+    pass_on(out, x, y);
+  });
+  return out;
+}
+
+Tensor mul(const Tensor& x, const Tensor& y) {
+  const Op op("mul", {&x, &y});
+  const Tensor out = broadcast_output(op, x, y);
+  combine(out, x, y, [](Real a, Real b) { return a * b; });
+  op.record(out, [=] {
+    reduce_into(x, out, x, y, [](Real g, Real, Real b) { return g * b; });
+    reduce_into(y, out, x, y, [](Real g, Real a, Real) { return g * a; });
+  });
+  return out;
+}
+
+Tensor div(const Tensor& x, const Tensor& y) {
+  const Op op("div", {&x, &y});
+  const Tensor out = broadcast_output(op, x, y);
+  combine(out, x, y, [](Real a, Real b) { return a / b; });
+  op.record(out, [=] {
+    reduce_into(x, out, x, y, [](Real g, Real, Real b) { return g / b; });
+    reduce_into(y, out, x, y, [](Real g, Real a, Real b) { return -g * a / (b * b); });
+  });
+  return out;
+}
+
+Tensor scale(const Tensor& input, Real factor, Real shift) {
+  const Op op("scale", {&input});
+  const Tensor x = contiguous(input);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t i = 0, n = y.size(); i < n; ++i) y.data[i] = factor * x.data[i] + shift;
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    map(y.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.first, n); });
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,32 @@
+#include "autograd/kernels/pack.hpp"
+#include "autograd/ops.hpp"
+
+namespace heed::HEED_REAL {
+
+Tensor dropout(const Tensor& input, double probability, const RandomKey& key, std::uint64_t first) {
+  const Op op("dropout", {&input});
+  op.check(probability >= 0 && probability < 1, "the probability must be in [0, 1), it is {}", probability);
+  if (probability == 0) return input;
+  const Tensor x = contiguous(input);
+  const std::int64_t n = x.size();
+  const Tensor y = op.output(x.shape);
+  Real* factor = op.tape().keep<Real>(n);  // 0 or 1 / (1 - probability)
+  const auto limit = static_cast<std::uint64_t>(probability * 0x1p32);
+  const auto kept = static_cast<Real>(1 / (1 - probability));
+  // One block decides four elements; which four depends on their number alone.
+  for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(n); i < end; i += 4) {
+    const RandomBlock bits = random_block(key, i / 4);
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (i + j >= first && i + j < end) factor[i + j - first] = bits[j] < limit ? Real{0} : kept;
+  }
+  map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    map(n, [&](std::int64_t i, int m) { deposit(d.p + i, load(dy + i, m) * load(factor + i, m), d.first, m); });
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

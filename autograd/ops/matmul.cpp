@@ -1,0 +1,145 @@
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/walk.hpp"
+#include "autograd/ops.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// The matrix in the last two axes of x, at the given place.
+Matrix matrix(const Tensor& x, Real* p) { return {p, x.shape[-2], x.shape[-1], x.stride[-2], x.stride[-1]}; }
+
+bool usable(const Tensor& x) {
+  return x.stride[-1] == 1 || x.stride[-2] == 1 || x.shape[-1] == 1 || x.shape[-2] == 1;
+}
+
+// Calls f(a, b, y) with the offset of each pair of matrices and of their product.
+template <class F> void each_product(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
+  Shape leading = y.shape;
+  leading.rank -= 2;
+  auto strides = [&](const Tensor& t) {
+    Shape shape = t.shape, stride = t.stride;
+    shape.rank = stride.rank = t.rank() - 2;
+    return stretched(shape, stride, leading);
+  };
+  walk<3>(leading, {strides(a), strides(b), strides(y)}, [&](auto at, std::int64_t n, auto step) {
+    for (std::int64_t i = 0; i < n; ++i) f(at[0] + i * step[0], at[1] + i * step[1], at[2] + i * step[2]);
+  });
+}
+
+// Where the gradient of an operand goes. One that serves for several products is zeroed first, and then added to.
+Into product_into(const Tensor& x, const Tensor& y) {
+  Into d = x.tape->into(x);
+  std::int64_t served = 1, products = 1;
+  for (int i = 0; i < x.rank() - 2; ++i) served *= x.shape[i];
+  for (int i = 0; i < y.rank() - 2; ++i) products *= y.shape[i];
+  if (!d || !d.first || served == products) return d;
+  walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
+    for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
+  });
+  d.first = false;
+  return d;
+}
+
+// x seen as one matrix of rows, where its leading axes leave no gap between rows.
+bool rows_of(const Tensor& x, Matrix& m) {
+  std::int64_t rows = 1;
+  for (int i = x.rank() - 2; i >= 0; --i) {
+    if (x.shape[i] != 1 && x.stride[i] != x.stride[-2] * rows) return false;
+    rows *= x.shape[i];
+  }
+  m = {x.data, rows, x.shape[-1], x.stride[-2], x.stride[-1]};
+  return m.column_stride == 1 || m.columns == 1;
+}
+
+} // namespace
+
+Tensor matmul(const Tensor& left, const Tensor& right) {
+  const Op op("matmul", {&left, &right});
+  op.check(left.rank() >= 2 && right.rank() >= 2, "both operands need two axes or more, they have {} and {}",
+           left.rank(), right.rank());
+  const Tensor a = usable(left) ? left : contiguous(left), b = usable(right) ? right : contiguous(right);
+  Shape shape, a_leading = a.shape, b_leading = b.shape;
+  a_leading.rank -= 2;
+  b_leading.rank -= 2;
+  if (a.shape[-1] != b.shape[-2] || !broadcast(a_leading, b_leading, shape))
+    op.fail(fmt::format("{} by {} does not fit", a.shape.text(), b.shape.text()));
+  shape.push_back(a.shape[-2]);
+  shape.push_back(b.shape[-1]);
+  const Tensor y = op.output(shape);
+
+  each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    gemm(matrix(a, a.data + i), matrix(b, b.data + j), matrix(y, y.data + k));
+  });
+  op.record(y, [=] {
+    Real* dy = const_cast<Real*>(y.tape->grad(y));
+    // One gradient after the other: the operands may share their memory.
+    if (const Into d = product_into(a, y)) {
+      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.first ? 0 : 1);
+      });
+    }
+    if (const Into d = product_into(b, y)) {
+      each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        gemm(matrix(a, a.data + i).transposed(), matrix(y, dy + k), matrix(b, d.p + j), 1, d.first ? 0 : 1);
+      });
+    }
+  });
+  return y;
+}
+
+namespace {
+
+Tensor affine(const Tensor& input, const Tensor& weight, const Tensor* bias) {
+  const Op op("linear", {&input, &weight, bias ? bias : &weight});
+  op.check(input.rank() >= 1 && weight.rank() == 2, "x needs an axis and w two, they have {} and {}", input.rank(),
+           weight.rank());
+  if (input.shape[-1] != weight.shape[1])
+    op.fail(fmt::format("x and w must share the input width: x is {}, w is {}", input.shape.text(),
+                        weight.shape.text()));
+  if (bias && !(bias->shape == Shape{weight.shape[0]}))
+    op.fail(fmt::format("the bias must be [{}], it is {}", weight.shape[0], bias->shape.text()));
+  Tensor x = input.rank() == 1 ? unsqueeze(input, 0) : input;
+  Matrix rows{};
+  if (!rows_of(x, rows)) {
+    x = contiguous(x);
+    rows_of(x, rows);
+  }
+  const Tensor w = usable(weight) ? weight : contiguous(weight);
+  const bool biased = bias != nullptr;
+  const Tensor b = biased ? contiguous(*bias) : w;
+  Shape shape = input.shape;
+  const std::int64_t width = shape[-1] = w.shape[0];
+  const Tensor y = op.output(shape);
+  if (biased)
+    for (std::int64_t i = 0; i < rows.rows; ++i)
+      map(width, [&](std::int64_t j, int n) { store(y.data + i * width + j, load(b.data + j, n), n); });
+  gemm(rows, matrix(w, w.data).transposed(), row_major(y.data, rows.rows, width), 1, biased ? 1 : 0);
+
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    const Matrix dy = row_major(tape.grad(y), rows.rows, width);
+    if (const Into d = tape.into(x)) {
+      Matrix dx = rows;
+      dx.p = d.p;
+      gemm(dy, matrix(w, w.data), dx, 1, d.first ? 0 : 1);
+    }
+    if (const Into d = tape.into(w)) gemm(dy.transposed(), rows, matrix(w, d.p), 1, d.first ? 0 : 1);
+    if (!biased) return;
+    if (const Into d = tape.into(b)) {
+      if (d.first)
+        for (std::int64_t j = 0; j < width; ++j) d.p[j] = 0;
+      for (std::int64_t i = 0; i < dy.rows; ++i)
+        map(width, [&](std::int64_t j, int n) { store(d.p + j, load(d.p + j, n) + load(dy.p + i * width + j, n), n); });
+    }
+  });
+  return y;
+}
+
+} // namespace
+
+Tensor linear(const Tensor& x, const Tensor& w) { return affine(x, w, nullptr); }
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias) { return affine(x, w, &bias); }
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,162 @@
+#include "autograd/kernels/pack.hpp"
+#include "autograd/ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+void check_vector(const Op& op, const char* name, const Tensor& v, const Tensor& x) {
+  op.check(x.rank() >= 1 && x.shape[-1] > 0, "x needs a last axis with an entry");
+  if (!(v.shape == Shape{x.shape[-1]}))
+    op.fail(fmt::format("the {} must be [{}], it is {}", name, x.shape[-1], v.shape.text()));
+}
+
+// A zeroed place for a gradient that is summed over rows.
+Into summed_into(const Tensor& v) {
+  Into d = v.tape->into(v);
+  if (d && d.first) std::fill_n(d.p, v.size(), Real{0});
+  d.first = false;
+  return d;
+}
+
+} // namespace
+
+Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases, Real epsilon) {
+  const Op op("layer_norm", {&input, &gains, biases ? biases : &gains});
+  check_vector(op, "gain", gains, input);
+  if (biases) check_vector(op, "bias", *biases, input);
+  const Tensor x = contiguous(input), gain = contiguous(gains);
+  const bool biased = biases != nullptr;
+  const Tensor bias = biased ? contiguous(*biases) : gain;
+  const std::int64_t width = x.shape[-1], count = x.size() / width;
+  const Real share = Real{1} / static_cast<Real>(width);
+  const Tensor y = op.output(x.shape);
+  Real* centre = op.tape().keep<Real>(count);      // mean and 1 / deviation of each row
+  Real* precision = op.tape().keep<Real>(count);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const Real* p = x.data + r * width;
+    Real* q = y.data + r * width;
+    const Real m = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
+    Real squares = 0;
+    if (width % lanes == 0)
+      squares = sum_over(width, [&](std::int64_t i, int) { const Pack c = load(p + i) - m; return c * c; });
+    else
+      for (std::int64_t i = 0; i < width; ++i) squares += (p[i] - m) * (p[i] - m);
+    const Real s = Real{1} / std::sqrt(share * squares + epsilon);
+    centre[r] = m;
+    precision[r] = s;
+    map(width, [&](std::int64_t i, int n) {
+      const Pack v = (load(p + i, n) - m) * s * load(gain.data + i, n);
+      store(q + i, biased ? v + load(bias.data + i, n) : v, n);
+    });
+  }
+  // With h = (x - mean) s: dx = s (g dy - mean(g dy) - h mean(g dy h)), dgain = sum dy h, dbias = sum dy.
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    const Real* dy = tape.grad(y);
+    const Into dg = summed_into(gain);
+    const Into db = biased ? summed_into(bias) : Into{};
+    const Into dx = tape.into(x);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const Real *p = x.data + r * width, *g = dy + r * width;
+      const Real m = centre[r], s = precision[r];
+      Pack along(Real{0}), across(Real{0});
+      map(width, [&](std::int64_t i, int n) {
+        const Pack d = load(g + i, n), h = (load(p + i, n) - m) * s, w = d * load(gain.data + i, n);
+        along += w;
+        across += w * h;
+        if (dg) store(dg.p + i, load(dg.p + i, n) + d * h, n);
+        if (db) store(db.p + i, load(db.p + i, n) + d, n);
+      });
+      if (!dx) continue;
+      const Real mean_along = share * xsimd::hadd(along), mean_across = share * xsimd::hadd(across);
+      map(width, [&](std::int64_t i, int n) {
+        const Pack h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
+        deposit(dx.p + r * width + i, s * (w - mean_along - h * mean_across), dx.first, n);
+      });
+    }
+  });
+  return y;
+}
+
+Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
+  const Op op("rms_norm", {&input, &gains});
+  check_vector(op, "gain", gains, input);
+  const Tensor x = contiguous(input), gain = contiguous(gains);
+  const std::int64_t width = x.shape[-1], count = x.size() / width;
+  const Real share = Real{1} / static_cast<Real>(width);
+  const Tensor y = op.output(x.shape);
+  Real* precision = op.tape().keep<Real>(count);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const Real* p = x.data + r * width;
+    const Real squares =
+        sum_over(width, [&](std::int64_t i, int n) { const Pack v = load(p + i, n); return v * v; });
+    const Real s = precision[r] = Real{1} / std::sqrt(share * squares + epsilon);
+    map(width, [&](std::int64_t i, int n) {
+      store(y.data + r * width + i, load(p + i, n) * s * load(gain.data + i, n), n);
+    });
+  }
+  // With h = x s: dx = s (g dy - h mean(g dy h)), dgain = sum dy h.
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    const Real* dy = tape.grad(y);
+    const Into dg = summed_into(gain);
+    const Into dx = tape.into(x);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const Real *p = x.data + r * width, *g = dy + r * width;
+      const Real s = precision[r];
+      Pack across(Real{0});
+      map(width, [&](std::int64_t i, int n) {
+        const Pack d = load(g + i, n), h = load(p + i, n) * s;
+        across += d * load(gain.data + i, n) * h;
+        if (dg) store(dg.p + i, load(dg.p + i, n) + d * h, n);
+      });
+      if (!dx) continue;
+      const Real mean_across = share * xsimd::hadd(across);
+      map(width, [&](std::int64_t i, int n) {
+        const Pack h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
+        deposit(dx.p + r * width + i, s * (w - h * mean_across), dx.first, n);
+      });
+    }
+  });
+  return y;
+}
+
+Tensor l2_normalize(const Tensor& input, Real epsilon) {
+  const Op op("l2_normalize", {&input});
+  op.check(input.rank() >= 1 && input.shape[-1] > 0, "x needs a last axis with an entry");
+  const Tensor x = contiguous(input);
+  const std::int64_t width = x.shape[-1], count = x.size() / width;
+  const Tensor y = op.output(x.shape);
+  Real* inverse = op.tape().keep<Real>(count);  // 1 / |x|, negative where epsilon took the norm's place
+  for (std::int64_t r = 0; r < count; ++r) {
+    const Real* p = x.data + r * width;
+    const Real norm = std::sqrt(
+        sum_over(width, [&](std::int64_t i, int n) { const Pack v = load(p + i, n); return v * v; }));
+    const Real s = Real{1} / std::max(norm, epsilon);
+    inverse[r] = norm < epsilon ? -s : s;
+    map(width, [&](std::int64_t i, int n) { store(y.data + r * width + i, load(p + i, n) * s, n); });
+  }
+  // dx = (dy - y (y . dy)) / |x|; below epsilon, dx = dy / epsilon.
+  op.record(y, [=] {
+    const Into d = y.tape->into(x);
+    if (!d) return;
+    const Real* dy = y.tape->grad(y);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const Real *q = y.data + r * width, *g = dy + r * width;
+      const Real s = std::abs(inverse[r]);
+      const Real along = inverse[r] < 0 ? Real{0} : sum_over(width, [&](std::int64_t i, int n) {
+        return load(q + i, n) * load(g + i, n);
+      });
+      map(width, [&](std::int64_t i, int n) {
+        deposit(d.p + r * width + i, s * (load(g + i, n) - load(q + i, n) * along), d.first, n);
+      });
+    }
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,151 @@
+#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/walk.hpp"
+#include "autograd/ops.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+int checked_axis(const Op& op, int axis, int rank) {
+  op.check(axis >= -rank && axis < rank, "there is no axis {} in a tensor of {} axes", axis, rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+// to <- from, or to <- to + from, over arrays of one shape.
+void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from, const Shape& from_stride,
+                  bool overwrite) {
+  walk<2>(extent, {to_stride, from_stride}, [&](auto at, std::int64_t n, auto step) {
+    Real* p = to + at[0];
+    const Real* q = from + at[1];
+    if (step[0] == 1 && step[1] == 1) {
+      map(n, [&](std::int64_t i, int count) { deposit(p + i, load(q + i, count), overwrite, count); });
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) deposit(p[i * step[0]], q[i * step[1]], overwrite);
+    }
+  });
+}
+
+} // namespace
+
+Tensor contiguous(const Tensor& x) {
+  if (x.contiguous()) return x;
+  const Op op("contiguous", {&x});
+  const Tensor y = op.output(x.shape);
+  copy_strided(x.shape, y.data, y.stride, x.data, x.stride, true);
+  op.record(y, [=] {
+    if (const Into d = x.tape->into(x)) copy_strided(x.shape, d.p, x.stride, x.tape->grad(y), y.stride, d.first);
+  });
+  return y;
+}
+
+Tensor reshape(const Tensor& input, Shape shape) {
+  const Op op("reshape", {&input});
+  int open = -1;
+  std::int64_t known = 1;
+  for (int i = 0; i < shape.rank; ++i) {
+    if (shape[i] >= 0) {
+      known *= shape[i];
+      continue;
+    }
+    op.check(shape[i] == -1 && open < 0, "only one extent may be left open, with -1");
+    open = i;
+  }
+  if (open >= 0) {
+    op.check(known > 0 && input.size() % known == 0, "{} elements do not divide into pieces of {}", input.size(), known);
+    shape[open] = input.size() / known;
+  }
+  if (shape.size() != input.size())
+    op.fail(fmt::format("{} has {} elements, {} has {}", input.shape.text(), input.size(), shape.text(), shape.size()));
+  const Tensor x = contiguous(input);
+  return Op::view(x, x.data, shape, shape.row_major());
+}
+
+Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> extents) {
+  Shape shape;
+  for (std::int64_t e : extents) {
+    shape.push_back(0);
+    shape[-1] = e;
+  }
+  return reshape(x, shape);
+}
+
+Tensor transpose(const Tensor& x, int axis, int other) {
+  const Op op("transpose", {&x});
+  axis = checked_axis(op, axis, x.rank());
+  other = checked_axis(op, other, x.rank());
+  Tensor y = x;
+  std::swap(y.shape[axis], y.shape[other]);
+  std::swap(y.stride[axis], y.stride[other]);
+  return y;
+}
+
+Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t length) {
+  const Op op("slice", {&x});
+  axis = checked_axis(op, axis, x.rank());
+  op.check(begin >= 0 && length >= 0 && begin + length <= x.shape[axis], "[{}, {}) is not within axis {} of {} entries",
+           begin, begin + length, axis, x.shape[axis]);
+  Tensor y = x;
+  y.data += begin * x.stride[axis];
+  y.shape[axis] = length;
+  return y;
+}
+
+Tensor unsqueeze(const Tensor& x, int axis) {
+  const Op op("unsqueeze", {&x});
+  axis = checked_axis(op, axis, x.rank() + 1);
+  Tensor y = x;
+  y.shape.push_back(1);
+  y.stride.push_back(1);
+  for (int i = y.rank() - 1; i > axis; --i) {
+    y.shape[i] = y.shape[i - 1];
+    y.stride[i] = y.stride[i - 1];
+  }
+  y.shape[axis] = 1;
+  return y;
+}
+
+Tensor concat(const std::vector<Tensor>& parts, int axis) {
+  if (parts.empty()) throw Failed("[concat] there is nothing to put together");
+  Tensor out{};
+  std::int64_t begin = 0;
+  Shape shape = parts.front().shape;
+  const Op first("concat", {&parts.front()});
+  axis = checked_axis(first, axis, shape.rank);
+  shape[axis] = 0;
+  bool wanted = false;
+  for (const Tensor& x : parts) {
+    const Op op("concat", {&parts.front(), &x});
+    op.check(x.rank() == shape.rank, "the parts have {} and {} axes", shape.rank, x.rank());
+    for (int i = 0; i < shape.rank; ++i)
+      if (i != axis && x.shape[i] != shape[i])
+        op.fail(fmt::format("the parts differ beside axis {}: {} and {}", axis, parts.front().shape.text(),
+                            x.shape.text()));
+    shape[axis] += x.shape[axis];
+    wanted = wanted || op.wanted();
+  }
+  Tape& tape = first.tape();
+  out = tape.make(shape);
+  out.slot->wanted = wanted;
+  for (const Tensor& x : parts) {
+    Tensor piece = slice(out, axis, begin, x.shape[axis]);
+    copy_strided(x.shape, piece.data, piece.stride, x.data, x.stride, true);
+    begin += x.shape[axis];
+  }
+  const auto n = static_cast<std::int64_t>(parts.size());
+  const Tensor* kept = tape.keep_copy(parts.data(), n);
+  const Op op("concat", {&out});
+  op.record(out, [=] {
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Tensor& x = kept[i];
+      const Real* dy = x.tape->grad(out) + at * out.stride[axis];
+      if (const Into d = x.tape->into(x)) copy_strided(x.shape, d.p, x.stride, dy, out.stride, d.first);
+      at += x.shape[axis];
+    }
+  });
+  return out;
+}
+
+} // namespace heed::HEED_REAL

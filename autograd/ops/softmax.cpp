@@ -1,0 +1,163 @@
+#include "autograd/kernels/pack.hpp"
+#include "autograd/ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Rows {
+  std::int64_t count, width;
+};
+
+Rows rows(const Op& op, const Tensor& x) {
+  op.check(x.rank() >= 1 && x.shape[-1] > 0, "x needs a last axis with an entry");
+  return {x.size() / x.shape[-1], x.shape[-1]};
+}
+
+// y = softmax of the n numbers at x.
+void softmax_row(const Real* x, Real* y, std::int64_t n) {
+  const Real top = largest(x, n);
+  Real total = 0;
+  if (n >= lanes) {
+    Pack sums(Real{0});
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const Pack e = xsimd::exp(load(x + i) - top);
+      store(y + i, e);
+      sums += e;
+    }
+    total = xsimd::hadd(sums);
+    for (; i < n; ++i) total += y[i] = std::exp(x[i] - top);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) total += y[i] = std::exp(x[i] - top);
+  }
+  const Real inverse = Real{1} / total;
+  for (std::int64_t i = 0; i < n; ++i) y[i] *= inverse;
+}
+
+// dx (+)= y (dy - sum y dy) on one row.
+void softmax_row_gradient(const Real* y, const Real* dy, Real* dx, std::int64_t n, bool first) {
+  const Real along = sum_over(n, [&](std::int64_t i, int m) { return load(y + i, m) * load(dy + i, m); });
+  map(n, [&](std::int64_t i, int m) { deposit(dx + i, load(y + i, m) * (load(dy + i, m) - along), first, m); });
+}
+
+} // namespace
+
+Tensor softmax(const Tensor& input) {
+  const Op op("softmax", {&input});
+  const Tensor x = contiguous(input);
+  const Rows r = rows(op, x);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t i = 0; i < r.count; ++i) softmax_row(x.data + i * r.width, y.data + i * r.width, r.width);
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    for (std::int64_t i = 0; i < r.count; ++i) {
+      const std::int64_t at = i * r.width;
+      softmax_row_gradient(y.data + at, dy + at, d.p + at, r.width, d.first);
+    }
+  });
+  return y;
+}
+
+Tensor log_softmax(const Tensor& input) {
+  const Op op("log_softmax", {&input});
+  const Tensor x = contiguous(input);
+  const Rows r = rows(op, x);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t i = 0; i < r.count; ++i) {
+    const Real* p = x.data + i * r.width;
+    const Real top = largest(p, r.width);
+    Real total = 0;
+    for (std::int64_t k = 0; k < r.width; ++k) total += std::exp(p[k] - top);
+    const Real normaliser = top + std::log(total);
+    map(r.width, [&](std::int64_t k, int n) { store(y.data + i * r.width + k, load(p + k, n) - normaliser, n); });
+  }
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    for (std::int64_t i = 0; i < r.count; ++i) {
+      const std::int64_t at = i * r.width;
+      const Real total = sum_over(r.width, [&](std::int64_t k, int n) { return load(dy + at + k, n); });
+      map(r.width, [&](std::int64_t k, int n) {
+        deposit(d.p + at + k, load(dy + at + k, n) - xsimd::exp(load(y.data + at + k, n)) * total, d.first, n);
+      });
+    }
+  });
+  return y;
+}
+
+Tensor masked_softmax(const Tensor& input, const Mask& mask) {
+  const Op op("masked_softmax", {&input});
+  op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
+  const Tensor x = contiguous(input);
+  const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3], count = x.size() / std::max<std::int64_t>(keys, 1);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t b = i / (heads * queries), q = i % queries;
+    const Mask::Range seen = mask.range(b, q, keys);
+    const std::uint8_t* allowed = mask.row(b, q, queries, keys);
+    const Real* p = x.data + i * keys;
+    Real* out = y.data + i * keys;
+    std::fill_n(out, seen.begin, Real{0});
+    std::fill(out + seen.end, out + keys, Real{0});
+    const std::int64_t n = seen.end - seen.begin;
+    if (n == 0) continue;
+    if (!allowed) {
+      softmax_row(p + seen.begin, out + seen.begin, n);
+      continue;
+    }
+    Real top = -std::numeric_limits<Real>::infinity();
+    bool any = false;
+    for (std::int64_t k = seen.begin; k < seen.end; ++k)
+      if (allowed[k]) {
+        top = !any || p[k] > top || p[k] != p[k] ? p[k] : top;
+        any = true;
+      }
+    Real total = 0;
+    for (std::int64_t k = seen.begin; k < seen.end; ++k) total += out[k] = allowed[k] ? std::exp(p[k] - top) : Real{0};
+    if (any)
+      for (std::int64_t k = seen.begin; k < seen.end; ++k) out[k] /= total;
+  }
+  // Where a weight is zero for the mask's sake, so is the gradient: it carries the weight as a factor.
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = i * keys;
+      const Mask::Range seen = mask.range(i / (heads * queries), i % queries, keys);
+      if (d.first) {
+        std::fill_n(d.p + at, seen.begin, Real{0});
+        std::fill(d.p + at + seen.end, d.p + at + keys, Real{0});
+      }
+      const std::int64_t from = at + seen.begin;
+      softmax_row_gradient(y.data + from, dy + from, d.p + from, seen.end - seen.begin, d.first);
+    }
+  });
+  return y;
+}
+
+Tensor masked_fill(const Tensor& input, const std::uint8_t* where, Real value) {
+  const Op op("masked_fill", {&input});
+  const Tensor x = contiguous(input);
+  const std::int64_t n = x.size();
+  const std::uint8_t* filled = op.tape().keep_copy(where, n);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.data[i] = filled[i] ? value : x.data[i];
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    for (std::int64_t i = 0; i < n; ++i) deposit(d.p[i], filled[i] ? Real{0} : dy[i], d.first);
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,71 @@
+#include "autograd/parameters.hpp"
+
+#include "autograd/error.hpp"
+#include "autograd/rng.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+#include <xxhash.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+constexpr std::int64_t boundary = 64 / sizeof(Real);
+
+// Every block of random bits gives two normal numbers. The name's hash moves a parameter to a place of its own in the
+// sequence of 2^64 blocks.
+void draw_normal(const RandomKey& key, std::uint64_t start, double deviation, Real* values, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += 2) {
+    const auto pair = normal_pair(key, start + static_cast<std::uint64_t>(i / 2));
+    values[i] = static_cast<Real>(deviation * pair[0]);
+    if (i + 1 < n) values[i + 1] = static_cast<Real>(deviation * pair[1]);
+  }
+}
+
+void draw_uniform(const RandomKey& key, std::uint64_t start, double bound, Real* values, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const RandomBlock block = random_block(key, start + static_cast<std::uint64_t>(i));
+    values[i] = static_cast<Real>(bound * (2.0 * static_cast<double>(unit_interval(block[0])) - 1.0));
+  }
+}
+
+} // namespace
+
+ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init) {
+  if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
+  entries_.push_back({std::move(name), shape, init, extent_, shape.rank >= 2});
+  extent_ += (shape.size() + boundary - 1) / boundary * boundary;
+  values_.resize(static_cast<std::size_t>(extent_));
+  return {entries_.size() - 1};
+}
+
+void Parameters::initialise(std::uint64_t seed) {
+  const RandomKey key{seed, Stream::init, 0};
+  std::fill(values_.begin(), values_.end(), Real{0});
+  for (const Entry& e : entries_) {
+    Real* const values = values_.data() + e.offset;
+    const std::int64_t n = e.shape.size();
+    const std::uint64_t start = XXH3_64bits(e.name.data(), e.name.size());
+    switch (e.init.kind) {
+      case Init::Kind::constant: std::fill_n(values, n, static_cast<Real>(e.init.a)); break;
+      case Init::Kind::normal: draw_normal(key, start, e.init.a, values, n); break;
+      case Init::Kind::uniform: draw_uniform(key, start, e.init.a, values, n); break;
+    }
+  }
+}
+
+const Parameters::Entry* Parameters::find(std::string_view name) const {
+  for (const Entry& e : entries_)
+    if (e.name == name) return &e;
+  return nullptr;
+}
+
+std::int64_t Parameters::count() const {
+  std::int64_t n = 0;
+  for (const Entry& e : entries_) n += e.shape.size();
+  return n;
+}
+
+} // namespace heed::HEED_REAL

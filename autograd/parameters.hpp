@@ -1,0 +1,71 @@
+// The trainable numbers of a model, in one piece of memory.
+#pragma once
+
+#include "autograd/real.hpp"
+#include "autograd/shape.hpp"
+
+#include <boost/align/aligned_allocator.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// How a parameter starts.
+struct Init {
+  enum class Kind { constant, normal, uniform };
+  Kind kind = Kind::constant;
+  double a = 0;  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  static Init zeros() { return {}; }
+  static Init constant(double value) { return {Kind::constant, value}; }
+  static Init normal(double deviation) { return {Kind::normal, deviation}; }
+  static Init uniform(double bound) { return {Kind::uniform, bound}; }
+};
+
+/// A parameter's number within its Parameters.
+struct ParameterId {
+  std::size_t index = 0;
+};
+
+/// Named parameters, added before the first step. Values stand one after the other, each parameter on a 64-byte
+/// boundary; gradients, moments and so on have the same layout, so that they can be walked together.
+class Parameters {
+public:
+  struct Entry {
+    std::string name;           ///< "blocks.0.attention.query.weight"
+    Shape shape;
+    Init init;
+    std::int64_t offset = 0;    ///< of its first number within the layout
+    bool decays = false;        ///< is it a matrix (two axes or more), which weight decay acts on?
+  };
+
+  /// Throws heed::Failed for a name that is taken.
+  ParameterId add(std::string name, const Shape& shape, const Init& init);
+
+  /// Draws every value anew. A parameter's numbers depend on the seed, its name and the position within it alone, so
+  /// that two models that share a name and a shape start alike there.
+  void initialise(std::uint64_t seed);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry& operator[](ParameterId id) const { return entries_[id.index]; }
+  /// Null where there is none of that name.
+  const Entry* find(std::string_view name) const;
+
+  /// Length of the layout in numbers, padding included.
+  std::int64_t extent() const { return extent_; }
+  /// Trainable numbers, padding not included.
+  std::int64_t count() const;
+
+  Real* values() { return values_.data(); }
+  const Real* values() const { return values_.data(); }
+  Real* values(ParameterId id) { return values_.data() + entries_[id.index].offset; }
+
+private:
+  std::vector<Entry> entries_;
+  std::vector<Real, boost::alignment::aligned_allocator<Real, 64>> values_;
+  std::int64_t extent_ = 0;
+};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,170 @@
+#include "autograd/tape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace heed::HEED_REAL {
+
+bool Tensor::contiguous() const {
+  std::int64_t step = 1;
+  for (int i = shape.rank - 1; i >= 0; --i) {
+    if (shape[i] != 1 && stride[i] != step) return false;
+    step *= shape[i];
+  }
+  return true;
+}
+
+Real Tensor::item() const {
+  if (size() != 1) throw Failed(fmt::format("[item] the tensor has {} elements, not one: {}", size(), shape.text()));
+  return data[0];
+}
+
+Tensor Tape::make(const Shape& shape) {
+  Tensor t{this, nullptr, nullptr, shape, shape.row_major()};
+  const std::int64_t n = shape.size();
+  t.data = arena_.take_array<Real>(n);
+  t.slot = new (arena_.take(sizeof(Slot))) Slot{};
+  t.slot->value = t.data;
+  t.slot->size = n;
+  return t;
+}
+
+Tensor Tape::zeros(const Shape& shape) {
+  Tensor t = make(shape);
+  std::fill_n(t.data, t.size(), Real{0});
+  return t;
+}
+
+Tensor Tape::constant(const Real* values, const Shape& shape) {
+  Tensor t{this, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
+  t.slot = new (arena_.take(sizeof(Slot))) Slot{};
+  t.slot->value = t.data;
+  t.slot->size = shape.size();
+  return t;
+}
+
+Tensor Tape::copy(const Real* values, const Shape& shape) {
+  Tensor t = make(shape);
+  std::copy_n(values, t.size(), t.data);
+  return t;
+}
+
+Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
+  Tensor t = constant(values, shape);
+  t.slot->grad = gradient;
+  t.slot->wanted = recording_ && gradient != nullptr;
+  return t;
+}
+
+Real* Tape::take_gradient(std::int64_t size) {
+  for (Pile& pile : piles_) {
+    if (pile.size == 0) break;
+    if (pile.size == size && pile.top) {
+      auto* p = reinterpret_cast<Real*>(pile.top);
+      pile.top = pile.top->next;
+      return p;
+    }
+  }
+  return static_cast<Real*>(arena_.take(std::max(sizeof(Spare), static_cast<std::size_t>(size) * sizeof(Real))));
+}
+
+void Tape::recycle(Real* gradient, std::int64_t size) {
+  if (size == 0) return;  // a pile of size 0 is one that is free for any size
+  for (Pile& pile : piles_) {
+    if (pile.size == 0) pile.size = size;
+    if (pile.size == size) {
+      pile.top = new (gradient) Spare{pile.top};
+      return;
+    }
+  }
+}
+
+Into Tape::into(const Tensor& x) {
+  Slot& s = *x.slot;
+  if (!s.wanted) return {};
+  if (watching_ && touched_count_ < 8) touched_[touched_count_++] = &s;
+  if (!s.grad) {
+    s.grad = take_gradient(s.size);
+    s.owned = true;
+  }
+  Real* p = s.grad + (x.data - s.value);
+  if (s.written) return {p, false};
+  s.written = true;
+  if (x.size() == s.size) return {p, true};
+  std::fill_n(s.grad, s.size, Real{0});  // a view of a part: the rest of the slot has no gradient yet
+  return {p, false};
+}
+
+bool Tape::hand_on(const Tensor& y, const Tensor& x) {
+  Slot& from = *y.slot;
+  Slot& to = *x.slot;
+  if (!to.wanted || to.grad || !from.owned || &from == &to) return false;
+  if (x.size() != to.size || y.size() != from.size || from.size != to.size) return false;
+  if (!x.contiguous() || x.data != to.value || !y.contiguous()) return false;
+  to.grad = std::exchange(from.grad, nullptr);
+  to.owned = true;
+  to.written = true;
+  from.owned = false;
+  if (watching_ && touched_count_ < 8) touched_[touched_count_++] = &to;
+  return true;
+}
+
+void Tape::backward(const Tensor& loss, Real seed) {
+  if (loss.tape != this) throw Failed("[backward] the loss is of another tape");
+  if (loss.size() != 1)
+    throw Failed(fmt::format("[backward] the loss must have one element, it is {}", loss.shape.text()));
+  if (!loss.slot->wanted) return;
+  into(loss).p[0] = seed;
+  for (const Node* node = last_; node; node = node->previous) {
+    Slot& s = *node->output.slot;
+    if (!s.written) continue;  // nothing depends on this result
+    touched_count_ = 0;
+    node->run(node->closure);
+    for (int i = 0; i < touched_count_; ++i)
+      look_at(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
+    if (s.owned && s.grad) {
+      recycle(s.grad, s.size);
+      s.grad = nullptr;
+    }
+  }
+  last_ = nullptr;
+}
+
+void Tape::rewind() {
+  last_ = nullptr;
+  nodes_ = 0;
+  std::fill(std::begin(piles_), std::end(piles_), Pile{});
+  arena_.rewind();
+}
+
+void Tape::look_at(const char* name, const char* what, const Real* p, std::int64_t n) const {
+  for (std::int64_t i = 0; i < n; ++i)
+    if (!std::isfinite(p[i]))
+      throw Failed(fmt::format("[{}] {} has {} at element {} of {}", name, what,
+                               std::isnan(p[i]) ? "a NaN" : "an infinite value", i, n));
+}
+
+Op::Op(const char* name, std::initializer_list<const Tensor*> operands) : name_(name) {
+  for (const Tensor* x : operands) {
+    if (!x->tape) fail("an operand is empty");
+    if (tape_ && x->tape != tape_) fail("the operands are of different tapes");
+    tape_ = x->tape;
+    wanted_ = wanted_ || x->slot->wanted;
+  }
+  wanted_ = wanted_ && tape_->recording_;
+}
+
+void Op::fail(const std::string& message) const { throw Failed(fmt::format("[{}] {}", name_, message)); }
+
+Tensor Op::output(const Shape& shape) const {
+  Tensor y = tape_->make(shape);
+  y.slot->wanted = wanted_;
+  return y;
+}
+
+Tensor Op::view(const Tensor& x, Real* data, const Shape& shape, const Shape& stride) {
+  return {x.tape, data, x.slot, shape, stride};
+}
+
+} // namespace heed::HEED_REAL

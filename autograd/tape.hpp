@@ -1,0 +1,154 @@
+// Reverse-mode differentiation: operations append closures to a tape, `backward` runs them from the last to the first.
+//
+//   Tape tape;
+//   Tensor w = tape.leaf(values, gradients, {3});
+//   Tensor loss = sum(mul(w, w));
+//   tape.backward(loss);          // gradients now holds 2 w
+//   tape.rewind();                // everything but the leaves' own memory is gone
+//
+// Values, gradients and closures live in the tape's arena. A tape belongs to one thread.
+#pragma once
+
+#include "autograd/arena.hpp"
+#include "autograd/error.hpp"
+#include "autograd/tensor.hpp"
+
+#include <fmt/core.h>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace heed::HEED_REAL {
+
+class Tape {
+public:
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// A tensor with memory of its own, uninitialised, that no gradient flows to unless an operation says so.
+  Tensor make(const Shape& shape);
+  /// The same, filled with zeros.
+  Tensor zeros(const Shape& shape);
+  /// Numbers from outside that want no gradient; not copied, so they must outlive the step.
+  Tensor constant(const Real* values, const Shape& shape);
+  /// A copy of numbers from outside that wants no gradient.
+  Tensor copy(const Real* values, const Shape& shape);
+  /// Numbers from outside whose gradient is written to `gradient` (same shape, row-major) by `backward`. What stood
+  /// there before is overwritten if the loss depends on the leaf, and left as it is if not: see `untouched`.
+  Tensor leaf(const Real* values, Real* gradient, const Shape& shape);
+  /// Has `backward` written nothing to this leaf's gradient?
+  static bool untouched(const Tensor& leaf) { return !leaf.slot->written; }
+
+  /// Memory of the step, for what closures keep.
+  template <class T> T* keep(std::int64_t n) { return arena_.take_array<T>(n); }
+  template <class T> const T* keep_copy(const T* from, std::int64_t n) {
+    T* to = keep<T>(n);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+    return to;
+  }
+
+  /// Runs all closures backwards from `loss`, which must have one element. The derivative of it by itself is `seed`.
+  void backward(const Tensor& loss, Real seed = 1);
+
+  /// The gradient of a view's slot, at the view: valid in the closure of the op that made it, with the value's strides.
+  const Real* grad(const Tensor& y) const { return y.slot->grad + (y.data - y.slot->value); }
+  /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `first`
+  /// promises that all of x is written now.
+  Into into(const Tensor& x);
+  /// Hands y's gradient memory on to x, if x has none yet and both cover their slots alike; y's is gone then.
+  bool hand_on(const Tensor& y, const Tensor& x);
+
+  /// Forgets the step. Tensors of it are no longer valid.
+  void rewind();
+
+  /// In this mode every result and gradient is looked at, and the first that is not finite throws heed::Failed, naming
+  /// the operation: `[softmax] the result has a NaN at 17`.
+  void watch(bool on) { watching_ = on; }
+  /// Without recording, operations only compute: for evaluation.
+  void record(bool on) { recording_ = on; }
+  bool recording() const { return recording_; }
+
+  Arena& arena() { return arena_; }
+  std::int64_t nodes() const { return nodes_; }
+
+private:
+  friend class Op;
+  struct Node {
+    Node* previous;
+    const char* name;
+    Tensor output;
+    void (*run)(const void*);
+    const void* closure;
+  };
+
+  template <class F> void append(const char* name, const Tensor& y, const F& f) {
+    static_assert(std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>,
+                  "a closure lives in the arena, which destroys nothing: capture by value, and only trivial values");
+    void* where = arena_.take(sizeof(F));
+    auto* node = new (arena_.take(sizeof(Node))) Node{
+        last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f)};
+    last_ = node;
+    ++nodes_;
+  }
+
+  Real* take_gradient(std::int64_t size);
+  void recycle(Real* gradient, std::int64_t size);
+  void look_at(const char* name, const char* what, const Real* p, std::int64_t n) const;
+
+  // Gradients that are no longer needed, by size: later ones of the same size take their memory.
+  struct Spare {
+    Spare* next;
+  };
+  struct Pile {
+    std::int64_t size = 0;
+    Spare* top = nullptr;
+  };
+  static constexpr int pile_count = 64;
+
+  Arena arena_;
+  Node* last_ = nullptr;
+  std::int64_t nodes_ = 0;
+  Pile piles_[pile_count];
+  bool recording_ = true;
+  bool watching_ = false;
+  Slot* touched_[8] = {};  // by the closure that runs, for `watch`
+  int touched_count_ = 0;
+};
+
+/// One operation under way: names errors, makes the output, records the closure.
+class Op {
+public:
+  /// Throws heed::Failed where an operand has no tape, or another one than the first.
+  Op(const char* name, std::initializer_list<const Tensor*> operands);
+
+  const char* name() const { return name_; }
+  Tape& tape() const { return *tape_; }
+  /// Does anything want a gradient of this operation?
+  bool wanted() const { return wanted_; }
+
+  /// Throws heed::Failed with `[name] message`. The message is only formatted when the check fails.
+  template <class... A> void check(bool holds, fmt::format_string<A...> message, A&&... arguments) const {
+    if (!holds) [[unlikely]] fail(fmt::format(message, std::forward<A>(arguments)...));
+  }
+  [[noreturn]] void fail(const std::string& message) const;
+
+  /// The result's tensor, uninitialised.
+  Tensor output(const Shape& shape) const;
+  /// Another shape and stride over x's memory.
+  static Tensor view(const Tensor& x, Real* data, const Shape& shape, const Shape& stride);
+
+  /// Keeps the closure that adds to the operands' gradients, and, if the tape watches, looks at the result.
+  template <class F> void record(const Tensor& y, const F& backward) const {
+    if (tape_->watching_) tape_->look_at(name_, "the result", y.data, y.size());
+    if (wanted_) tape_->append(name_, y, backward);
+  }
+
+private:
+  const char* name_;
+  Tape* tape_ = nullptr;
+  bool wanted_ = false;
+};
+
+} // namespace heed::HEED_REAL

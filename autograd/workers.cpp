@@ -1,0 +1,84 @@
+#include "autograd/error.hpp"
+#include "autograd/shards.hpp"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace heed {
+
+Workers::Workers(int threads) {
+  if (threads < 1) throw Failed(fmt::format("[workers] there must be at least one thread, not {}", threads));
+  threads_.reserve(static_cast<std::size_t>(threads - 1));
+  for (int worker = 1; worker < threads; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::run(int jobs, const std::function<void(int, int)>& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = &job;
+    jobs_ = jobs;
+    next_ = 0;
+    ++round_;
+  }
+  if (jobs > 1) wake_.notify_all();
+  take_jobs(0);
+
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return running_ == 0; });
+  // A worker that wakes only now finds no job left, and sleeps on: nobody waits for it.
+  jobs_ = next_ = 0;
+  job_ = nullptr;
+  failed_job_ = -1;
+  if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
+}
+
+void Workers::work(int worker) {
+  std::uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stop_ || round_ != seen; });
+      if (stop_) return;
+      seen = round_;
+    }
+    take_jobs(worker);
+  }
+}
+
+void Workers::take_jobs(int worker) {
+  std::unique_lock lock(mutex_);
+  while (next_ < jobs_) {
+    const int i = next_++;
+    ++running_;
+    const std::function<void(int, int)>& job = *job_;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      job(i, worker);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --running_;
+    if (failure) {
+      // Jobs are handed out in order, so the lowest that fails has been handed out by now: no more are needed.
+      next_ = jobs_;
+      if (failed_job_ < 0 || i < failed_job_) {
+        failed_job_ = i;
+        failure_ = failure;
+      }
+    }
+  }
+  if (running_ == 0) done_.notify_all();
+}
+
+} // namespace heed

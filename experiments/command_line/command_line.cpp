@@ -1,0 +1,130 @@
+#include "experiments/command_line/command_line.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/command_line/build.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/config/values.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <new>
+
+namespace heed {
+
+namespace {
+
+/// Names of commands: those that help shows, or all.
+std::vector<std::string> command_names(const CLI::App& app, bool hidden_too = false) {
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       app.get_subcommands([&](const CLI::App* a) { return hidden_too || !a->get_group().empty(); }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+bool is_one_of(const std::string& word, const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// What CLI11 did not understand, in words that help.
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  const CLI::App& command = parsed.empty() ? app : *parsed.back();
+  const std::string where = parsed.empty() ? "" : command.get_name() + ": ";
+  const std::string help = parsed.empty() ? "heed --help" : fmt::format("heed {} --help", command.get_name());
+  const std::string see = fmt::format("\n      {} says what there is", help);
+  for (const std::string& word : command.remaining()) {
+    if (word == "--") continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with('-'))
+      return fmt::format("{}there is no option {}{}{}", where, name, did_you_mean(name, option_names(command)), see);
+    return fmt::format("{}nothing is expected at \"{}\"{}", where, word, see);
+  }
+  return fmt::format("{}{}{}", where, error.what(), see);
+}
+
+int show_help(const CLI::App& app, Console& console) {
+  console.out << app.help();
+  return 0;
+}
+
+int read_and_do(const std::vector<std::string>& arguments, Console& console) {
+  CLI::App app{"Heed: ablations of attention, from one file to a report.", "heed"};
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(0, 1);
+  app.footer("A first look:\n"
+             "  heed run configs/quickstart.toml\n"
+             "  heed variants\n"
+             "heed COMMAND --help says more of each." + std::string(exit_statuses));
+  app.get_formatter()->column_width(34);
+  app.get_formatter()->label("OPTIONS", "options");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("REQUIRED", "");
+  Commands commands{app, console, {}};
+  for (auto* add : {add_run, add_plan, add_check, add_show, add_status, add_report, add_generate, add_variants,
+                    add_options, add_worker})
+    add(commands);
+
+  if (arguments.empty()) {
+    show_help(app, console);
+    return 2;
+  }
+  const std::string& first = arguments.front();
+  if (!first.starts_with('-') && !is_one_of(first, command_names(app, true))) {
+    const std::vector<std::string> names = command_names(app);
+    throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
+                              fmt::join(names, ", ")));
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return show_help(app, console);
+  } catch (const CLI::CallForVersion&) {
+    console.out << version_text() << "\n";
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    throw Refused(explain(error, app));
+  }
+  if (!commands.chosen) throw Refused("no command was given\n      heed --help says what there is");
+  return commands.chosen();
+}
+
+} // namespace
+
+int command_line(const std::vector<std::string>& arguments, Console& console) {
+  int status = 0;
+  std::string problem;
+  try {
+    status = read_and_do(arguments, console);
+    console.out.flush();
+    if (!console.out) {
+      problem = "standard output can't be written";
+      status = std::max(status, 1);
+    }
+  } catch (const Refused& error) {
+    status = 2;
+    problem = error.what();
+  } catch (const std::bad_alloc&) {
+    status = 1;
+    problem = "out of memory";
+  } catch (const std::exception& error) {
+    status = 1;
+    problem = error.what();
+  }
+  if (!problem.empty()) {
+    console.out.flush();
+    fmt::print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
+  }
+  console.err.flush();
+  return status;
+}
+
+} // namespace heed

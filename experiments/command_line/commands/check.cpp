@@ -1,0 +1,40 @@
+// heed check: is a configuration fine, with all that it would run?
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/preparation.hpp"
+
+#include <fmt/ostream.h>
+
+namespace heed {
+
+namespace {
+
+struct CheckArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+};
+
+int check(const CheckArguments& arguments, Console& console) {
+  Tasks tasks;
+  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  fmt::print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
+             prepared.metric.name);
+  return 0;
+}
+
+} // namespace
+
+void add_check(Commands& commands) {
+  add_command<CheckArguments>(
+      commands, "check", "check a config, its data and every arm's model; run nothing",
+      "Examples:\n"
+      "  heed check configs/quickstart.toml\n"
+      "  heed check my.toml attention.score=additive\n"
+      "Errors name file:line:column, what was found, what is allowed and the nearest name." +
+          std::string(exit_statuses),
+      [](CLI::App& command, CheckArguments& arguments) {
+        add_config(command, arguments.config, arguments.overrides);
+      },
+      check);
+}
+
+} // namespace heed

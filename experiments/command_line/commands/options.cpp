@@ -1,0 +1,44 @@
+// heed options: every option there is, for people, for programs and for editors.
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/config/schema.hpp"
+
+#include <boost/json/parse.hpp>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+struct OptionsArguments {
+  std::string table;
+  bool json = false, schema = false;
+};
+
+int options(const OptionsArguments& arguments, Console& console) {
+  if (arguments.schema) console.out << indented(boost::json::parse(json_schema()));
+  else if (arguments.json) console.out << indented(boost::json::parse(options_json(arguments.table)));
+  else console.out << options_text(arguments.table);
+  return 0;
+}
+
+} // namespace
+
+void add_options(Commands& commands) {
+  add_command<OptionsArguments>(
+      commands, "options", "every option of a config: meaning, default, what is allowed",
+      "Examples:\n"
+      "  heed options\n"
+      "  heed options train\n"
+      "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
+          std::string(exit_statuses),
+      [](CLI::App& command, OptionsArguments& arguments) {
+        command.add_option("TABLE", arguments.table, "only this table or option: train, attention.cosine, train.clip, ...")
+            ->type_name("");
+        auto* json = command.add_flag("--json", arguments.json, "for programs");
+        command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config")->excludes(json);
+      },
+      options);
+}
+
+} // namespace heed

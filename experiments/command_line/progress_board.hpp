@@ -1,0 +1,59 @@
+// What is known of a sweep while it runs: counts, what each running run is at, and the time left. Draws nothing.
+#pragma once
+
+#include "experiments/sweep/executor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+struct BoardRun {
+  std::string label;                   ///< "score = additive, seed 3"
+  std::int64_t steps = 0;
+  double work = 1;                     ///< relative to other runs: its FLOPs
+};
+
+/// Times are seconds on any clock that only goes forward.
+class ProgressBoard {
+public:
+  ProgressBoard(std::vector<BoardRun> runs, double now);
+
+  void take(const RunEvent& event, double now);
+
+  std::size_t total() const { return runs_.size(); }
+  /// Runs that are finished, whether now or before.
+  std::size_t done() const;
+  std::size_t failed() const;
+  /// From what was done so far since the start; none before enough is known.
+  std::optional<double> seconds_left(double now) const;
+
+  /// "12 of 66 runs, 1 failed, 3 min 20 s left".
+  std::string headline(double now) const;
+  /// A bar with the headline, then a line for each running run; each at most `width` columns.
+  std::vector<std::string> lines(double now, std::size_t width) const;
+  /// One line without a bar: the headline, and the running runs' steps and losses.
+  std::string plain_line(double now) const;
+
+  const std::string& label(std::size_t run) const { return runs_.at(run).about.label; }
+
+private:
+  enum class State { waiting, elsewhere, running, done, failed, stopped };
+  struct Entry {
+    BoardRun about;
+    State state = State::waiting;
+    Progress progress;
+    std::optional<double> base;        ///< the part that was done before this start, 0 to 1
+    bool before = false;               ///< finished before this start
+  };
+  double fraction(const Entry& entry) const;
+  std::string at(const Entry& entry) const;
+
+  std::vector<Entry> runs_;
+  double start_;
+};
+
+} // namespace heed

@@ -1,0 +1,192 @@
+#include "experiments/config/catalogue.hpp"
+
+#include "experiments/config/families.hpp"
+#include "experiments/config/option_tables.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <unordered_map>
+
+namespace heed {
+namespace {
+
+template <class T>
+Section section(std::string table, std::string title, const OptionTable<T>& options, T Config::*member) {
+  Section s{std::move(table), std::move(title), options.options(), {}, {}, {}, {}};
+  s.set = [&options, member](Config& c, const OptionValues& v) { c.*member = options.read(v); };
+  s.get = [&options, member](const Config& c) { return options.write(c.*member); };
+  return s;
+}
+
+template <class T>
+Section block_section(std::string table, std::string title, const OptionTable<T>& options, T LayerChoice::*member) {
+  Section s{std::move(table), std::move(title), options.options(), {}, {}, {}, {}};
+  s.set_layer = [&options, member](LayerChoice& c, const OptionValues& v) { c.*member = options.read(v); };
+  s.get_layer = [&options, member](const LayerChoice& c) { return options.write(c.*member); };
+  return s;
+}
+
+/// Where the options of each family's chosen variant go.
+struct Place {
+  std::string_view key;
+  OptionValues Config::*options;
+  OptionValues LayerChoice::*layer_options;
+};
+constexpr Place places[] = {
+    {"task.kind", &Config::task_options, nullptr},
+    {"model.kind", &Config::model_options, nullptr},
+    {"position.kind", &Config::position_options, nullptr},
+    {"attention.score", nullptr, &LayerChoice::score_options},
+    {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
+    {"train.optimizer", &Config::optimizer_options, nullptr},
+    {"train.schedule", &Config::schedule_options, nullptr},
+};
+
+std::vector<FamilyPlace> make_family_places() {
+  std::vector<FamilyPlace> out;
+  for (VariantFamily& family : variant_families()) {
+    const std::string key = full_name(family.table, family.key);
+    const Place* found = nullptr;
+    for (const Place& place : places)
+      if (place.key == key) found = &place;
+    if (!found) throw std::logic_error(fmt::format("no place in Config for the options of {}", key));
+    out.push_back({std::move(family), key, found->options, found->layer_options});
+  }
+  return out;
+}
+
+std::vector<Section> make_sections() {
+  std::vector<Section> out;
+  out.push_back(section("", "The experiment", general_option_table(), &Config::general));
+  out.push_back(section("data", "Data from files", data_option_table(), &Config::data));
+  out.push_back(section("task", "Task", task_option_table(), &Config::task));
+  out.push_back(section("model", "Model", model_option_table(), &Config::model));
+  out.push_back(section("position", "Positions", position_option_table(), &Config::position));
+  out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));
+  out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
+  out.push_back(section("train", "Training", train_option_table(), &Config::train));
+  out.push_back(section("report", "Report", report_option_table(), &Config::report));
+  // A choice among variants may be any registered name.
+  for (Section& s : out)
+    for (Option& o : s.options)
+      for (const FamilyPlace& place : family_places())
+        if (place.key == full_name(s.table, o.name))
+          for (const Variant* v : place.family.variants) o.words.push_back(v->name);
+  return out;
+}
+
+std::vector<TableInfo> make_catalogue() {
+  std::vector<TableInfo> out;
+  for (const Section& s : sections()) {
+    out.push_back({s.table, s.title, s.options, nullptr});
+    for (const FamilyPlace& place : family_places())
+      if (place.family.table == s.table)
+        for (const Variant* v : place.family.variants)
+          out.push_back({full_name(s.table, v->name), v->summary, v->options, v});
+  }
+  return out;
+}
+
+/// Options and tables by name. Names that stand for two things, and presets of options that do not exist, are mistakes
+/// in a variant's record.
+struct Index {
+  std::unordered_map<std::string, const Option*> options;
+  std::unordered_map<std::string, const TableInfo*> tables;
+  std::vector<std::string> keys;
+
+  Index() {
+    for (const TableInfo& t : catalogue()) {
+      if (!tables.emplace(t.table, &t).second)
+        throw std::logic_error(fmt::format("two variants have the table [{}]", t.table));
+      for (const Option& o : t.options) {
+        keys.push_back(full_name(t.table, o.name));
+        if (!options.emplace(keys.back(), &o).second)
+          throw std::logic_error(fmt::format("two options have the name {}", keys.back()));
+      }
+    }
+    for (const std::string& key : keys)
+      if (tables.contains(key)) throw std::logic_error(fmt::format("{} is an option and a variant's table", key));
+    for (const FamilyPlace& place : family_places())
+      if (!find_variant(place.family, options.at(place.key)->default_value))
+        throw std::logic_error(fmt::format("the default of {} is not registered", place.key));
+    for (const FamilyPlace& place : family_places())
+      for (const Variant* v : place.family.variants)
+        for (const auto& [key, value] : v->presets) {
+          auto found = options.find(key);
+          if (found == options.end() || found->second->default_value.index() != value.index())
+            throw std::logic_error(fmt::format("{} {} presets {}, which is not an option of that type",
+                                               place.family.title, v->name, key));
+        }
+  }
+};
+
+const Index& index() {
+  static const Index built;
+  return built;
+}
+
+} // namespace
+
+std::vector<VariantFamily> variant_families() {
+  VariantFamily tasks{"task", "task", "kind", {}};
+  for (const TaskInfo* task : task_kinds()) tasks.variants.push_back(&task->about);
+  std::vector<VariantFamily> out{std::move(tasks), model_family()};
+  for (VariantFamily& f : layer_variant_families()) out.push_back(std::move(f));
+  for (VariantFamily& f : training_variant_families()) out.push_back(std::move(f));
+  return out;
+}
+
+const std::vector<FamilyPlace>& family_places() {
+  static const std::vector<FamilyPlace> built = make_family_places();
+  return built;
+}
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> built = make_sections();
+  return built;
+}
+
+const std::vector<TableInfo>& catalogue() {
+  static const std::vector<TableInfo> built = make_catalogue();
+  return built;
+}
+
+std::vector<TableInfo> all_tables() { return catalogue(); }
+
+const Option* find_option(std::string_view key) {
+  auto found = index().options.find(std::string(key));
+  return found == index().options.end() ? nullptr : found->second;
+}
+
+const TableInfo* find_table(std::string_view table) {
+  auto found = index().tables.find(std::string(table));
+  return found == index().tables.end() ? nullptr : found->second;
+}
+
+const Variant* find_variant(const VariantFamily& family, const Value& name) {
+  const auto* text = std::get_if<std::string>(&name);
+  for (const Variant* v : family.variants)
+    if (text && v->name == *text) return v;
+  return nullptr;
+}
+
+std::string full_name(std::string_view table, std::string_view option) {
+  return table.empty() ? std::string(option) : fmt::format("{}.{}", table, option);
+}
+
+std::string table_in_words(std::string_view table) {
+  return table.empty() ? "the top level" : fmt::format("[{}]", table);
+}
+
+bool belongs_to_blocks(std::string_view key) {
+  const std::string_view top = key.substr(0, key.find('.'));
+  for (const Section& s : sections())
+    if (s.table == top) return static_cast<bool>(s.set_layer);
+  return false;
+}
+
+const std::vector<std::string>& all_keys() { return index().keys; }
+
+} // namespace heed

@@ -1,0 +1,89 @@
+// The configuration of one run, resolved: every option has its value, and the combination is possible.
+// A sweep's file is expanded into many of these (experiments/sweep).
+#pragma once
+
+#include "layers/layer_options.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// Top level.
+struct GeneralOptions {
+  std::string name;                    ///< for people; not part of a run's identity
+  std::int64_t seed = 0;
+  std::string precision = "float32";   ///< float32 | float64
+};
+
+/// [data]
+struct DataOptions {
+  std::string path;                    ///< the file of a task that reads one
+  double train = 0.9;                  ///< fraction of the file, from its beginning
+  double test = 0.0;                   ///< fraction of the file, from its end; the rest between is for validation
+};
+
+/// [task]
+struct TaskOptions {
+  std::string kind = "copy";
+  std::int64_t seed = 0;               ///< of the examples and their splits, shared by all replicates
+  std::int64_t validation = 512;       ///< examples of a generated task's validation split
+  std::int64_t test = 512;             ///< likewise of its test split
+};
+
+/// [model]
+struct ModelOptions {
+  std::string kind = "decoder";        ///< decoder | encoder
+  std::int64_t layers = 2;
+  std::int64_t width = 64;
+  std::int64_t heads = 4;
+  bool tied_embeddings = true;         ///< decoder: the output's weights are the token embeddings
+  std::string embedding_scale = "none"; ///< none | sqrt: token embeddings are multiplied by sqrt(width)
+  double init_std = 0.02;              ///< weights ~ N(0, init_std^2)
+  bool scaled_init = true;             ///< residual projections: init_std / sqrt(2 layers)
+  double dropout = 0.0;                ///< of the embeddings
+};
+
+/// [train]
+struct TrainOptions {
+  std::int64_t steps = 1000;
+  std::int64_t batch = 32;             ///< sequences in a step
+  std::int64_t shards = 2;             ///< parts of a batch; changes bits, so part of the identity
+  std::int64_t threads = 0;            ///< 0: as many as the machine has, at most the shards
+  std::string optimizer = "adamw";     ///< adamw | adam | sgd, options in [train.adamw] and so on
+  std::string schedule = "constant";   ///< constant | linear | cosine | noam
+  double learning_rate = 1e-3;         ///< the highest
+  std::int64_t warmup = 0;             ///< steps; the rate is multiplied by (step + 1) / (warmup + 1) before
+  double clip = 0.0;                   ///< global gradient norm; 0: no clipping
+  double label_smoothing = 0.0;
+  std::int64_t evaluate_every = 0;     ///< steps; 0: only at the end
+  std::int64_t evaluate_batches = 0;   ///< batches of the validation split; 0: the whole split
+  std::int64_t checkpoint_every = 0;   ///< steps; 0: only at the end
+  std::int64_t log_every = 10;         ///< steps between the lines of training loss in metrics.jsonl
+};
+
+/// [report]
+struct ReportOptions {
+  std::string metric = "val_loss";     ///< what decides
+};
+
+struct Config {
+  GeneralOptions general;
+  DataOptions data;
+  TaskOptions task;
+  OptionValues task_options;           ///< [task.KIND]
+  ModelOptions model;
+  OptionValues model_options;          ///< [model.KIND]
+  PositionOptions position;
+  OptionValues position_options;       ///< [position.KIND]
+  std::vector<LayerChoice> layers;     ///< one for each of the model's blocks, overrides applied
+  TrainOptions train;
+  OptionValues optimizer_options;      ///< [train.OPTIMIZER]
+  OptionValues schedule_options;       ///< [train.SCHEDULE]
+  ReportOptions report;
+
+  bool float64() const { return general.precision == "float64"; }
+};
+
+} // namespace heed

@@ -1,0 +1,144 @@
+#include "experiments/config/config_file.hpp"
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/sweep_file.hpp"
+#include "experiments/config/toml_values.hpp"
+#include "experiments/config/unknown_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+struct Reader {
+  const std::string& name;
+  int layer;
+  Problems& problems;
+
+  Origin at(const toml::source_region& region) const { return origin_of(name, region, layer); }
+  void problem(const toml::source_region& region, std::string_view text) {
+    problems.add(fmt::format("{}: {}", at(region).text(), text));
+  }
+
+  /// One entry of a table: an option, or a table within.
+  void read_entry(const std::string& table, const TomlEntry& entry, std::map<std::string, Setting>& values) {
+    const std::string key = full_name(table, entry.name);
+    const bool plain = entry.name.find('.') == std::string::npos;
+    if (const Option* option = plain ? find_option(key) : nullptr) {
+      ReadValue read = read_node(*option, key, *entry.node);
+      if (read.value) values[key] = {*read.value, at(entry.at)};
+      else problem(entry.node->source(), read.problem);
+    } else if (plain && find_table(key)) {
+      if (const toml::table* within = entry.node->as_table()) read_entries(key, *within, values);
+      else
+        problem(entry.node->source(), fmt::format("[{}] is a table, but here is {}", key, node_in_words(*entry.node)));
+    } else {
+      problem(entry.at, plain && entry.node->is_table() ? unknown_table(key) : unknown_option(table, entry.name));
+    }
+  }
+
+  void read_entries(const std::string& table, const toml::table& entries, std::map<std::string, Setting>& values) {
+    for (const TomlEntry& entry : in_order(entries)) read_entry(table, entry, values);
+  }
+
+  /// `layers = [0, 1]` of an override.
+  void read_layers(const toml::node& node, BlockOverride& out) {
+    constexpr std::string_view allowed = "the blocks' numbers, counted from 0, such as layers = [0, 1]";
+    const toml::array* list = node.as_array();
+    if (!list || list->empty())
+      return problem(node.source(), fmt::format("[[block.override]] layers is {}; it must be {}",
+                                                list ? "an empty list" : node_in_words(node), allowed));
+    for (const toml::node& entry : *list) {
+      const auto* number = entry.as_integer();
+      if (!number || number->get() < 0)
+        problem(entry.source(),
+                fmt::format("[[block.override]] layers holds {}; it must be {}", node_in_words(entry), allowed));
+      else if (std::find(out.layers.begin(), out.layers.end(), number->get()) != out.layers.end())
+        problem(entry.source(), fmt::format("[[block.override]] layers holds {} twice", number->get()));
+      else out.layers.push_back(number->get());
+    }
+  }
+
+  BlockOverride read_override(const toml::table& table) {
+    BlockOverride out;
+    out.origin = at(table.source());
+    for (const TomlEntry& entry : in_order(table)) {
+      const bool of_attention = entry.name == "attention";
+      if (entry.name == "layers") read_layers(*entry.node, out);
+      else if (of_attention || find_option("block." + entry.name))
+        read_entry(of_attention ? "" : "block", entry, out.values);
+      else problem(entry.at, wrong_override_name(entry.name));
+    }
+    if (!table.contains("layers"))
+      problem(table.source(), "[[block.override]] does not say which blocks: give layers, such as layers = [0, 1]");
+    return out;
+  }
+
+  static std::string wrong_override_name(const std::string& entry) {
+    std::vector<std::string> allowed{"layers"};
+    for (const Option& o : find_table("block")->options) allowed.push_back(o.name);
+    allowed.push_back("attention");
+    const std::string near = did_you_mean(entry, allowed);
+    return fmt::format("[[block.override]] has no option '{}'{}", entry,
+                       near.empty() ? "; it has " + list_in_words(allowed) : near);
+  }
+
+  std::vector<BlockOverride> read_overrides(const toml::node& node) {
+    std::vector<BlockOverride> out;
+    const toml::array* list = node.as_array();
+    if (!list) problem(node.source(), "block.override is a list of tables: write [[block.override]]");
+    else
+      for (const toml::node& entry : *list)
+        if (const toml::table* table = entry.as_table()) out.push_back(read_override(*table));
+        else problem(entry.source(), "block.override is a list of tables: write [[block.override]]");
+    return out;
+  }
+};
+
+} // namespace
+
+Origin origin_of(const std::string& file, const toml::source_region& at, int layer) {
+  return {file, static_cast<std::int64_t>(at.begin.line), static_cast<std::int64_t>(at.begin.column), layer};
+}
+
+std::vector<std::pair<std::string, Origin>> read_extends(const toml::table& top, const std::string& name,
+                                                         Problems& problems) {
+  std::vector<std::pair<std::string, Origin>> out;
+  auto read_one = [&](const toml::node& node) {
+    const Origin at = origin_of(name, node.source(), 0);
+    const auto* text = node.as_string();
+    if (text && !text->get().empty()) out.emplace_back(text->get(), at);
+    else
+      problems.add(
+          fmt::format("{}: extends is {}; it must be a file or a list of files, such as extends = \"base.toml\"",
+                      at.text(), text ? "empty" : node_in_words(node)));
+  };
+  const toml::node* extends = top.get("extends");
+  if (const toml::array* list = extends ? extends->as_array() : nullptr)
+    for (const toml::node& entry : *list) read_one(entry);
+  else if (extends) read_one(*extends);
+  return out;
+}
+
+ConfigFile read_config_file(const toml::table& top, const std::string& name, int layer, Problems& problems) {
+  ConfigFile out;
+  Reader reader{name, layer, problems};
+  for (const TomlEntry& entry : in_order(top)) {
+    if (entry.name == "extends") continue;
+    if (entry.name == "sweep") {
+      out.has_sweep = true;
+      read_sweep(*entry.node, name, layer, problems, out);
+    } else if (const toml::table* block = entry.name == "block" ? entry.node->as_table() : nullptr) {
+      for (const TomlEntry& within : in_order(*block))
+        if (within.name == "override") out.block_overrides = reader.read_overrides(*within.node);
+        else reader.read_entry("block", within, out.values);
+    } else {
+      reader.read_entry("", entry, out.values);
+    }
+  }
+  return out;
+}
+
+} // namespace heed

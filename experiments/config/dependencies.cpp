@@ -1,0 +1,73 @@
+#include "experiments/config/dependencies.hpp"
+
+#include "experiments/config/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace heed {
+namespace {
+
+const std::vector<Dependency> rows = {
+    {"data.path", "task.kind", {"text"}},
+    {"data.train", "task.kind", {"text"}},
+    {"data.test", "task.kind", {"text"}},
+    {"task.seed", "task.kind", {"text"}, true},
+    {"task.validation", "task.kind", {"text"}, true},
+    {"task.test", "task.kind", {"text"}, true},
+    {"model.tied_embeddings", "model.kind", {"decoder"}},
+    {"position.combine", "position.kind", {"none"}, true},
+    {"position.width", "position.kind", {"none"}, true},
+    {"position.width", "position.combine", {"concat"}},
+    {"position.concat", "position.kind", {"none"}, true},
+    {"position.concat", "position.combine", {"concat"}},
+    {"block.norm_kind", "block.norm", {"none"}, true},
+};
+
+std::vector<Dependency> make_dependencies() {
+  std::vector<Dependency> out = rows;
+  for (const FamilyPlace& place : family_places())
+    for (const Variant* v : place.family.variants)
+      for (const Option& o : v->options)
+        out.push_back({full_name(full_name(place.family.table, v->name), o.name), place.key, {v->name}});
+  return out;
+}
+
+using ByOption = std::multimap<std::string, const Dependency*, std::less<>>;
+
+const ByOption& by_option() {
+  static const ByOption built = [] {
+    ByOption out;
+    for (const Dependency& d : dependencies()) out.emplace(d.option, &d);
+    return out;
+  }();
+  return built;
+}
+
+} // namespace
+
+const std::vector<Dependency>& dependencies() {
+  static const std::vector<Dependency> built = make_dependencies();
+  return built;
+}
+
+const Dependency* unmet_dependency(std::string_view key,
+                                   const std::function<const Value&(const std::string&)>& value_of) {
+  const auto [first, last] = by_option().equal_range(key);
+  for (auto i = first; i != last; ++i) {
+    const Dependency& d = *i->second;
+    const auto* word = std::get_if<std::string>(&value_of(d.on));
+    const bool listed = word && std::find(d.words.begin(), d.words.end(), *word) != d.words.end();
+    if (listed == d.unless) return &d;
+  }
+  return nullptr;
+}
+
+std::string dependency_in_words(const Dependency& d) {
+  const std::string words = d.words.size() == 1 ? list_in_words(d.words) : "one of " + list_in_words(d.words);
+  return fmt::format("matters only where {} is {}{}", d.on, d.unless ? "not " : "", words);
+}
+
+} // namespace heed

@@ -1,0 +1,32 @@
+// Which options do something only under certain choices of other options. All of it is data: rows of a table, and
+// the families of variants, whose options count where the variant is chosen.
+#pragma once
+
+#include "experiments/config/catalogue.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// `option` does something only where the value of `on` is one of `words`; or, if `unless`, is none of them.
+struct Dependency {
+  std::string option;
+  std::string on;
+  std::vector<std::string> words;
+  bool unless = false;
+};
+
+const std::vector<Dependency>& dependencies();
+
+/// The first dependency of an option that the values do not meet, or null where the option does something. `value_of`
+/// gives the value of an option by full name.
+const Dependency* unmet_dependency(std::string_view key,
+                                   const std::function<const Value&(const std::string&)>& value_of);
+
+/// "attention.cosine.temperature matters only where attention.score is 'cosine'", without the option's name.
+std::string dependency_in_words(const Dependency& dependency);
+
+} // namespace heed

@@ -1,0 +1,35 @@
+#include "experiments/config/difference.hpp"
+
+#include "experiments/config/catalogue.hpp"
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+/// The options in the catalogue's order; those of single blocks after all others.
+std::size_t place_of(const std::string& key) {
+  const std::vector<std::string>& keys = all_keys();
+  return static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+}
+
+} // namespace
+
+std::vector<Difference> difference(const Config& a, const Config& b) {
+  std::map<std::pair<std::size_t, std::string>, Difference> found;
+  for (const FlatOption& option : flatten(a))
+    found[{place_of(option.key), option.key}] = {option.key, option.value, ""};
+  for (const FlatOption& option : flatten(b)) {
+    Difference& d = found[{place_of(option.key), option.key}];
+    d.key = option.key;
+    d.b = option.value;
+  }
+  std::vector<Difference> out;
+  for (auto& [place, d] : found)
+    if (d.a != d.b) out.push_back(std::move(d));
+  return out;
+}
+
+Config default_config() { return Settings().resolve(); }
+
+} // namespace heed

@@ -1,0 +1,98 @@
+#include "experiments/config/option_tables.hpp"
+
+namespace heed {
+
+const OptionTable<GeneralOptions>& general_option_table() {
+  using O = GeneralOptions;
+  static const auto table = option_table<O>(
+      option("name", &O::name, "What people call the experiment.")
+          .default_means("the file's name").without_effect_on_results(),
+      option("seed", &O::seed, "Seed of the weights, the order of the data and the dropout.").at_least(0),
+      option("precision", &O::precision, "The numbers that the run computes with.").one_of({"float32", "float64"}));
+  return table;
+}
+
+const OptionTable<DataOptions>& data_option_table() {
+  using O = DataOptions;
+  static const auto table = option_table<O>(
+      // A run's identity takes the data's content instead.
+      option("path", &O::path, "The file of a task that reads one, seen from the folder that heed is started in.")
+          .default_means("no file").without_effect_on_results(),
+      option("train", &O::train, "Fraction of the file, from its beginning, that is for training.").above(0).below(1),
+      option("test", &O::test, "Fraction of the file, from its end, that is for the test; the rest is for validation.")
+          .at_least(0).below(1));
+  return table;
+}
+
+const OptionTable<TaskOptions>& task_option_table() {
+  using O = TaskOptions;
+  static const auto table = option_table<O>(
+      option("kind", &O::kind, "What the model learns to do."),
+      option("seed", &O::seed, "Seed of the generated examples and their splits, shared by all replicates.")
+          .at_least(0),
+      option("validation", &O::validation, "Size of a generated task's validation split.")
+          .at_least(1).at_most(1e8).unit("examples"),
+      option("test", &O::test, "Size of a generated task's test split.").at_least(1).at_most(1e8).unit("examples"));
+  return table;
+}
+
+const OptionTable<ModelOptions>& model_option_table() {
+  using O = ModelOptions;
+  static const auto table = option_table<O>(
+      option("kind", &O::kind, "The model."),
+      option("layers", &O::layers, "Number of Transformer blocks.").at_least(1).at_most(1024).unit("blocks"),
+      option("width", &O::width, "Width of the embeddings and of what flows between the blocks.")
+          .at_least(1).at_most(65536).unit("features"),
+      option("heads", &O::heads, "Attention heads in each block.").at_least(1).at_most(4096).unit("heads"),
+      option("tied_embeddings", &O::tied_embeddings, "The output's weights are the token embeddings."),
+      option("embedding_scale", &O::embedding_scale,
+             "What token embeddings are multiplied with: nothing, or the square root of the width (Vaswani 2017).")
+          .one_of({"none", "sqrt"}),
+      option("init_std", &O::init_std, "Standard deviation of the initial weights, which are normal around 0.")
+          .above(0).at_most(100),
+      option("scaled_init", &O::scaled_init,
+             "Weights that end in a residual connection start smaller, at init_std / sqrt(2 * layers)."),
+      option("dropout", &O::dropout, "Fraction of the embeddings that are zeroed in training.").at_least(0).below(1));
+  return table;
+}
+
+const OptionTable<TrainOptions>& train_option_table() {
+  using O = TrainOptions;
+  static const auto table = option_table<O>(
+      option("steps", &O::steps, "Optimiser steps.").at_least(1).at_most(1e12).unit("steps"),
+      option("batch", &O::batch, "Sequences in a step.").at_least(1).at_most(1e6).unit("sequences"),
+      option("shards", &O::shards,
+             "Parts that a batch is cut into for threads to work on; the sums' order, and so their bits, depend on it.")
+          .at_least(1).at_most(4096).unit("shards"),
+      option("threads", &O::threads, "Threads that work on the shards.")
+          .at_least(0).at_most(4096).unit("threads")
+          .default_means("0: as many as the machine has, at most train.shards").without_effect_on_results(),
+      option("optimizer", &O::optimizer, "What turns gradients into steps."),
+      option("schedule", &O::schedule, "How the learning rate goes on from its highest."),
+      option("learning_rate", &O::learning_rate, "The highest learning rate.").above(0).at_most(1e6),
+      option("warmup", &O::warmup, "Steps before which the learning rate is multiplied by (step + 1) / (warmup + 1).")
+          .at_least(0).at_most(1e12).unit("steps"),
+      option("clip", &O::clip, "Gradients are scaled down to this global norm where theirs is larger.")
+          .at_least(0).default_means("0: no clipping"),
+      option("label_smoothing", &O::label_smoothing,
+             "Share of the target's probability that is spread over all classes.")
+          .at_least(0).below(1),
+      option("evaluate_every", &O::evaluate_every, "Steps between evaluations on the validation split.")
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
+      option("evaluate_batches", &O::evaluate_batches, "Batches of the validation split in an evaluation.")
+          .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
+      option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results(),
+      option("log_every", &O::log_every, "Steps between the lines of training loss in metrics.jsonl.")
+          .at_least(1).at_most(1e12).unit("steps"));
+  return table;
+}
+
+const OptionTable<ReportOptions>& report_option_table() {
+  using O = ReportOptions;
+  static const auto table = option_table<O>(
+      option("metric", &O::metric, "The metric that decides.").without_effect_on_results());
+  return table;
+}
+
+} // namespace heed

@@ -1,0 +1,15 @@
+// The option tables of the structs of config.hpp; those of the layers stand in layers/layer_options.
+#pragma once
+
+#include "experiments/config/config.hpp"
+
+namespace heed {
+
+const OptionTable<GeneralOptions>& general_option_table();
+const OptionTable<DataOptions>& data_option_table();
+const OptionTable<TaskOptions>& task_option_table();
+const OptionTable<ModelOptions>& model_option_table();
+const OptionTable<TrainOptions>& train_option_table();
+const OptionTable<ReportOptions>& report_option_table();
+
+} // namespace heed

@@ -1,0 +1,30 @@
+// Everything that is wrong with a configuration, told at once.
+#pragma once
+
+#include "autograd/error.hpp"
+
+#include <string>
+#include <vector>
+
+namespace heed {
+
+class Problems {
+public:
+  void add(std::string problem) { all_.push_back(std::move(problem)); }
+  bool empty() const { return all_.empty(); }
+
+  /// Throws heed::Refused with the first ten problems, one in a line, where there are any.
+  void refuse() const {
+    if (all_.empty()) return;
+    constexpr std::size_t shown = 10;
+    std::string text;
+    for (std::size_t i = 0; i < all_.size() && i < shown; ++i) text += (i ? "\n" : "") + all_[i];
+    if (all_.size() > shown) text += "\n... and " + std::to_string(all_.size() - shown) + " more";
+    throw Refused(text);
+  }
+
+private:
+  std::vector<std::string> all_;
+};
+
+} // namespace heed

@@ -1,0 +1,246 @@
+#include "experiments/config/resolution.hpp"
+
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace heed {
+namespace {
+
+std::function<const Value&(const std::string&)> values_of(const View& view) {
+  return [&view](const std::string& key) -> const Value& { return view.at(key).value; };
+}
+
+std::int64_t integer(const View& view, const std::string& key) { return std::get<std::int64_t>(view.at(key).value); }
+double real(const View& view, const std::string& key) { return std::get<double>(view.at(key).value); }
+const std::string& text(const View& view, const std::string& key) { return std::get<std::string>(view.at(key).value); }
+
+/// "model.width is 64 (a.toml:3:1)".
+std::string shown(const View& view, const std::string& key) {
+  const Setting& s = view.at(key);
+  const auto* word = std::get_if<std::string>(&s.value);
+  return fmt::format("{} is {} ({})", key, word ? "'" + *word + "'" : value_text(s.value), s.origin.text());
+}
+
+/// Where people should look for the cause of a problem with several options: at the one that was set last.
+const Origin& latest(const View& view, const std::vector<std::string>& keys) {
+  const Origin* out = &view.at(keys.front()).origin;
+  for (const std::string& key : keys)
+    if (view.at(key).origin.layer > out->layer) out = &view.at(key).origin;
+  return *out;
+}
+
+/// The divisors of n on both sides of k, for the text of an error: "the nearest that do are 2 and 4".
+std::string nearest_divisors(std::int64_t n, std::int64_t k) {
+  std::int64_t below = 0, above = 0;
+  for (std::int64_t d = 1; d <= n; ++d)
+    if (n % d == 0) {
+      if (d < k) below = d;
+      if (d > k && above == 0) above = d;
+    }
+  if (below && above) return fmt::format("the nearest that do are {} and {}", below, above);
+  return fmt::format("the nearest that does is {}", below ? below : above);
+}
+
+/// A setting that may turn out to do nothing: what is known of it so far, over all the views that it counts in.
+struct Candidate {
+  const std::string* key;
+  const Setting* setting;
+  bool does_something = false;
+  bool chosen_otherwise_later = false;  ///< in some view, a later layer is why it does nothing
+  std::string why;
+
+  Candidate(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
+
+  void idle(const std::string& reason, int layer_of_reason) {
+    const bool later = layer_of_reason > setting->origin.layer;
+    if (why.empty() || (later && !chosen_otherwise_later)) why = reason;
+    chosen_otherwise_later |= later;
+  }
+};
+
+/// Whether the view's value of an option is this very setting, not another one's over it.
+bool decides(const View& view, const std::string& key, const Setting& setting) {
+  const Origin& a = view.at(key).origin;
+  const Origin& b = setting.origin;
+  return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file;
+}
+
+/// `at_least`: the layer of what else decides whether the view has a say.
+void judge(Candidate& candidate, const View& view, int at_least = 0) {
+  const Dependency* unmet = unmet_dependency(*candidate.key, values_of(view));
+  if (!unmet) {
+    candidate.does_something = true;
+    return;
+  }
+  candidate.idle(fmt::format("{}; it {}", shown(view, unmet->on), dependency_in_words(*unmet)),
+                 std::max(at_least, view.at(unmet->on).origin.layer));
+}
+
+} // namespace
+
+Resolution::Resolution(const Settings& settings) : settings_(settings) {
+  run = view(settings.values_);
+  for (std::int64_t block = 0; block < integer(run, "model.layers"); ++block) {
+    std::map<std::string, Setting> set = settings.values_;
+    bool overridden = false;
+    for (const BlockOverride& override : settings.block_overrides_)
+      if (std::find(override.layers.begin(), override.layers.end(), block) != override.layers.end()) {
+        overridden = true;
+        for (const auto& [key, setting] : override.values) set[key] = setting;
+      }
+    View own = run;
+    if (overridden)
+      for (auto& [key, setting] : view(set))
+        if (belongs_to_blocks(key)) own[key] = setting;
+    blocks.push_back(std::move(own));
+  }
+  find_idle_settings();
+  check_combinations();
+}
+
+View Resolution::view(const std::map<std::string, Setting>& set) const {
+  View defaults;
+  for (const TableInfo& table : catalogue())
+    for (const Option& o : table.options) defaults[full_name(table.table, o.name)] = {o.default_value, Origin{}};
+  if (!settings_.file_name_.empty()) defaults["name"].value = settings_.file_name_;
+  for (const auto& [key, origin] : settings_.resets_) defaults[key].origin = origin;
+
+  auto with_set = [&](View base) {
+    for (const auto& [key, setting] : set) base[key] = setting;
+    return base;
+  };
+  // A chosen variant's presets may choose further variants; there are no more steps than there are families.
+  View out = with_set(defaults);
+  for (std::size_t step = 0; step <= family_places().size(); ++step) {
+    View base = defaults;
+    for (const FamilyPlace& place : family_places())
+      if (const Variant* variant = find_variant(place.family, out.at(place.key).value))
+        for (const auto& [key, value] : variant->presets) {
+          const Origin& chooser = out.at(place.key).origin;
+          base[key] = {value, chooser.layer > base[key].origin.layer ? chooser : base[key].origin};
+        }
+    out = with_set(std::move(base));
+  }
+  return out;
+}
+
+void Resolution::find_idle_settings() {
+  std::vector<Candidate> candidates;
+  // With overrides, fewer blocks may be why a setting has nothing left to act on.
+  const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at("model.layers").origin.layer;
+  for (const auto& [key, setting] : settings_.values_) {
+    Candidate c(key, setting);
+    if (!belongs_to_blocks(key)) judge(c, run);
+    for (const View& block : blocks)
+      if (belongs_to_blocks(key) && decides(block, key, setting)) judge(c, block, layer_of_count);
+    if (!c.does_something && c.why.empty())
+      c.idle("every block has its own in [[block.override]]",
+             std::max(layer_of_count, settings_.block_overrides_.front().origin.layer));
+    candidates.push_back(std::move(c));
+  }
+  for (const BlockOverride& override : settings_.block_overrides_) {
+    const auto count = static_cast<std::int64_t>(blocks.size());
+    for (std::int64_t layer : override.layers) {
+      if (layer < count) continue;
+      const std::string why = fmt::format("[[block.override]] names block {}, but {}: blocks are 0 to {}", layer,
+                                          shown(run, "model.layers"), count - 1);
+      if (run.at("model.layers").origin.layer > override.origin.layer)
+        dropped.push_back(fmt::format("{}: {}", override.origin.text(), why));
+      else problems.add(fmt::format("{}: {}", override.origin.text(), why));
+    }
+    for (const auto& [key, setting] : override.values) {
+      Candidate c(key, setting);
+      for (std::int64_t layer : override.layers)
+        if (layer < count && decides(blocks[static_cast<std::size_t>(layer)], key, setting))
+          judge(c, blocks[static_cast<std::size_t>(layer)]);
+      const bool some = std::any_of(override.layers.begin(), override.layers.end(), [&](auto l) { return l < count; });
+      if (!c.does_something && c.why.empty() && some)
+        c.idle("a later [[block.override]] sets it for the same blocks", override.origin.layer);
+      if (some) candidates.push_back(std::move(c));
+    }
+  }
+  for (const Candidate& c : candidates) {
+    if (c.does_something) continue;
+    const Origin& origin = c.setting->origin;
+    if (c.chosen_otherwise_later)
+      dropped.push_back(
+          fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(), c.why));
+    else problems.add(fmt::format("{}: {} does nothing: {}", origin.text(), *c.key, c.why));
+  }
+}
+
+void Resolution::check_combinations() {
+  const bool widened = !unmet_dependency("position.concat", values_of(run)) && text(run, "position.concat") == "widen";
+  const std::int64_t model_width = integer(run, "model.width"), position_width = integer(run, "position.width");
+  const std::int64_t width = model_width + (widened ? (position_width ? position_width : model_width) : 0);
+  const std::int64_t heads = integer(run, "model.heads");
+  if (width % heads != 0)
+    problems.add(fmt::format(
+        "{}: model.heads is {}, which does not divide the width {}{}; {}",
+        latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
+        widened ? fmt::format(" (model.width {} and concatenated positions)", model_width) : " (model.width)",
+        nearest_divisors(width, heads)));
+
+  const double train = real(run, "data.train"), test = real(run, "data.test");
+  if (train + test > 1.0 - 1e-9)
+    problems.add(fmt::format("{}: data.train is {} and data.test is {}, which leaves nothing for validation; together "
+                             "they must be below 1",
+                             latest(run, {"data.train", "data.test"}).text(), train, test));
+
+  // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
+  if (integer(run, "train.shards") > integer(run, "train.batch") && run.at("train.shards").origin.layer > 0)
+    problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
+                             latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
+                             integer(run, "train.batch")));
+}
+
+namespace {
+
+OptionValues table_values(const std::string& table, const std::vector<Option>& options, const View& view) {
+  OptionValues out;
+  for (const Option& o : options) {
+    const std::string key = full_name(table, o.name);
+    out[o.name] = unmet_dependency(key, values_of(view)) ? o.default_value : view.at(key).value;
+  }
+  return out;
+}
+
+OptionValues variant_values(const FamilyPlace& place, const View& view) {
+  const Variant* variant = find_variant(place.family, view.at(place.key).value);
+  return table_values(full_name(place.family.table, variant->name), variant->options, view);
+}
+
+} // namespace
+
+Config config_of(const Resolution& resolution) {
+  Config out;
+  out.layers.resize(resolution.blocks.size());
+  for (const Section& s : sections()) {
+    if (s.set) s.set(out, table_values(s.table, s.options, resolution.run));
+    else
+      for (std::size_t i = 0; i < out.layers.size(); ++i)
+        s.set_layer(out.layers[i], table_values(s.table, s.options, resolution.blocks[i]));
+  }
+  for (const FamilyPlace& place : family_places()) {
+    if (place.options) out.*place.options = variant_values(place, resolution.run);
+    else
+      for (std::size_t i = 0; i < out.layers.size(); ++i)
+        out.layers[i].*place.layer_options = variant_values(place, resolution.blocks[i]);
+  }
+  return out;
+}
+
+Config Settings::resolve() const {
+  const Resolution resolution(*this);
+  resolution.problems.refuse();
+  return config_of(resolution);
+}
+
+std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }
+
+} // namespace heed

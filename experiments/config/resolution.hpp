@@ -1,0 +1,36 @@
+// From settings to a configuration: which value each option has for each block, which settings do nothing, and whether
+// the combination is possible.
+#pragma once
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/problems.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// Every option's value with its origin, for the whole run or as one block sees it.
+using View = std::map<std::string, Setting>;
+
+struct Resolution {
+  explicit Resolution(const Settings& settings);
+
+  View run;                            ///< of the whole run; for [attention] and [block]: without overrides
+  std::vector<View> blocks;            ///< of each block, overrides applied
+  std::vector<std::string> dropped;    ///< settings that do nothing because a later layer chose otherwise
+  Problems problems;
+
+private:
+  View view(const std::map<std::string, Setting>& set) const;
+  void find_idle_settings();
+  void check_combinations();
+
+  const Settings& settings_;
+};
+
+/// The views' values put into structs; an option that does nothing has its default.
+Config config_of(const Resolution& resolution);
+
+} // namespace heed

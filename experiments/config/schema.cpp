@@ -1,0 +1,262 @@
+#include "experiments/config/schema.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/sweep_file.hpp"
+#include "experiments/config/unknown_names.hpp"
+#include "experiments/config/values.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <type_traits>
+
+namespace heed {
+namespace {
+
+namespace json = boost::json;
+
+json::value to_json(const Value& value) {
+  return std::visit(
+      [](const auto& v) -> json::value {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, WordOrNumber>)
+          return v.word.empty() ? json::value(v.number) : json::value(v.word);
+        else return json::value_from(v);
+      },
+      value);
+}
+
+json::array to_json(const std::vector<std::string>& words) {
+  json::array out;
+  for (const std::string& w : words) out.emplace_back(w);
+  return out;
+}
+
+/// A table and the option names to show of it.
+struct Shown {
+  const TableInfo* table;
+  std::vector<const Option*> options;
+};
+
+std::vector<Shown> shown_tables(std::string_view filter) {
+  std::vector<Shown> out;
+  const bool one_option = find_option(filter) != nullptr;
+  if (!filter.empty() && !one_option && !find_table(filter))
+    throw Refused(filter.find('.') == std::string_view::npos ? unknown_table(filter) : unknown_key(filter));
+  for (const TableInfo& t : catalogue()) {
+    Shown shown{&t, {}};
+    const bool within = filter.empty() || t.table == filter || t.table.starts_with(fmt::format("{}.", filter));
+    for (const Option& o : t.options)
+      if (one_option ? full_name(t.table, o.name) == filter : within) shown.options.push_back(&o);
+    if (!shown.options.empty() || t.table == filter) out.push_back(std::move(shown));
+  }
+  return out;
+}
+
+std::string option_text(const Option& o) {
+  std::string allowed = type_in_words(o);
+  if (const std::string bounds = bounds_in_words(o); !bounds.empty()) allowed += ", " + bounds;
+  else if (!o.unit.empty()) allowed += fmt::format(" ({})", o.unit);
+  const std::string stands_for = o.default_meaning.empty() ? "" : fmt::format("  ({})", o.default_meaning);
+  return fmt::format("{} = {}{}\n    {}\n    {}\n", o.name, value_text(o.default_value), stands_for, o.meaning,
+                     allowed);
+}
+
+std::string_view type_name(OptionType type) {
+  switch (type) {
+    case OptionType::boolean: return "boolean";
+    case OptionType::integer: return "integer";
+    case OptionType::real: return "number";
+    case OptionType::text: return "text";
+    case OptionType::word_or_number: return "word or number";
+    case OptionType::integers: return "integers";
+    case OptionType::reals: return "numbers";
+    case OptionType::texts: return "texts";
+  }
+  return "";
+}
+
+/// A bound as the option's own type of number.
+json::value bound(const Option& o, double v) {
+  const bool integer = o.type == OptionType::integer || o.type == OptionType::integers;
+  return integer ? json::value(static_cast<std::int64_t>(v)) : json::value(v);
+}
+
+json::object number_schema(const Option& o, bool integer) {
+  json::object out{{"type", integer ? "integer" : "number"}};
+  if (o.minimum) out[o.minimum_excluded ? "exclusiveMinimum" : "minimum"] = bound(o, *o.minimum);
+  if (o.maximum) out[o.maximum_excluded ? "exclusiveMaximum" : "maximum"] = bound(o, *o.maximum);
+  return out;
+}
+
+json::object words_schema(const Option& o) {
+  json::object out{{"type", "string"}};
+  if (!o.words.empty()) out["enum"] = to_json(o.words);
+  return out;
+}
+
+json::object list_of(json::object items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+
+json::object type_schema(const Option& o) {
+  switch (o.type) {
+    case OptionType::boolean: return {{"type", "boolean"}};
+    case OptionType::integer: return number_schema(o, true);
+    case OptionType::real: return number_schema(o, false);
+    case OptionType::text: return words_schema(o);
+    case OptionType::word_or_number: return {{"anyOf", {words_schema(o), number_schema(o, false)}}};
+    case OptionType::integers: return list_of(number_schema(o, true));
+    case OptionType::reals: return list_of(number_schema(o, false));
+    case OptionType::texts: return list_of(words_schema(o));
+  }
+  return {};
+}
+
+json::object option_schema(const Option& o) {
+  json::object out = type_schema(o);
+  std::string description = o.meaning;
+  if (!o.unit.empty()) description += fmt::format(" In {}.", o.unit);
+  if (!o.default_meaning.empty()) description += fmt::format(" Default: {}.", o.default_meaning);
+  out["description"] = description;
+  out["default"] = to_json(o.default_value);
+  return out;
+}
+
+json::object closed_object(json::object properties, std::string_view description) {
+  return {{"type", "object"},
+          {"description", description},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)}};
+}
+
+/// A table with its options and the tables of its variants.
+json::object table_schema(const TableInfo& table) {
+  json::object properties;
+  for (const Option& o : table.options) properties[o.name] = option_schema(o);
+  const std::string prefix = table.table + ".";
+  if (!table.table.empty())
+    for (const TableInfo& t : catalogue())
+      if (t.table.starts_with(prefix)) properties[t.table.substr(prefix.size())] = table_schema(t);
+  return closed_object(std::move(properties), table.title);
+}
+
+json::object reference(std::string_view pointer) { return {{"$ref", fmt::format("#/{}", pointer)}}; }
+
+/// Where the schema of an option stands in the whole.
+std::string option_pointer(std::string_view key) {
+  std::string out = "properties/";
+  for (char c : key)
+    if (c == '.') out += "/properties/";
+    else out += c;
+  return out;
+}
+
+json::object override_schema() {
+  json::object properties;
+  properties["layers"] = {{"type", "array"},
+                          {"description", "The blocks' numbers, counted from 0."},
+                          {"items", {{"type", "integer"}, {"minimum", 0}}},
+                          {"minItems", 1},
+                          {"uniqueItems", true}};
+  for (const Option& o : find_table("block")->options)
+    properties[o.name] = reference(option_pointer("block." + o.name));
+  properties["attention"] = reference("properties/attention");
+  json::object one =
+      closed_object(std::move(properties), "What some blocks have instead of [block]'s and [attention]'s.");
+  one["required"] = json::array{"layers"};
+  return list_of(std::move(one));
+}
+
+/// A table of changes, options by full name; each has one value, or a list of values to try.
+json::object changes_schema(bool lists, std::string_view description) {
+  json::object properties;
+  for (const std::string& key : all_keys()) {
+    if (!not_for_arms(key).empty()) continue;
+    json::object value = reference(option_pointer(key));
+    if (lists) value = {{"type", "array"}, {"minItems", 1}, {"items", std::move(value)}};
+    properties[key] = std::move(value);
+  }
+  // Options may also stand in tables: { attention.score = "dot" }.
+  for (const Section& s : sections())
+    if (!s.table.empty()) properties[s.table] = {{"type", "object"}};
+  return closed_object(std::move(properties), description);
+}
+
+json::object sweep_schema() {
+  json::object block;
+  block["kind"] = {{"type", "string"},
+                   {"enum", {"grid", "zip", "leave_one_out"}},
+                   {"description", "Every combination of values; values side by side; or each ablation by itself."}};
+  block["grid"] = reference("$defs/axes");
+  block["zip"] = reference("$defs/axes");
+  block["off"] = {{"type", "object"},
+                  {"description", "Ablations by name, each with what it changes."},
+                  {"additionalProperties", reference("$defs/changes")}};
+  block["exclude"] = list_of(reference("$defs/changes"));
+  json::object count{{"type", "integer"}, {"minimum", 1}};
+  json::object list = list_of({{"type", "integer"}, {"minimum", 0}});
+  list["minItems"] = 1;
+  list["uniqueItems"] = true;
+  json::object seeds{{"description", "Replicates: a list of seeds, or how many."},
+                     {"anyOf", {std::move(count), std::move(list)}}};
+  return closed_object({{"seeds", std::move(seeds)},
+                        {"block", list_of(closed_object(std::move(block), "Arms; those of all blocks add up."))}},
+                       "What to compare with the file's own configuration.");
+}
+
+json::object extends_schema() {
+  const json::object file{{"type", "string"}};
+  return {{"description", "Files that this one is based on, seen from its folder; later ones win."},
+          {"anyOf", {file, list_of(file)}}};
+}
+
+} // namespace
+
+std::string options_text(std::string_view filter) {
+  std::string out;
+  for (const Shown& shown : shown_tables(filter)) {
+    const std::string heading = shown.table->table.empty() ? "top level" : table_in_words(shown.table->table);
+    out += fmt::format("{}{}  {}\n", out.empty() ? "" : "\n", heading, shown.table->title);
+    if (shown.options.empty()) out += "\nno options of its own\n";
+    for (const Option* o : shown.options) out += "\n" + option_text(*o);
+  }
+  return out;
+}
+
+std::string options_json(std::string_view filter) {
+  json::array out;
+  for (const Shown& shown : shown_tables(filter)) {
+    json::array options;
+    for (const Option* o : shown.options) {
+      json::object entry{{"name", o->name}, {"key", full_name(shown.table->table, o->name)}, {"meaning", o->meaning},
+                         {"type", type_name(o->type)}, {"default", to_json(o->default_value)}};
+      if (!o->default_meaning.empty()) entry["default_means"] = o->default_meaning;
+      if (!o->unit.empty()) entry["unit"] = o->unit;
+      if (o->minimum) entry[o->minimum_excluded ? "above" : "minimum"] = *o->minimum;
+      if (o->maximum) entry[o->maximum_excluded ? "below" : "maximum"] = *o->maximum;
+      if (!o->words.empty()) entry["words"] = to_json(o->words);
+      entry["changes_results"] = o->changes_results;
+      options.push_back(std::move(entry));
+    }
+    out.push_back({{"table", shown.table->table}, {"title", shown.table->title}, {"options", std::move(options)}});
+  }
+  return json::serialize(out);
+}
+
+std::string json_schema() {
+  json::object top = table_schema(*find_table(""));
+  json::object& properties = top["properties"].as_object();
+  properties["extends"] = extends_schema();
+  for (const Section& s : sections())
+    if (!s.table.empty()) properties[s.table] = table_schema(*find_table(s.table));
+  properties["block"].as_object()["properties"].as_object()["override"] = override_schema();
+  properties["sweep"] = sweep_schema();
+
+  json::object out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Heed experiment"}};
+  for (auto& [key, value] : top) out[key] = value;
+  out["$defs"] = {{"changes", changes_schema(false, "Options by full name, with their values.")},
+                  {"axes", changes_schema(true, "Options by full name, each with the values to try.")}};
+  return json::serialize(out);
+}
+
+} // namespace heed

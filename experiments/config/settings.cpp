@@ -1,0 +1,214 @@
+#include "experiments/config/settings.hpp"
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/config_file.hpp"
+#include "experiments/config/sweep_file.hpp"
+#include "experiments/config/toml_values.hpp"
+#include "experiments/config/unknown_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_file = 1 << 20;
+constexpr std::size_t most_files = 100;
+
+std::string list_of_paths(const std::vector<fs::path>& paths) {
+  std::string out;
+  for (const fs::path& p : paths) out += (out.empty() ? "" : " -> ") + p.string();
+  return out;
+}
+
+/// "; did you mean 'copy.toml'?" from the files beside it.
+std::string near_file(const fs::path& file) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
+    if (i->path().extension() == ".toml") names.push_back(i->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return did_you_mean(file.filename().string(), names);
+}
+
+/// A file's text; throws heed::Refused.
+std::string read_text_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
+  if (fs::is_directory(status)) throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
+  if (fs::is_regular_file(status) && fs::file_size(file, error) > largest_file)
+    throw Refused(fmt::format("{}: this file is larger than 1 MiB, so it is no configuration", file.string()));
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Refused(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// All files of a configuration, in the order in which they are merged.
+struct Loader {
+  Problems problems;
+  std::vector<ConfigFile> files;
+  int layer = 0;
+  bool too_many = false;
+  std::vector<fs::path> open;  ///< the chain of files that extend each other, outermost first
+
+  void load(const fs::path& file) {
+    open.push_back(file);
+    try {
+      parse(read_text_file(file), file.string(), file.parent_path());
+    } catch (const Refused& refused) {
+      problems.add(refused.what());
+    }
+    open.pop_back();
+  }
+
+  void parse(std::string_view text, const std::string& name, const fs::path& folder) {
+    const toml::table top = parse_toml(text, name);
+    for (const auto& [path, origin] : read_extends(top, name, problems)) extend(folder / path, path, origin);
+    files.push_back(read_config_file(top, name, ++layer, problems));
+  }
+
+  void extend(const fs::path& path, const std::string& written, const Origin& origin) {
+    const fs::path file = path.lexically_normal();
+    std::error_code error;
+    if (!fs::exists(file, error))
+      return problems.add(fmt::format("{}: extends '{}', but there is no file {}{}", origin.text(), written,
+                                      file.string(), near_file(file)));
+    for (const fs::path& above : open)
+      if (fs::equivalent(above, file, error)) {
+        std::vector<fs::path> circle = open;
+        circle.push_back(file);
+        return problems.add(
+            fmt::format("{}: extends '{}' goes in a circle: {}", origin.text(), written, list_of_paths(circle)));
+      }
+    if (files.size() < most_files) return load(file);
+    if (!too_many)
+      problems.add(
+          fmt::format("{}: extends '{}': more than {} files extend each other", origin.text(), written, most_files));
+    too_many = true;
+  }
+};
+
+std::string not_for_command_line(const std::string& key) {
+  if (key == "extends") return "extends can only stand in a file";
+  if (key == "block.override" || key.starts_with("block.override."))
+    return "block.override is a list of tables, which only a file can hold: write [[block.override]] there";
+  if (key == "sweep" || key.starts_with("sweep."))
+    return fmt::format("{} can only stand in a file; of a sweep, the command line can set sweep.seeds", key);
+  return "";
+}
+
+} // namespace
+
+std::string Origin::text() const {
+  if (file.empty()) return "built-in";
+  return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file;
+}
+
+Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
+  Settings out;
+  for (ConfigFile& file : files) {
+    for (auto& [key, setting] : file.values) out.values_[key] = std::move(setting);
+    if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
+    if (file.sweep_seeds) out.sweep_.seeds = std::move(*file.sweep_seeds);
+    if (file.sweep_blocks) out.sweep_.blocks = std::move(*file.sweep_blocks);
+    out.sweep_.present |= file.has_sweep;
+  }
+  out.layer_ = layer;
+  return out;
+}
+
+Settings Settings::load(const std::filesystem::path& file) {
+  Loader loader;
+  loader.load(file);
+  loader.problems.refuse();
+  Settings out = merged(std::move(loader.files), loader.layer);
+  out.file_name_ = file.stem().string();
+  return out;
+}
+
+Settings Settings::parse(std::string_view toml, const std::string& name) {
+  Loader loader;
+  const std::filesystem::path path(name);
+  loader.open.push_back(path);
+  loader.parse(toml, name, path.parent_path());
+  loader.problems.refuse();
+  return merged(std::move(loader.files), loader.layer);
+}
+
+void Settings::override_with(const std::vector<std::string>& assignments) {
+  Problems problems;
+  const Origin origin{"command line", 0, 0, ++layer_};
+  auto problem = [&](std::string_view text) { problems.add(fmt::format("{}: {}", origin.text(), text)); };
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      problem(fmt::format("'{}' is not an assignment; write OPTION=VALUE, such as model.width=128", assignment));
+      continue;
+    }
+    const std::string key = assignment.substr(0, equals), text = assignment.substr(equals + 1);
+    if (key == "sweep.seeds") {
+      if (std::string wrong = override_seeds(text); !wrong.empty()) problem(wrong);
+      continue;
+    }
+    const Option* option = find_option(key);
+    if (!option) {
+      const std::string why = not_for_command_line(key);
+      problem(why.empty() ? unknown_key(key) : why);
+    } else if (text == "@default") {
+      values_.erase(key);
+      resets_[key] = origin;
+    } else if (ReadValue read = read_text(*option, key, text); read.value) {
+      values_[key] = {*read.value, origin};
+      resets_.erase(key);
+    } else {
+      problem(read.problem);
+    }
+  }
+  problems.refuse();
+}
+
+std::string Settings::override_seeds(const std::string& text) {
+  if (text == "@default") {
+    sweep_.seeds.clear();
+    return "";
+  }
+  try {
+    const toml::table parsed = parse_toml(fmt::format("seeds = {}", text), "");
+    auto seeds = read_seeds(*parsed.get("seeds"));
+    if (const auto* wrong = std::get_if<std::string>(&seeds)) return *wrong;
+    sweep_.seeds = std::move(std::get<0>(seeds));
+    sweep_.present = true;
+    return "";
+  } catch (const Refused&) {
+    return fmt::format("sweep.seeds is '{}'; it must be a list such as [0, 1, 2], or how many", text);
+  }
+}
+
+Settings Settings::with(const std::vector<Change>& changes) const {
+  Settings out = *this;
+  Problems problems;
+  ++out.layer_;
+  for (const Change& change : changes) {
+    Origin origin = change.origin;
+    if (origin.file.empty()) origin.file = "sweep";
+    origin.layer = out.layer_;
+    const Option* option = find_option(change.key);
+    const std::string wrong = option ? wrong_value(*option, change.key, change.value) : unknown_key(change.key);
+    if (!wrong.empty()) problems.add(fmt::format("{}: {}", origin.text(), wrong));
+    out.values_[change.key] = {change.value, origin};
+    out.resets_.erase(change.key);
+  }
+  problems.refuse();
+  return out;
+}
+
+} // namespace heed

@@ -1,0 +1,123 @@
+// A configuration before it is resolved: values by full name ("attention.cosine.temperature"), each with the place it
+// came from, merged from built-in defaults < `extends`, left to right < file < command line.
+#pragma once
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+struct ConfigFile;
+
+/// Where a value was written. Shown as `file:line:column`, or `command line`, or `sweep`.
+struct Origin {
+  std::string file;                    ///< "" : built-in; "command line"; "sweep" (an arm that no file spells out)
+  std::int64_t line = 0, column = 0;
+  int layer = 0;                       ///< values of one layer were set together; a higher layer wins
+  std::string text() const;            ///< "a.toml:3:1", "command line", "built-in"
+};
+
+struct Setting {
+  Value value;
+  Origin origin;
+};
+
+/// [[block.override]]: values that some of the blocks have instead of [block]'s and [attention]'s. By full name
+/// ("block.residual", "attention.score").
+struct BlockOverride {
+  std::vector<std::int64_t> layers;
+  std::map<std::string, Setting> values;
+  Origin origin;
+};
+
+/// One `off.NAME = { "key" = value, ... }`, one point of a grid, ...: what an arm changes.
+struct Change {
+  std::string key;
+  Value value;
+  Origin origin;
+};
+
+/// [[sweep.block]] as written. `kind`: grid | zip | leave_one_out.
+struct SweepBlock {
+  std::string kind = "grid";
+  std::vector<std::pair<std::string, std::vector<Change>>> axes;   ///< grid, zip: each key with its values
+  std::vector<std::pair<std::string, std::vector<Change>>> off;    ///< leave_one_out: name, what it changes
+  std::vector<std::vector<Change>> exclude;                        ///< runs in which all of these hold are left out
+  Origin origin;
+};
+
+/// [sweep]
+struct SweepSpec {
+  std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
+  std::vector<SweepBlock> blocks;
+  bool present = false;                ///< the file has a [sweep]
+};
+
+/// Thrown values: heed::Refused, with `file:line:column: what was found, what is allowed, the nearest name`.
+class Settings {
+public:
+  /// Reads a file and all that it extends. Every key, type and bound is checked here.
+  static Settings load(const std::filesystem::path& file);
+  /// The same from text; `name` stands in errors.
+  static Settings parse(std::string_view toml, const std::string& name);
+
+  /// `a.b=value` from the command line, read by the option's type; `a.b=@default` resets. All of one call are one
+  /// layer. `sweep.seeds` can be set too.
+  void override_with(const std::vector<std::string>& assignments);
+  /// A sweep's arm: these changes as one layer above all others.
+  Settings with(const std::vector<Change>& changes) const;
+
+  /// All options with their values, combination checked ("no option is ever ignored", design of the layers: an option
+  /// under a variant that is not chosen is an error if the same layer chose the other one, else it is dropped).
+  Config resolve() const;
+  /// What `resolve` drops, in words, for `heed show`.
+  std::vector<std::string> dropped() const;
+
+  const SweepSpec& sweep() const { return sweep_; }
+  /// What was set: by files, the command line or an arm. Options that have their built-in defaults are not among them.
+  const std::map<std::string, Setting>& values() const { return values_; }
+
+private:
+  friend struct Resolution;
+  /// The files' settings, later ones over earlier ones: tables merge, arrays replace.
+  static Settings merged(std::vector<ConfigFile>&& files, int layer);
+  /// `sweep.seeds=TEXT`; returns what is wrong, or nothing.
+  std::string override_seeds(const std::string& text);
+
+  std::map<std::string, Setting> values_;
+  std::map<std::string, Origin> resets_;          ///< options that `@default` reset, and where
+  std::vector<BlockOverride> block_overrides_;    ///< of two that name the same block, the later one wins
+  SweepSpec sweep_;
+  std::string file_name_;                         ///< the file's name without its ending, for an experiment without one
+  int layer_ = 0;                                 ///< the highest layer so far
+};
+
+/// The resolved configuration as a TOML file that resolves to the same again: every option in its table, in the order
+/// of the option tables, nothing else.
+std::string to_toml(const Config& config);
+/// Every option's full name and value as TOML would write it, in order: for differences and for a run's identity.
+struct FlatOption { std::string key; std::string value; bool changes_results; };
+std::vector<FlatOption> flatten(const Config& config);
+
+/// The nearest of `allowed` to `word` (Damerau-Levenshtein), or "" where none is near. Also for commands.
+std::string nearest(std::string_view word, const std::vector<std::string>& allowed);
+
+/// One table of the configuration for `heed options`, the JSON Schema and the tests: "attention", "attention.cosine".
+struct TableInfo {
+  std::string table;
+  std::string title;
+  std::vector<Option> options;
+  const Variant* variant = nullptr;
+};
+std::vector<TableInfo> all_tables();
+/// All families of variants, whichever folder registers them.
+std::vector<VariantFamily> variant_families();
+
+} // namespace heed

@@ -1,0 +1,22 @@
+// The [sweep] of a configuration file.
+#pragma once
+
+#include "experiments/config/config_file.hpp"
+#include "experiments/config/values.hpp"
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace heed {
+
+/// Reads `[sweep]` into `out`; every key that an arm changes is checked: known, of the right type, within bounds.
+void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out);
+
+/// `sweep.seeds`: a list, or a number N for 0 .. N - 1. The seeds, or what is wrong.
+std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node);
+
+/// Why a sweep's arm cannot change an option; empty where it can.
+std::string not_for_arms(std::string_view key);
+
+} // namespace heed

@@ -1,0 +1,75 @@
+#include "experiments/config/unknown_names.hpp"
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/values.hpp"
+
+#include <fmt/format.h>
+
+namespace heed {
+namespace {
+
+/// The names that may stand in a table: its options, then the tables within.
+std::vector<std::string> names_in(std::string_view table) {
+  std::vector<std::string> out;
+  if (const TableInfo* info = find_table(table))
+    for (const Option& o : info->options) out.push_back(o.name);
+  if (table.empty()) out.insert(out.end(), {"extends", "sweep"});
+  if (table == "block") out.push_back("override");
+  const std::string prefix = table.empty() ? "" : fmt::format("{}.", table);
+  for (const TableInfo& t : catalogue())
+    if (t.table.size() > prefix.size() && t.table.starts_with(prefix) &&
+        t.table.find('.', prefix.size()) == std::string::npos)
+      out.push_back(t.table.substr(prefix.size()));
+  return out;
+}
+
+/// The full names of the options of this name in other tables.
+std::vector<std::string> elsewhere(std::string_view name) {
+  std::vector<std::string> out;
+  for (const std::string& key : all_keys())
+    if (key == name || key.ends_with(fmt::format(".{}", name))) out.push_back(key);
+  return out;
+}
+
+} // namespace
+
+std::string unknown_option(std::string_view table, std::string_view name) {
+  std::string text = fmt::format("{} has no option '{}'", table_in_words(table), name);
+  if (find_option(name) && name.find('.') != std::string_view::npos)
+    return text + fmt::format("; write '{}' without quotes, or in its table", name);
+  if (find_option(name))
+    return text + fmt::format("; '{}' belongs to the top level, which ends at the first [table]", name);
+  const std::vector<std::string> here = names_in(table);
+  if (const std::string near = did_you_mean(name, here); !near.empty()) return text + near;
+  if (const std::vector<std::string> other = elsewhere(name); !other.empty() && other.size() <= 3) {
+    text += "; did you mean ";
+    for (std::size_t i = 0; i < other.size(); ++i) text += fmt::format("{}'{}'", i ? " or " : "", other[i]);
+    return text + "?";
+  }
+  if (here.empty()) return fmt::format("{} has no options, so not '{}'", table_in_words(table), name);
+  return text + "; it has " + list_in_words(here);
+}
+
+std::string unknown_table(std::string_view table) {
+  std::vector<std::string> tables{"sweep"};
+  for (const TableInfo& t : catalogue())
+    if (!t.table.empty()) tables.push_back(t.table);
+  const std::string near = nearest(table, tables);
+  if (!near.empty()) return fmt::format("there is no table [{}]; did you mean [{}]?", table, near);
+  const std::size_t dot = table.rfind('.');
+  const std::string_view within = dot == std::string_view::npos ? std::string_view() : table.substr(0, dot);
+  if (!find_table(within)) return fmt::format("there is no table [{}], nor [{}]", table, within);
+  return fmt::format("there is no table [{}]; {} has {}", table, table_in_words(within),
+                     list_in_words(names_in(within)));
+}
+
+std::string unknown_key(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  const std::string_view table = dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+  if (find_table(key))
+    return fmt::format("[{}] is a table; give one of its options: {}", key, list_in_words(names_in(key)));
+  if (find_table(table)) return unknown_option(table, dot == std::string_view::npos ? key : key.substr(dot + 1));
+  return fmt::format("there is no option '{}'{}", key, did_you_mean(key, all_keys()));
+}
+
+} // namespace heed

@@ -1,0 +1,150 @@
+#include "experiments/config/values.hpp"
+
+#include "experiments/config/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace heed {
+namespace {
+
+std::string real_text(double v) {
+  std::string text = fmt::format("{}", v);  // the shortest that reads back as the same
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+template <class T> std::string list_text(const std::vector<T>& list) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < list.size(); ++i) out += (i ? ", " : "") + value_text(Value(list[i]));
+  return out + "]";
+}
+
+std::string single(std::string_view text) { return fmt::format("'{}'", text); }
+
+/// Bounds are shown as people write them: 1e+12 as it is, 65536 without a point.
+std::string bound_text(double v) { return fmt::format("{}", v); }
+
+bool within(const Option& o, double v) {
+  if (o.minimum && (v < *o.minimum || (o.minimum_excluded && v == *o.minimum))) return false;
+  if (o.maximum && (v > *o.maximum || (o.maximum_excluded && v == *o.maximum))) return false;
+  return true;
+}
+
+std::string wrong_number(const Option& o, std::string_view key, double v, const std::string& shown) {
+  if (!std::isfinite(v)) return fmt::format("{} is {}; it must be a finite number", key, shown);
+  if (!within(o, v)) return fmt::format("{} is {}; it must be {}", key, shown, bounds_in_words(o));
+  return "";
+}
+
+std::string wrong_word(const Option& o, std::string_view key, const std::string& word) {
+  for (const std::string& w : o.words)
+    if (w == word) return "";
+  return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), did_you_mean(word, o.words));
+}
+
+/// What is wrong with a value of the right type.
+struct Check {
+  const Option& option;
+  std::string key;
+
+  std::string operator()(bool) const { return ""; }
+  std::string operator()(std::int64_t v) const {
+    return wrong_number(option, key, static_cast<double>(v), fmt::format("{}", v));
+  }
+  std::string operator()(double v) const { return wrong_number(option, key, v, fmt::format("{}", v)); }
+  std::string operator()(const std::string& v) const { return option.words.empty() ? "" : wrong_word(option, key, v); }
+  std::string operator()(const WordOrNumber& v) const {
+    return v.word.empty() ? (*this)(v.number) : wrong_word(option, key, v.word);
+  }
+  template <class T> std::string operator()(const std::vector<T>& list) const {
+    const Check entry{option, "an entry of " + key};
+    for (const T& v : list)
+      if (std::string problem = entry(v); !problem.empty()) return problem;
+    return "";
+  }
+};
+
+} // namespace
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += fmt::format("\\{}", c);
+    else if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\u{:04X}", c);
+    else out += c;
+  }
+  return out + "\"";
+}
+
+std::string value_text(const Value& value) {
+  struct Text {
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
+    std::string operator()(double v) const { return real_text(v); }
+    std::string operator()(const std::string& v) const { return toml_string(v); }
+    std::string operator()(const WordOrNumber& v) const {
+      return v.word.empty() ? real_text(v.number) : toml_string(v.word);
+    }
+    std::string operator()(const std::vector<std::int64_t>& v) const { return list_text(v); }
+    std::string operator()(const std::vector<double>& v) const { return list_text(v); }
+    std::string operator()(const std::vector<std::string>& v) const { return list_text(v); }
+  };
+  return std::visit(Text{}, value);
+}
+
+std::string list_in_words(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + single(w);
+  return out;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& allowed) {
+  const std::string near = nearest(word, allowed);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", single(near));
+}
+
+std::string type_in_words(const Option& o) {
+  auto words = [&](std::string_view otherwise) {
+    if (o.words.empty()) return std::string(otherwise);
+    return (o.words.size() > 1 ? "one of " : "") + list_in_words(o.words);
+  };
+  switch (o.type) {
+    case OptionType::boolean: return "true or false";
+    case OptionType::integer: return "an integer";
+    case OptionType::real: return "a number";
+    case OptionType::text: return words("a text");
+    case OptionType::word_or_number: return o.words.empty() ? "a number" : words("") + " or a number";
+    case OptionType::integers: return "a list of integers";
+    case OptionType::reals: return "a list of numbers";
+    case OptionType::texts: return o.words.empty() ? "a list of texts" : "a list of any of " + list_in_words(o.words);
+  }
+  return "";
+}
+
+std::string bounds_in_words(const Option& o) {
+  std::string out;
+  if (o.minimum) out = fmt::format("{} {}", o.minimum_excluded ? "above" : "at least", bound_text(*o.minimum));
+  if (o.maximum)
+    out += fmt::format("{}{} {}", out.empty() ? "" : " and ", o.maximum_excluded ? "below" : "at most",
+                       bound_text(*o.maximum));
+  if (!out.empty() && !o.unit.empty()) out += fmt::format(" ({})", o.unit);
+  return out;
+}
+
+std::string wrong_type(const Option& option, std::string_view key, std::string_view found) {
+  const auto* text = std::get_if<std::string>(&option.default_value);
+  const std::string example = text && text->empty() ? "\"...\"" : value_text(option.default_value);
+  return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, type_in_words(option), option.name,
+                     example);
+}
+
+std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
+  if (value.index() != option.default_value.index()) return wrong_type(option, key, value_text(value));
+  return std::visit(Check{option, std::string(key)}, value);
+}
+
+} // namespace heed

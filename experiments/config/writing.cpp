@@ -1,0 +1,127 @@
+// A resolved configuration as text.
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+/// One option that does something, with its value.
+struct Line {
+  std::string table;
+  const Option* option;
+  std::string value;
+  std::string key() const { return full_name(table, option->name); }
+};
+
+/// The values of all sections' options, as one block sees them. (Variants' options decide nothing.)
+ValueMap section_values(const Config& config, const LayerChoice& block) {
+  ValueMap out;
+  for (const Section& s : sections())
+    for (auto& [name, value] : s.get ? s.get(config) : s.get_layer(block)) out[full_name(s.table, name)] = value;
+  return out;
+}
+
+/// The options that do something, in the catalogue's order: those of the whole run and those of one block.
+std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
+  const ValueMap values = section_values(config, block);
+  auto value_of = [&](const std::string& key) -> const Value& { return values.at(key); };
+  std::vector<Line> out;
+  auto add = [&](const std::string& table, const Option& option, const Value& value) {
+    if (!unmet_dependency(full_name(table, option.name), value_of)) out.push_back({table, &option, value_text(value)});
+  };
+  for (const Section& s : sections()) {
+    for (const Option& o : s.options) add(s.table, o, values.at(full_name(s.table, o.name)));
+    for (const FamilyPlace& place : family_places()) {
+      if (place.family.table != s.table) continue;
+      const OptionValues& chosen = place.options ? config.*place.options : block.*place.layer_options;
+      const Variant* variant = find_variant(place.family, values.at(place.key));
+      if (!variant) continue;
+      for (const Option& o : variant->options) {
+        auto found = chosen.find(o.name);
+        add(full_name(s.table, variant->name), o, found == chosen.end() ? o.default_value : found->second);
+      }
+    }
+  }
+  return out;
+}
+
+/// A configuration as the lines of its most common block, and what other blocks have instead.
+struct Sheet {
+  std::vector<Line> lines;
+  std::vector<std::pair<std::int64_t, std::vector<Line>>> exceptions;  ///< block, its differing lines
+};
+
+bool contains(const std::vector<Line>& lines, const Line& line) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const Line& l) { return l.option == line.option && l.value == line.value; });
+}
+
+bool same(const std::vector<Line>& a, const std::vector<Line>& b) {
+  return a.size() == b.size() && std::all_of(b.begin(), b.end(), [&](const Line& l) { return contains(a, l); });
+}
+
+Sheet sheet_of(const Config& config) {
+  std::vector<std::vector<Line>> blocks;
+  for (const LayerChoice& block : config.layers) blocks.push_back(lines_of(config, block));
+  if (blocks.empty()) blocks.push_back(lines_of(config, {}));
+
+  std::size_t common = 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto count = std::count_if(blocks.begin(), blocks.end(), [&](const auto& b) { return same(b, blocks[i]); });
+    if (count > most) {
+      most = count;
+      common = i;
+    }
+  }
+  Sheet out{blocks[common], {}};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::vector<Line> differing;
+    for (const Line& line : blocks[i])
+      if (!contains(out.lines, line)) differing.push_back(line);
+    if (!same(blocks[i], out.lines)) out.exceptions.emplace_back(static_cast<std::int64_t>(i), std::move(differing));
+  }
+  return out;
+}
+
+/// The name of an option within [[block.override]]: without "block.".
+std::string name_in_override(const Line& line) {
+  return line.table == "block" ? line.option->name : line.key();
+}
+
+} // namespace
+
+std::string to_toml(const Config& config) {
+  const Sheet sheet = sheet_of(config);
+  std::string out, table;
+  for (const Line& line : sheet.lines) {
+    if (line.table != table) {
+      table = line.table;
+      out += fmt::format("\n[{}]\n", table);
+    }
+    out += fmt::format("{} = {}\n", line.option->name, line.value);
+  }
+  for (const auto& [block, lines] : sheet.exceptions) {
+    out += fmt::format("\n[[block.override]]\nlayers = [{}]\n", block);
+    for (const Line& line : lines) out += fmt::format("{} = {}\n", name_in_override(line), line.value);
+  }
+  return out;
+}
+
+std::vector<FlatOption> flatten(const Config& config) {
+  const Sheet sheet = sheet_of(config);
+  std::vector<FlatOption> out;
+  for (const Line& line : sheet.lines) out.push_back({line.key(), line.value, line.option->changes_results});
+  for (const auto& [block, lines] : sheet.exceptions)
+    for (const Line& line : lines)
+      out.push_back(
+          {fmt::format("block[{}].{}", block, name_in_override(line)), line.value, line.option->changes_results});
+  return out;
+}
+
+} // namespace heed

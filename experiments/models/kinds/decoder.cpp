@@ -1,0 +1,45 @@
+#include "experiments/models/transformer.hpp"
+
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Decoder : public Model {
+public:
+  Decoder(const Scope& scope, const Config& config, const TaskShape& shape) : transformer_(scope, config, shape) {
+    if (!config.model.tied_embeddings)
+      output_.emplace(scope / "output", transformer_.width(), shape.classes, false);
+    else if (transformer_.width() != config.model.width)
+      throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
+                               "model.tied_embeddings = false, or position.concat = \"project\"",
+                               config.model.width, transformer_.width()));
+  }
+
+  Tensor logits(Pass& pass, const Batch& batch) const override {
+    const Tensor x = transformer_(pass, batch);
+    return output_ ? (*output_)(pass, x) : linear(x, pass(transformer_.embedding.weight));
+  }
+
+private:
+  Transformer transformer_;
+  std::optional<Linear> output_;
+};
+
+} // namespace
+
+extern const ModelInfo model_decoder{
+    .about = {.name = "decoder",
+              .summary = "a Transformer that predicts each next token from those before it (language model)",
+              .paper = "Radford et al. 2019 (GPT-2); Liu et al. 2018, arXiv 1801.10198",
+              .equals = "",
+              .cost = "about 12 width^2 parameters for each layer with the standard widths",
+              .options = {},
+              .presets = {}},
+    .form = Form::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,38 @@
+// Models: from a batch of tokens to logits. One file each in kinds/, registered by a word in meson.build.
+#pragma once
+
+#include "autograd/parameters.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/task.hpp"
+#include "layers/module.hpp"
+
+#include <memory>
+#include <span>
+
+namespace heed::HEED_REAL {
+
+class Model {
+public:
+  virtual ~Model() = default;
+  /// language_model: [rows, length, vocabulary], the next token's logits at each position; classification:
+  /// [rows, classes].
+  virtual Tensor logits(Pass& pass, const Batch& batch) const = 0;
+};
+
+struct ModelInfo {
+  Variant about;
+  Form form;                    ///< how it sees a task's examples
+  /// Throws heed::Failed where the configuration's widths do not fit together.
+  std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskShape& shape);
+};
+
+/// All registered models, in Meson's order (generated).
+std::span<const ModelInfo* const> models();
+const ModelInfo& model_info(const std::string& kind);
+
+/// What weights start with, and what the projections that end a residual branch start with:
+/// N(0, init_std^2), divided by sqrt(2 layers) where [model] scaled_init is set (Radford et al. 2019, GPT-2).
+Init weight_init(const Config& config);
+Init residual_init(const Config& config);
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,33 @@
+#include "experiments/models/transformer.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace heed::HEED_REAL {
+
+Transformer::Transformer(const Scope& scope, const Config& config, const TaskShape& shape)
+    : embedding(scope / "embedding", shape.vocabulary, config.model.width),
+      position(scope / "position", config.position, config.position_options, config.model.width, shape.length),
+      embedding_factor(config.model.embedding_scale == "sqrt"
+                           ? static_cast<Real>(std::sqrt(static_cast<double>(config.model.width)))
+                           : Real{1}),
+      dropout(config.model.dropout) {
+  blocks.reserve(config.layers.size());
+  for (std::size_t i = 0; i < config.layers.size(); ++i)
+    blocks.emplace_back(scope / "blocks" / std::to_string(i), config.layers[i],
+                        Block::Shape{width(), config.model.heads, residual_init(config)});
+  if (!config.layers.empty() && config.layers.back().block.norm == "pre")
+    final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
+                       config.layers.back().block.bias);
+}
+
+Tensor Transformer::operator()(Pass& pass, const Batch& batch) const {
+  Tensor x = embedding(pass, batch.tokens.data(), {batch.rows, batch.length});
+  if (embedding_factor != 1) x = scale(x, embedding_factor);
+  x = pass.dropout(position(pass, x), dropout);
+  const Mask mask{.lengths = batch.lengths.data()};
+  for (const Block& block : blocks) x = block(pass, x, mask);
+  return final_norm ? (*final_norm)(pass, x) : x;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,113 @@
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/renderers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace heed {
+
+namespace {
+
+std::string changes_of(const ReportArm& arm) {
+  std::string text;
+  for (const PlannedChange& change : arm.changes)
+    text += fmt::format("{}`{} = {}`", text.empty() ? "" : ", ", change.key, change.value);
+  return text.empty() ? "the reference" : text;
+}
+
+std::string arms_section(const ReportData& report) {
+  TextTable table{{"arm", "what it changes", "FLOPs a step", "memory"},
+                  {Align::left, Align::left, Align::right, Align::right},
+                  {}};
+  for (const ReportArm& arm : report.arms)
+    table.rows.push_back({arm.label, changes_of(arm), arm.facts ? scaled(arm.facts->cost.flops_per_step, "") : "-",
+                          arm.facts ? scaled(arm.facts->cost.bytes, "B") : "-"});
+  return "## Arms\n\n" + to_markdown(table);
+}
+
+/// The mean over seeds at some of the steps at which every arm was evaluated; empty where there is only the end.
+std::string curves_section(const ReportData& report) {
+  constexpr std::size_t most_columns = 8;
+  std::set<std::int64_t> steps;
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      for (const CurvePoint& point : run.curve) steps.insert(point.step);
+  if (steps.size() < 2) return "";
+
+  const std::vector<std::int64_t> all(steps.begin(), steps.end());
+  std::set<std::int64_t> shown;
+  const std::size_t columns = std::min(most_columns, all.size());
+  for (std::size_t i = 0; i < columns; ++i) shown.insert(all[i * (all.size() - 1) / (columns - 1)]);
+
+  TextTable table{{"arm"}, {Align::left}, {}};
+  for (const std::int64_t step : shown) {
+    table.headings.push_back(fmt::format("{}", step));
+    table.alignment.push_back(Align::right);
+  }
+  for (const ReportArm& arm : report.arms) {
+    std::vector<std::string> row{arm.label};
+    for (const std::int64_t step : shown) {
+      double sum = 0;
+      int count = 0;
+      for (const ReportRun& run : arm.runs)
+        for (const CurvePoint& point : run.curve)
+          if (point.step == step) {
+            sum += point.value;
+            ++count;
+          }
+      row.push_back(count == 0 ? "-" : fixed(sum / count, 4));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}", report.metric.name,
+                     to_markdown(table));
+}
+
+std::string runs_section(const ReportData& report) {
+  TextTable table{{"arm", "seed", "run", "state", report.metric.name, "time"},
+                  {Align::left, Align::right, Align::left, Align::left, Align::right, Align::right},
+                  {}};
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      table.rows.push_back({arm.label, fmt::format("{}", run.seed), "`" + run.id + "`", std::string(name_of(run.state)),
+                            fixed(run.value, 6), run.seconds > 0 ? duration(run.seconds) : "-"});
+  return "## Runs\n\n" + to_markdown(table);
+}
+
+std::string problems_section(const ReportData& report) {
+  std::string text;
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      if (!run.problem.empty())
+        text += fmt::format("- {}, seed {} (run `{}`, {}): {}\n", arm.label, run.seed, run.id, name_of(run.state),
+                            run.problem);
+  return text.empty() ? "" : "## Failed or damaged runs\n\n" + text;
+}
+
+std::string provenance_section(const ReportData& report) {
+  std::string text = "## Where these numbers come from\n\n";
+  for (const ReportMachine& machine : report.machines)
+    text += fmt::format("- {} run{}: {}\n", machine.runs, machine.runs == 1 ? "" : "s", machine.description);
+  if (report.machines.size() > 1)
+    text += "\nThese runs were not all made by the same program on the same kind of machine: bits may differ between "
+            "them.\n\n";
+  if (!report.data.empty()) text += fmt::format("- data: `{}`\n", report.data);
+  text += fmt::format("- sweep: `{}`\n", report.folder.string());
+  text += fmt::format("\nThe reference's configuration, resolved:\n\n```toml\n{}```\n", report.reference_config);
+  return text;
+}
+
+} // namespace
+
+std::string render_markdown(const ReportData& report) {
+  std::string out = fmt::format("# {}\n\n{}.\n\n", report.name, progress_sentence(report));
+  out += to_markdown(summary_table(report, Style{})) + "\n";
+  for (const std::string& note : summary_notes(report)) out += fmt::format("- {}\n", note);
+  for (const std::string& section : {arms_section(report), curves_section(report), problems_section(report),
+                                     runs_section(report), provenance_section(report)})
+    if (!section.empty()) out += "\n" + section;
+  return out;
+}
+
+} // namespace heed

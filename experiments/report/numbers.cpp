@@ -1,0 +1,61 @@
+#include "experiments/report/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed {
+
+namespace {
+constexpr double negligible = 1e-4;  // beside the largest spread: what rounding leaves of none
+}
+
+int decimals_for(const std::vector<double>& spreads) {
+  double largest = 0, smallest = 0;
+  for (const double spread : spreads)
+    if (std::isfinite(spread)) largest = std::max(largest, spread);
+  for (const double spread : spreads)
+    if (std::isfinite(spread) && spread > negligible * largest && (smallest == 0 || spread < smallest))
+      smallest = spread;
+  if (smallest == 0) return 4;
+  // 0.1 may come out of a computation as 0.0999...
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(smallest * (1 + 1e-9)))), 0, 6);
+}
+
+std::string fixed(std::optional<double> value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
+
+std::string signed_fixed(double value, int decimals) { return fmt::format("{:+.{}f}", value, decimals); }
+
+std::string with_commas(std::int64_t count) {
+  std::string digits = fmt::format("{}", count);
+  for (int at = static_cast<int>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string scaled(double amount, const std::string& unit) {
+  static constexpr std::array prefixes{"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  // 999.5 would be shown as 1000.
+  while (std::abs(amount) >= 999.5 && prefix + 1 < prefixes.size()) {
+    amount /= 1000;
+    ++prefix;
+  }
+  const int decimals = std::abs(amount) >= 99.95 || prefix == 0 ? 0 : std::abs(amount) >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}{}", amount, decimals, prefixes[prefix], unit);
+}
+
+std::string duration(double seconds) {
+  if (!(seconds >= 0) || !std::isfinite(seconds)) return "-";
+  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  return fmt::format("{} d {} h", whole / 86400, whole / 3600 % 24);
+}
+
+} // namespace heed

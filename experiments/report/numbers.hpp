@@ -1,0 +1,26 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// Decimals that show two significant digits of the smallest of these spreads: 0 to 6; 4 where there are none. Those
+/// that are zero, or nothing beside the largest, do not count.
+int decimals_for(const std::vector<double>& spreads);
+
+/// "1.234"; none: "-".
+std::string fixed(std::optional<double> value, int decimals);
+/// With its sign: "+0.31", "-0.02".
+std::string signed_fixed(double value, int decimals);
+/// "103,424".
+std::string with_commas(std::int64_t count);
+/// Three significant digits and a unit: "1.24 G", "310 k". `unit` follows: "FLOPs", "B".
+std::string scaled(double amount, const std::string& unit);
+/// "45 s", "3 min 20 s", "2 h 05 min", "3 d 4 h"; below ten seconds with a decimal.
+std::string duration(double seconds);
+
+} // namespace heed

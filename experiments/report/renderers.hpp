@@ -1,0 +1,29 @@
+// Formats of a report. Each takes the collected data alone; a further format is one more function in a file of its own.
+#pragma once
+
+#include "experiments/report/report_data.hpp"
+#include "experiments/report/style.hpp"
+#include "experiments/report/text_table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// Arm, n, mean ± sd of the metric, difference from the reference with its interval, parameters, time: what the formats
+/// have in common. Colour marks intervals that leave out zero: green for the better side, red for the worse.
+TextTable summary_table(const ReportData& report, const Style& style);
+
+/// "val_loss: mean ± sd over seeds, lower is better; ..." : what the columns of `summary_table` mean.
+std::vector<std::string> summary_notes(const ReportData& report);
+
+/// "60 of 66 runs finished, 2 failed, 4 missing".
+std::string progress_sentence(const ReportData& report);
+
+/// For a terminal, some 100 columns wide.
+std::string render_terminal(const ReportData& report, const Style& style);
+
+/// A whole page of Markdown.
+std::string render_markdown(const ReportData& report);
+
+} // namespace heed

@@ -1,0 +1,146 @@
+#include "experiments/report/report_data.hpp"
+
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace heed {
+
+namespace {
+
+std::string describe(const Manifest& manifest) {
+  const Build& build = manifest.build;
+  return fmt::format("heed {} (numerics {}), {} {}, {}, {} thread{} on {} ({})", build.version, manifest.numerics,
+                     build.compiler, build.flags, build.blas, manifest.threads, manifest.threads == 1 ? "" : "s",
+                     manifest.cpu, manifest.host);
+}
+
+ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::string& metric,
+                      std::map<std::string, std::size_t>& machines) {
+  ReportRun run;
+  run.id = planned.id;
+  run.seed = planned.seed;
+  const RunFolder folder{out / planned.id};
+  run.state = state_of(folder);
+  if (run.state == RunState::missing) return run;
+
+  if (auto manifest = read_manifest(folder)) {
+    if (run.state == RunState::failed) run.problem = manifest->failure;
+    if (run.state == RunState::finished) ++machines[describe(*manifest)];
+  } else if (run.state != RunState::running) {
+    run.problem = manifest.error;
+  }
+  if (!std::filesystem::exists(folder.metrics())) {
+    if (run.state == RunState::finished) run.problem = "its metrics.jsonl is missing";
+    return run;
+  }
+  auto lines = read_metrics(folder);
+  if (!lines) {
+    run.problem = lines.error;
+    return run;
+  }
+  for (const Metrics& line : *lines)
+    for (const auto& [name, value] : line.values)
+      if (name == metric && std::isfinite(value)) run.curve.push_back({line.step, value});
+  if (!lines->empty()) run.seconds = lines->back().seconds;
+  if (run.state == RunState::finished) {
+    const std::optional<double> last = last_value(*lines, metric);
+    if (last && std::isfinite(*last)) run.value = last;
+    else run.problem = fmt::format("it has no {}", metric);
+  }
+  return run;
+}
+
+} // namespace
+
+std::size_t ReportData::total() const {
+  std::size_t n = 0;
+  for (const ReportArm& arm : arms) n += arm.runs.size();
+  return n;
+}
+
+std::size_t ReportData::count(RunState state) const {
+  std::size_t n = 0;
+  for (const ReportArm& arm : arms)
+    n += static_cast<std::size_t>(
+        std::count_if(arm.runs.begin(), arm.runs.end(), [&](const ReportRun& r) { return r.state == state; }));
+  return n;
+}
+
+MetricInfo metric_of(const Config& config, const std::string& name) {
+  const std::vector<MetricInfo> known = metrics_of(config);
+  std::vector<std::string> names;
+  for (const MetricInfo& metric : known) {
+    if (metric.name == name) return metric;
+    names.push_back(metric.name);
+  }
+  const std::string near = nearest(name, names);
+  throw Refused(fmt::format("report.metric: \"{}\" is not measured here; allowed: {}{}", name, fmt::join(names, ", "),
+                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+}
+
+void compute_statistics(ReportData& report) {
+  for (ReportArm& arm : report.arms) {
+    std::vector<double> values, seconds, here, reference;
+    for (const ReportRun& run : arm.runs) {
+      if (run.state == RunState::finished) seconds.push_back(run.seconds);
+      if (!run.value) continue;
+      values.push_back(*run.value);
+      for (const ReportRun& other : report.arms.front().runs)
+        if (other.seed == run.seed && other.value) {
+          here.push_back(*run.value);
+          reference.push_back(*other.value);
+        }
+    }
+    arm.values = values.size();
+    arm.mean = values.empty() ? std::nullopt : std::optional(statistics::mean(values));
+    arm.standard_deviation = statistics::standard_deviation(values);
+    arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
+    arm.difference.reset();
+    if (&arm != &report.arms.front() && !here.empty()) arm.difference = statistics::paired_difference(here, reference);
+  }
+}
+
+ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+                          const FactsOf& facts_of) {
+  ReportData report;
+  report.name = plan.name;
+  report.hash = plan.hash;
+  report.sweep = plan.sweep;
+  report.out = out;
+  report.folder = folder;
+  report.seeds = plan.seeds;
+
+  std::map<std::string, std::size_t> machines;
+  for (const Arm& planned : plan.arms) {
+    ReportArm arm;
+    arm.label = planned.label;
+    arm.changes = planned.changes;
+    for (const std::size_t index : planned.runs)
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, machines));
+    const PlannedRun& first = plan.runs.at(planned.runs.front());
+    try {
+      arm.facts = facts_of(config_of(first));
+    } catch (const Refused&) {
+      // The data may have moved since; the results stand without these.
+    }
+    report.arms.push_back(std::move(arm));
+  }
+  for (const auto& [description, runs] : machines) report.machines.push_back({description, runs});
+
+  const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
+  report.metric = metric_of(config_of(reference), plan.metric);
+  report.reference_config = reference.config;
+  for (const PlannedRun& run : plan.runs)
+    if (auto manifest = read_manifest(RunFolder{out / run.id}); manifest && !manifest->data.empty()) {
+      report.data = manifest->data;
+      break;
+    }
+  compute_statistics(report);
+  return report;
+}
+
+} // namespace heed

@@ -1,0 +1,90 @@
+// What a report says, found from a sweep's plan and its runs' folders. Renderers (terminal, Markdown, ...) take this
+// and nothing else, so that a further format is a further renderer.
+#pragma once
+
+#include "experiments/runs/run_store.hpp"
+#include "experiments/statistics/paired.hpp"
+#include "experiments/sweep/plan.hpp"
+#include "experiments/tasks/task.hpp"
+#include "experiments/training/training.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// One point of a learning curve: the metric as evaluated after `step`.
+struct CurvePoint {
+  std::int64_t step = 0;
+  double value = 0;
+};
+
+/// One run of an arm.
+struct ReportRun {
+  std::string id;
+  std::int64_t seed = 0;
+  RunState state = RunState::missing;
+  std::optional<double> value;         ///< the metric's last evaluation; only of a finished run
+  std::vector<CurvePoint> curve;       ///< the metric at every evaluation so far
+  double seconds = 0;                  ///< of training
+  std::string problem;                 ///< why it failed, or what is wrong with its folder; empty otherwise
+};
+
+/// What is known of an arm without running it.
+struct ArmFacts {
+  Cost cost;
+  Task::Chance chance{0, ""};
+};
+
+/// An arm with its runs in the order of the plan's seeds, and what follows from them.
+struct ReportArm {
+  std::string label;
+  std::vector<PlannedChange> changes;
+  std::vector<ReportRun> runs;
+  std::optional<ArmFacts> facts;                           ///< none where the data is not there any more
+  std::size_t values = 0;                                  ///< n: runs that have the metric
+  std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
+  std::optional<statistics::PairedDifference> difference;  ///< from the reference, over the seeds that both have
+  double seconds = 0;                                      ///< of training, the mean over finished runs
+};
+
+/// Where and with what runs were made: manifests that agree are one.
+struct ReportMachine {
+  std::string description;             ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
+  std::size_t runs = 0;
+};
+
+struct ReportData {
+  std::string name, hash;
+  bool sweep = false;
+  MetricInfo metric;
+  std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
+  std::vector<std::int64_t> seeds;
+  std::vector<ReportArm> arms;         ///< the reference first
+  std::vector<ReportMachine> machines;
+  std::string data;                    ///< the task's fingerprint; the arms' may differ
+  std::string reference_config;        ///< resolved, as TOML
+
+  std::size_t total() const;           ///< runs planned
+  std::size_t count(RunState state) const;
+};
+
+/// Facts of an arm's configuration; may throw heed::Refused, which leaves them out.
+using FactsOf = std::function<ArmFacts(const Config&)>;
+
+/// Reads the runs that the plan names; damaged folders become the run's `problem`. Reads only.
+ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+                          const FactsOf& facts_of);
+
+/// Fills in what follows from the runs' values: n, mean, spread, the difference from the first arm, time.
+void compute_statistics(ReportData& report);
+
+/// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.
+MetricInfo metric_of(const Config& config, const std::string& name);
+
+} // namespace heed

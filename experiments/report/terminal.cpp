@@ -1,0 +1,23 @@
+#include "experiments/report/renderers.hpp"
+
+#include <fmt/format.h>
+
+namespace heed {
+
+std::string render_terminal(const ReportData& report, const Style& style) {
+  std::string out = fmt::format("{}  {}\n\n", style.bold(report.name), style.faint(progress_sentence(report)));
+  out += to_text(summary_table(report, style), style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  out += "\n";
+  for (const std::string& note : summary_notes(report)) out += fmt::format("  {}\n", style.faint(note));
+
+  std::string problems;
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      if (!run.problem.empty())
+        problems += fmt::format("  {} {}, seed {} (run {}): {}\n", style.red(name_of(run.state)), arm.label, run.seed,
+                                run.id, run.problem);
+  if (!problems.empty()) out += "\n" + problems;
+  return out;
+}
+
+} // namespace heed

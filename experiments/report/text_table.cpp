@@ -1,0 +1,84 @@
+#include "experiments/report/text_table.hpp"
+
+#include <algorithm>
+
+namespace heed {
+
+namespace {
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+std::string padded(const std::string& cell, std::size_t width, Align align) {
+  const std::size_t used = display_width(cell);
+  const std::string space(width > used ? width - used : 0, ' ');
+  return align == Align::left ? cell + space : space + cell;
+}
+
+std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                    const std::vector<Align>& alignment) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += "  " + padded(cells[i], widths[i], alignment[i]);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::string escaped(const std::string& cell) {
+  std::string out;
+  for (const char c : cell) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+} // namespace
+
+std::size_t display_width(const std::string& text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\033') {
+      while (i < text.size() && text[i] != 'm') ++i;
+      continue;
+    }
+    if (!continues_character(text[i])) ++width;
+  }
+  return width;
+}
+
+std::string cut_to(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return text;
+  std::string out;
+  std::size_t used = 0;
+  for (const char c : text) {
+    if (!continues_character(c) && ++used >= width) break;
+    out += c;
+  }
+  return width == 0 ? "" : out + "…";
+}
+
+std::string to_text(const TextTable& table, const std::string& heading_style, const std::string& style_end) {
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < table.headings.size(); ++column) {
+    std::size_t width = display_width(table.headings[column]);
+    for (const auto& row : table.rows) width = std::max(width, display_width(row[column]));
+    widths.push_back(width);
+  }
+  std::string out = heading_style + line_of(table.headings, widths, table.alignment) + style_end + "\n";
+  for (const auto& row : table.rows) out += line_of(row, widths, table.alignment) + "\n";
+  return out;
+}
+
+std::string to_markdown(const TextTable& table) {
+  auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += " " + escaped(cell) + " |";
+    return text + "\n";
+  };
+  std::string out = line(table.headings) + "|";
+  for (const Align align : table.alignment) out += align == Align::left ? " --- |" : " ---: |";
+  out += "\n";
+  for (const auto& row : table.rows) out += line(row);
+  return out;
+}
+
+} // namespace heed

@@ -1,0 +1,70 @@
+// The one seam through which Heed writes files, and reads them back. A file appears under its final name only when it
+// is whole: it is written aside in the same folder, synchronised to the disk and renamed.
+#pragma once
+
+#include "autograd/error.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace heed {
+
+/// What a reader made of some bytes: a value, or why there is none. Readers never throw for what the bytes hold.
+template <class T> struct Parsed {
+  std::optional<T> value;
+  std::string error;  ///< empty where there is a value
+
+  explicit operator bool() const { return value.has_value(); }
+  const T& operator*() const { return *value; }
+  T& operator*() { return *value; }
+  const T* operator->() const { return &*value; }
+
+  static Parsed ok(T v) { return {std::optional<T>(std::move(v)), {}}; }
+  static Parsed wrong(std::string why) { return {std::nullopt, std::move(why)}; }
+};
+
+/// How much a write must survive. `disk`: the machine losing power; `process`: this process dying at any moment.
+enum class Durability { disk, process };
+
+/// Replaces the whole file, or leaves it as it was. Throws heed::Failed that names the path, what went wrong and how to
+/// mend it.
+void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability = Durability::disk);
+
+/// Adds `line` and a newline to the end of the file, which is made if it is missing. A write that fails half-way is
+/// taken back. Throws heed::Failed.
+void append_line(const std::filesystem::path& path, std::string_view line);
+
+/// Has what was written so far survive the machine losing power; a file that is missing is fine. Throws heed::Failed.
+void synchronise_file(const std::filesystem::path& path);
+
+/// The file's content; the error names the path and says why it could not be read.
+Parsed<std::string> read_file(const std::filesystem::path& path);
+
+/// Makes a folder and those above it. Throws heed::Failed.
+void make_folder(const std::filesystem::path& path);
+
+/// Removes a file; one that is missing is fine. Throws heed::Failed.
+void remove_file(const std::filesystem::path& path);
+
+/// Removes what writers that were killed left aside in a folder. Only for one who alone writes there.
+void remove_leftovers(const std::filesystem::path& folder);
+
+/// Makes the output folder, and finds out by writing that it can be written. Throws heed::Refused: nothing has run yet.
+void make_output_folder(const std::filesystem::path& path);
+
+/// While it lives, `hook` is asked before each operation that changes the disk, with the path of the file under its
+/// final name; an errno that it returns (ENOSPC, ...) is what the operation then fails with, 0 lets it pass. For tests.
+class WriteHook {
+public:
+  explicit WriteHook(std::function<int(const std::filesystem::path&)> hook);
+  ~WriteHook();
+  WriteHook(const WriteHook&) = delete;
+  WriteHook& operator=(const WriteHook&) = delete;
+};
+
+} // namespace heed

@@ -1,0 +1,172 @@
+// The records of a run as JSON: manifest, metrics, progress.
+#include "experiments/runs/run_store.hpp"
+
+#include <boost/json.hpp>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace heed {
+namespace {
+
+namespace json = boost::json;
+
+std::string json_text(std::string_view text) { return json::serialize(json::string(text)); }
+
+/// The shortest text that reads back as the same number; JSON has none for NaN and infinities.
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
+
+struct Wrong {
+  std::string why;
+};
+
+json::object parse_object(std::string_view bytes) {
+  json::error_code error;
+  json::value value = json::parse({bytes.data(), bytes.size()}, error);
+  if (error) throw Wrong{"it is not JSON: " + error.message()};
+  if (!value.is_object()) throw Wrong{"it is not a JSON object"};
+  return std::move(value.as_object());
+}
+
+double real(const json::value& value, std::string_view key) {
+  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  json::error_code error;
+  const double number = value.to_number<double>(error);
+  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
+  return number;
+}
+
+std::int64_t integer(const json::value& value, std::string_view key) {
+  const std::int64_t* number = value.if_int64();
+  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
+  return *number;
+}
+
+std::string text(const json::value& value, std::string_view key) {
+  const json::string* string = value.if_string();
+  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
+  return std::string(*string);
+}
+
+const json::value& needed(const json::object& object, std::string_view key) {
+  if (const json::value* value = object.if_contains({key.data(), key.size()})) return *value;
+  throw Wrong{fmt::format("it has no \"{}\"", key)};
+}
+
+/// Calls `read(value)` where the key is there: records of other versions may lack it.
+template <class Read> void where_given(const json::object& object, std::string_view key, Read read) {
+  if (const json::value* value = object.if_contains({key.data(), key.size()})) read(*value);
+}
+
+int small(const json::value& value, std::string_view key) {
+  const std::int64_t n = integer(value, key);
+  if (n < 0 || n > std::numeric_limits<int>::max()) throw Wrong{fmt::format("\"{}\" is out of bounds", key)};
+  return static_cast<int>(n);
+}
+
+template <class T, class Read> Parsed<T> guarded(Read read) {
+  try {
+    return Parsed<T>::ok(read());
+  } catch (const Wrong& wrong) {
+    return Parsed<T>::wrong(wrong.why);
+  }
+}
+
+} // namespace
+
+std::string to_json(const Manifest& m) {
+  const std::vector<std::pair<std::string_view, std::string>> lines = {
+      {"run", json_text(m.run)},
+      {"name", json_text(m.name)},
+      {"outcome", json_text(m.outcome)},
+      {"failure", json_text(m.failure)},
+      {"refused", m.refused ? "true" : "false"},
+      {"step", fmt::format("{}", m.step)},
+      {"started", json_text(m.started)},
+      {"ended", json_text(m.ended)},
+      {"seconds", number(m.seconds)},
+      {"starts", fmt::format("{}", m.starts)},
+      {"threads", fmt::format("{}", m.threads)},
+      {"host", json_text(m.host)},
+      {"cpu", json_text(m.cpu)},
+      {"heed", json_text(m.build.version)},
+      {"numerics", fmt::format("{}", m.numerics)},
+      {"compiler", json_text(m.build.compiler)},
+      {"flags", json_text(m.build.flags)},
+      {"blas", json_text(m.build.blas)},
+      {"data", json_text(m.data)},
+  };
+  std::string out = "{\n";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    out += fmt::format("  \"{}\": {}{}\n", lines[i].first, lines[i].second, i + 1 < lines.size() ? "," : "");
+  return out + "}\n";
+}
+
+Parsed<Manifest> manifest_from_json(std::string_view bytes) {
+  return guarded<Manifest>([&] {
+    const json::object object = parse_object(bytes);
+    Manifest m;
+    m.run = text(needed(object, "run"), "run");
+    m.outcome = text(needed(object, "outcome"), "outcome");
+    if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
+      throw Wrong{fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
+                              m.outcome)};
+    const std::pair<std::string_view, std::string*> texts[] = {
+        {"name", &m.name},           {"failure", &m.failure},     {"started", &m.started},
+        {"ended", &m.ended},         {"host", &m.host},           {"cpu", &m.cpu},
+        {"heed", &m.build.version},  {"compiler", &m.build.compiler}, {"flags", &m.build.flags},
+        {"blas", &m.build.blas},     {"data", &m.data}};
+    for (const auto& [key, to] : texts)
+      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text(v, key); });
+    const std::pair<std::string_view, int*> numbers[] = {
+        {"starts", &m.starts}, {"threads", &m.threads}, {"numerics", &m.numerics}};
+    for (const auto& [key, to] : numbers)
+      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = small(v, key); });
+    where_given(object, "step", [&](const json::value& v) { m.step = integer(v, "step"); });
+    where_given(object, "seconds", [&](const json::value& v) { m.seconds = real(v, "seconds"); });
+    where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
+    return m;
+  });
+}
+
+std::string to_json(const Metrics& metrics) {
+  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.3f}, \"tokens\": {}", metrics.step, metrics.seconds,
+                                metrics.tokens);
+  for (const auto& [name, value] : metrics.values) out += fmt::format(", {}: {}", json_text(name), number(value));
+  return out + "}";
+}
+
+Parsed<Metrics> metrics_from_json(std::string_view line) {
+  return guarded<Metrics>([&] {
+    const json::object object = parse_object(line);
+    Metrics metrics;
+    metrics.step = integer(needed(object, "step"), "step");
+    metrics.seconds = real(needed(object, "seconds"), "seconds");
+    metrics.tokens = integer(needed(object, "tokens"), "tokens");
+    for (const auto& entry : object) {
+      const std::string key(entry.key());
+      if (key != "step" && key != "seconds" && key != "tokens")
+        metrics.values.emplace_back(key, real(entry.value(), key));
+    }
+    return metrics;
+  });
+}
+
+std::string to_json(const Progress& progress) {
+  return fmt::format("{{\"step\": {}, \"steps\": {}, \"loss\": {}, \"steps_per_second\": {}}}\n", progress.step,
+                     progress.steps, number(progress.loss), number(progress.steps_per_second));
+}
+
+Parsed<Progress> progress_from_json(std::string_view bytes) {
+  return guarded<Progress>([&] {
+    const json::object object = parse_object(bytes);
+    Progress progress;
+    progress.step = integer(needed(object, "step"), "step");
+    progress.steps = integer(needed(object, "steps"), "steps");
+    progress.loss = real(needed(object, "loss"), "loss");
+    progress.steps_per_second = real(needed(object, "steps_per_second"), "steps_per_second");
+    return progress;
+  });
+}
+
+} // namespace heed

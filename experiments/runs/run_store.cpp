@@ -1,0 +1,239 @@
+#include "experiments/runs/run_store.hpp"
+
+#include "experiments/runs/safetensors.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <system_error>
+#include <xxhash.h>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view checkpoint_prefix = "checkpoint-", checkpoint_suffix = ".safetensors";
+constexpr std::size_t id_digits = 16;
+
+/// The whole lines of a text with newlines: what follows the last newline was cut off.
+std::vector<std::string_view> whole_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+    lines.push_back(text.substr(0, end));
+  return lines;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == id_digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+} // namespace
+
+std::string content_hash(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::string run_id(const Config& config, std::string_view fingerprint) {
+  std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
+  for (const FlatOption& option : flatten(config))
+    if (option.changes_results) identity += fmt::format("{} = {}\n", option.key, option.value);
+  return content_hash(identity).substr(0, id_digits);
+}
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::missing: return "missing";
+    case RunState::running: return "running";
+    case RunState::interrupted: return "interrupted";
+    case RunState::failed: return "failed";
+    case RunState::finished: return "finished";
+  }
+  return "unknown";
+}
+
+fs::path RunFolder::checkpoint(std::int64_t step) const {
+  return path / fmt::format("{}{:06}{}", checkpoint_prefix, step, checkpoint_suffix);
+}
+
+RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_view config_toml) {
+  const RunFolder run{out / id};
+  make_folder(run.path);
+  if (const auto before = read_file(run.config()); before && *before == config_toml) return run;
+  if (!is_there(run.config()) || (state_of(run) != RunState::finished && state_of(run) != RunState::running))
+    write_file(run.config(), config_toml);
+  return run;
+}
+
+RunState state_of(const RunFolder& run) {
+  return RunClaim::held(run) ? RunState::running : state_of_claimed(run);
+}
+
+RunState state_of_claimed(const RunFolder& run) {
+  if (const auto manifest = read_manifest(run)) {
+    if (manifest->outcome == "finished") return RunState::finished;
+    if (manifest->outcome == "failed") return RunState::failed;
+    return RunState::interrupted;
+  }
+  // What a run leaves behind is more to be trusted than the one file that is gone or damaged.
+  const bool begun = is_there(run.manifest()) || is_there(run.metrics()) || !checkpoint_steps(run).empty();
+  return begun ? RunState::interrupted : RunState::missing;
+}
+
+Parsed<Manifest> read_manifest(const RunFolder& run) {
+  const auto bytes = read_file(run.manifest());
+  if (!bytes) return Parsed<Manifest>::wrong(bytes.error);
+  auto manifest = manifest_from_json(*bytes);
+  if (!manifest) manifest.error = fmt::format("'{}' is damaged: {}", run.manifest().string(), manifest.error);
+  return manifest;
+}
+
+Config read_config(const RunFolder& run) {
+  if (!is_there(run.config()))
+    throw Refused(fmt::format("'{}' is not the folder of a run: it has no config.toml", run.path.string()));
+  return Settings::load(run.config()).resolve();
+}
+
+Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run) {
+  using Result = Parsed<std::vector<Metrics>>;
+  if (!is_there(run.metrics())) return Result::ok({});
+  const auto text = read_file(run.metrics());
+  if (!text) return Result::wrong(text.error);
+  std::vector<Metrics> out;
+  for (const std::string_view line : whole_lines(*text)) {
+    auto metrics = metrics_from_json(line);
+    if (!metrics)
+      return Result::wrong(fmt::format("'{}' is damaged in line {}: {}", run.metrics().string(), out.size() + 1,
+                                       metrics.error));
+    out.push_back(std::move(*metrics));
+  }
+  return Result::ok(std::move(out));
+}
+
+std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name) {
+  for (auto line = metrics.rbegin(); line != metrics.rend(); ++line)
+    for (const auto& [key, value] : line->values)
+      if (key == name) return value;
+  return std::nullopt;
+}
+
+void append_metrics(const RunFolder& run, const Metrics& metrics) { append_line(run.metrics(), to_json(metrics)); }
+
+void truncate_metrics(const RunFolder& run, std::int64_t step) {
+  if (!is_there(run.metrics())) return;
+  const auto text = read_file(run.metrics());
+  if (!text) throw Failed(text.error);
+  std::string kept;
+  for (const std::string_view line : whole_lines(*text))
+    if (const auto metrics = metrics_from_json(line); metrics && metrics->step <= step) kept.append(line) += '\n';
+  if (kept != *text) write_file(run.metrics(), kept);
+}
+
+std::vector<std::int64_t> checkpoint_steps(const RunFolder& run) {
+  std::vector<std::int64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator it(run.path, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with(checkpoint_prefix) || !name.ends_with(checkpoint_suffix)) continue;
+    const char* first = name.data() + checkpoint_prefix.size();
+    const char* last = name.data() + name.size() - checkpoint_suffix.size();
+    std::int64_t step = 0;
+    if (const auto [at, wrong] = std::from_chars(first, last, step); wrong == std::errc() && at == last && step >= 0)
+      steps.push_back(step);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint) {
+  // A checkpoint that survives a power cut must find the metrics up to its step.
+  synchronise_file(run.metrics());
+  write_file(run.checkpoint(step), to_safetensors(checkpoint));
+  const auto steps = checkpoint_steps(run);
+  for (std::size_t i = 2; i < steps.size(); ++i) remove_file(run.checkpoint(steps[i]));
+}
+
+Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
+  const auto bytes = read_file(run.checkpoint(step));
+  if (!bytes) return Parsed<Checkpoint>::wrong(bytes.error);
+  auto checkpoint = from_safetensors(*bytes);
+  if (checkpoint) {
+    const auto stated = step_of(*checkpoint);
+    if (!stated) return Parsed<Checkpoint>::wrong(
+        fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), stated.error));
+    if (*stated != step) return Parsed<Checkpoint>::wrong(
+        fmt::format("'{}' is the checkpoint of step {}", run.checkpoint(step).string(), *stated));
+  } else {
+    checkpoint.error = fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), checkpoint.error);
+  }
+  return checkpoint;
+}
+
+std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged) {
+  for (const std::int64_t step : checkpoint_steps(run)) {
+    auto checkpoint = read_checkpoint(run, step);
+    if (checkpoint) return KeptCheckpoint{step, std::move(*checkpoint)};
+    if (damaged) damaged->push_back(checkpoint.error);
+  }
+  return std::nullopt;
+}
+
+Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {
+  using Result = Parsed<std::int64_t>;
+  const auto it = checkpoint.metadata.find("step");
+  if (it == checkpoint.metadata.end()) return Result::wrong("its metadata has no step");
+  const std::string& text = it->second;
+  std::int64_t step = 0;
+  const auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (wrong != std::errc() || at != text.data() + text.size() || step < 0)
+    return Result::wrong(fmt::format("its step is \"{}\", which is not a number 0, 1, 2, ...", text));
+  return Result::ok(step);
+}
+
+std::vector<std::string> run_ids(const fs::path& out) {
+  std::vector<std::string> ids;
+  std::error_code error;
+  for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (is_id(name)) ids.push_back(std::move(name));
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+RunFolder find_run(const fs::path& out, const std::string& run) {
+  if (!run.empty() && is_there(fs::path(run) / "config.toml")) {
+    fs::path path = fs::path(run).lexically_normal();
+    return {path.has_filename() ? path : path.parent_path()};  // "runs/ab/" has no filename
+  }
+  const std::vector<std::string> ids = run_ids(out);
+  std::vector<std::string> matching;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(matching),
+               [&](const std::string& id) { return id.starts_with(run); });
+  if (matching.size() == 1) return {out / matching.front()};
+  if (ids.empty())
+    throw Refused(fmt::format("run '{}': there are no runs in '{}'; run a configuration first (heed run FILE), or name "
+                              "another folder with --out",
+                              run, out.string()));
+  constexpr std::size_t shown = 6;
+  const auto list = [&](const std::vector<std::string>& of) {
+    std::string text = fmt::format("{}", fmt::join(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(
+                                                                   std::min(shown, of.size())), ", "));
+    return of.size() > shown ? text + fmt::format(" and {} more", of.size() - shown) : text;
+  };
+  if (!matching.empty())
+    throw Refused(fmt::format("run '{}': {} runs in '{}' begin so: {}; give more of the ID", run, matching.size(),
+                              out.string(), list(matching)));
+  const std::string near = nearest(run, ids);
+  throw Refused(fmt::format("run '{}': neither the folder of a run nor the beginning of an ID in '{}', which has {}{}",
+                            run, out.string(), list(ids), near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
+} // namespace heed

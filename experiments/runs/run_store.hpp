@@ -1,0 +1,140 @@
+// Runs as folders, OUT/ID/. The folders are the truth: whatever else knows of runs is derived from them.
+//
+//   config.toml                    resolved
+//   manifest.json                  what ran it, where, when, and how it ended
+//   metrics.jsonl                  an object a line: step, seconds, tokens, then what was measured
+//   checkpoint-000123.safetensors  after step 123; the last two
+//   progress.json                  for a live line, not part of the record
+//   log.txt                        what the process wrote on its outputs
+//   lock                           held by the process that runs it
+#pragma once
+
+#include "experiments/config/settings.hpp"
+#include "experiments/runs/files.hpp"
+#include "experiments/runs/machine.hpp"
+#include "experiments/training/training.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// XXH3-128 of `bytes` in 32 hexadecimal digits.
+std::string content_hash(std::string_view bytes);
+
+/// A run's identity, 16 hexadecimal digits: the options that can change a result, the data (the task's
+/// `fingerprint()`) and `numerics_version`.
+std::string run_id(const Config& config, std::string_view fingerprint);
+
+enum class RunState { missing, running, interrupted, failed, finished };
+std::string_view name_of(RunState state);
+
+/// manifest.json. Empty texts and zeros: not known (yet).
+struct Manifest {
+  std::string run;             ///< the ID
+  std::string name;            ///< the configuration's
+  std::string outcome;         ///< running | interrupted | failed | finished
+  std::string failure;         ///< why it failed
+  bool refused = false;        ///< it failed before its first step
+  std::int64_t step = 0;       ///< the last that is kept, when it ended
+  int threads = 0;
+  Build build;
+  std::string host, cpu;
+  int numerics = 0;
+  std::string data;            ///< the task's fingerprint
+  std::string started, ended;  ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;          ///< of wall time in all its processes together
+  int starts = 0;              ///< how often it was begun or continued
+};
+std::string to_json(const Manifest& manifest);
+Parsed<Manifest> manifest_from_json(std::string_view bytes);
+
+/// A line of metrics.jsonl, without the newline. Values that are not finite are written as null, and read as NaN.
+std::string to_json(const Metrics& metrics);
+Parsed<Metrics> metrics_from_json(std::string_view line);
+
+std::string to_json(const Progress& progress);
+Parsed<Progress> progress_from_json(std::string_view bytes);
+
+/// One run's folder, which need not be there. Members that write throw heed::Failed; those that read return errors.
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::string id() const { return path.filename().string(); }
+  std::filesystem::path config() const { return path / "config.toml"; }
+  std::filesystem::path manifest() const { return path / "manifest.json"; }
+  std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
+  std::filesystem::path progress() const { return path / "progress.json"; }
+  std::filesystem::path log() const { return path / "log.txt"; }
+  std::filesystem::path lock() const { return path / "lock"; }
+  std::filesystem::path checkpoint(std::int64_t step) const;
+};
+
+/// Makes the folder with its config.toml. Where there is one that differs (in what can't change results: the data's
+/// path, threads, ...), it is replaced unless the run is finished or under way. What else the folder holds stays.
+RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, std::string_view config_toml);
+
+/// `running` only while a process holds the run's lock. A folder without a whole manifest is `missing` where nothing
+/// ran in it yet.
+RunState state_of(const RunFolder& run);
+/// The state that the run was left in, for one who holds its claim: never `running`.
+RunState state_of_claimed(const RunFolder& run);
+
+Parsed<Manifest> read_manifest(const RunFolder& run);
+/// The resolved configuration. Throws heed::Refused where the file is missing or damaged.
+Config read_config(const RunFolder& run);
+
+/// All whole lines in order. A last line without its newline was cut off by a kill, and is left out; any other line
+/// that does not read is an error that names it.
+Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
+/// The last value of a metric, if any line has it.
+std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name);
+void append_metrics(const RunFolder& run, const Metrics& metrics);
+/// Keeps the whole lines with a step up to `step`: what a run that continues there would write again.
+void truncate_metrics(const RunFolder& run, std::int64_t step);
+
+/// Steps of the checkpoints in the folder, the newest first, whether or not they are whole.
+std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
+/// Keeps the checkpoint, and then removes all but the newest two.
+void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint);
+Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step);
+/// The newest checkpoint that is whole; `damaged` gets a sentence for each newer one that is not.
+struct KeptCheckpoint { std::int64_t step = 0; Checkpoint checkpoint; };
+std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
+
+/// The step in a checkpoint's metadata ("step").
+Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
+
+/// A run's lock. It ends with the claim or its process, whatever ends that.
+class RunClaim {
+public:
+  /// Nothing if another process has it. Throws heed::Failed where the lock file can't be made.
+  static std::optional<RunClaim> attempt(const RunFolder& run);
+  /// Waits; nothing if `give_up` says so.
+  static std::optional<RunClaim> wait(const RunFolder& run, const std::function<bool()>& give_up);
+  /// Whether any process, this one included, holds the claim. Takes nothing, so it never disturbs one who claims.
+  static bool held(const RunFolder& run);
+
+  RunClaim(RunClaim&& other) noexcept : file_(other.file_) { other.file_ = -1; }
+  RunClaim& operator=(RunClaim&& other) noexcept { std::swap(file_, other.file_); return *this; }
+  ~RunClaim();
+
+private:
+  explicit RunClaim(int file) : file_(file) {}
+  int file_;
+};
+
+/// IDs of all runs in an output folder, in alphabetical order.
+std::vector<std::string> run_ids(const std::filesystem::path& out);
+
+/// A RUN argument: a path to a run's folder, or a unique beginning of an ID in `out`. Throws heed::Refused: what is
+/// there instead, or which runs it could be.
+RunFolder find_run(const std::filesystem::path& out, const std::string& run);
+
+} // namespace heed

@@ -1,0 +1,222 @@
+#include "experiments/runs/safetensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/json.hpp>
+#include <cstdint>
+#include <cstring>
+#include <fmt/format.h>
+#include <memory>
+#include <xxhash.h>
+
+namespace heed {
+namespace {
+
+namespace json = boost::json;
+
+static_assert(std::endian::native == std::endian::little, "safetensors are little-endian, and so are Heed's arrays");
+
+constexpr std::size_t longest_header = std::size_t{100} << 20;  // the format's own limit
+constexpr const char* metadata_key = "__metadata__";
+constexpr const char* checksum_key = "checksum";
+
+std::size_t item_size(bool float64) { return float64 ? 8 : 4; }
+
+std::string_view view(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The bytes that a shape takes; none where it is negative or more than memory can hold.
+std::optional<std::size_t> bytes_of(const std::vector<std::int64_t>& shape, bool float64) {
+  std::size_t size = item_size(float64);
+  bool empty = false;
+  for (const std::int64_t n : shape) {
+    if (n < 0) return std::nullopt;
+    empty = empty || n == 0;
+    if (n > 0 && __builtin_mul_overflow(size, static_cast<std::size_t>(n), &size)) return std::nullopt;
+  }
+  return empty ? 0 : size;
+}
+
+/// Over everything that the file says, whatever order a JSON writer chose for it.
+std::string checksum(const Checkpoint& checkpoint) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  if (!state || XXH3_128bits_reset(state.get()) == XXH_ERROR) throw Failed("[checkpoint] no memory for a checksum");
+  const auto add = [&](std::string_view bytes) {
+    const std::uint64_t size = bytes.size();
+    XXH3_128bits_update(state.get(), &size, sizeof size);
+    XXH3_128bits_update(state.get(), bytes.data(), bytes.size());
+  };
+  for (const auto& [key, value] : checkpoint.metadata) {
+    if (key == checksum_key) continue;
+    add(key);
+    add(value);
+  }
+  for (const StoredTensor& tensor : checkpoint.tensors) {
+    add(tensor.name);
+    add(fmt::format("{} {}", tensor.float64 ? "F64" : "F32", fmt::join(tensor.shape, ",")));
+    add(view(tensor.bytes));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+/// What stops the reader; caught where it starts, never seen outside.
+struct Malformed {
+  std::string why;
+};
+
+const json::object& object_in(const json::value& value, const std::string& what) {
+  if (const auto* object = value.if_object()) return *object;
+  throw Malformed{what + " is not a JSON object"};
+}
+
+const json::value& member(const json::object& object, const char* key, const std::string& what) {
+  if (const json::value* value = object.if_contains(key)) return *value;
+  throw Malformed{fmt::format("{} has no \"{}\"", what, key)};
+}
+
+std::vector<std::int64_t> naturals(const json::value& value, const std::string& what) {
+  const json::array* array = value.if_array();
+  if (!array) throw Malformed{what + " is not a list"};
+  std::vector<std::int64_t> out;
+  for (const json::value& entry : *array) {
+    const std::int64_t* n = entry.if_int64();
+    if (!n || *n < 0) throw Malformed{what + " holds something that is not a number 0, 1, 2, ..."};
+    out.push_back(*n);
+  }
+  return out;
+}
+
+struct PlacedTensor {
+  StoredTensor tensor;
+  std::size_t begin = 0, end = 0;
+};
+
+PlacedTensor read_tensor(const std::string& name, const json::value& value, std::string_view data) {
+  const std::string what = fmt::format("tensor \"{}\"", name);
+  const json::object& object = object_in(value, what);
+  PlacedTensor placed;
+  placed.tensor.name = name;
+
+  const json::string* dtype = member(object, "dtype", what).if_string();
+  if (!dtype || (*dtype != "F32" && *dtype != "F64"))
+    throw Malformed{fmt::format("{} has the type {}, where F32 and F64 are allowed", what,
+                                json::serialize(member(object, "dtype", what)))};
+  placed.tensor.float64 = *dtype == "F64";
+
+  placed.tensor.shape = naturals(member(object, "shape", what), what + ": its shape");
+  const auto size = bytes_of(placed.tensor.shape, placed.tensor.float64);
+  if (!size) throw Malformed{what + " has a shape that no memory can hold"};
+
+  const auto offsets = naturals(member(object, "data_offsets", what), what + ": its data_offsets");
+  if (offsets.size() != 2) throw Malformed{fmt::format("{} has {} data_offsets, not 2", what, offsets.size())};
+  placed.begin = static_cast<std::size_t>(offsets[0]);
+  placed.end = static_cast<std::size_t>(offsets[1]);
+  if (placed.begin > placed.end || placed.end > data.size())
+    throw Malformed{fmt::format("{} claims bytes {} to {} of {}", what, placed.begin, placed.end, data.size())};
+  if (placed.end - placed.begin != *size)
+    throw Malformed{fmt::format("{} has {} bytes, its shape needs {}", what, placed.end - placed.begin, *size)};
+  placed.tensor.bytes.resize(*size);
+  if (*size > 0) std::memcpy(placed.tensor.bytes.data(), data.data() + placed.begin, *size);
+  return placed;
+}
+
+Checkpoint read(std::string_view bytes) {
+  if (bytes.size() < 8) throw Malformed{fmt::format("it has {} bytes, too few for a header", bytes.size())};
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  bytes.remove_prefix(sizeof length);
+  if (length > longest_header || length > bytes.size())
+    throw Malformed{fmt::format("its header claims {} bytes, where {} follow", length, bytes.size())};
+  const std::string_view header = bytes.substr(0, static_cast<std::size_t>(length));
+  const std::string_view data = bytes.substr(static_cast<std::size_t>(length));
+
+  json::error_code error;
+  const json::value parsed = json::parse({header.data(), header.size()}, error);
+  if (error) throw Malformed{"its header is not JSON: " + error.message()};
+
+  Checkpoint checkpoint;
+  std::vector<PlacedTensor> placed;
+  for (const auto& entry : object_in(parsed, "its header")) {
+    const std::string name(entry.key());
+    if (name != metadata_key) {
+      placed.push_back(read_tensor(name, entry.value(), data));
+      continue;
+    }
+    for (const auto& pair : object_in(entry.value(), metadata_key)) {
+      const json::string* text = pair.value().if_string();
+      if (!text) throw Malformed{fmt::format("its metadata \"{}\" is not a text", std::string(pair.key()))};
+      checkpoint.metadata[std::string(pair.key())] = std::string(*text);
+    }
+  }
+
+  std::stable_sort(placed.begin(), placed.end(), [](const PlacedTensor& a, const PlacedTensor& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::size_t at = 0;
+  for (PlacedTensor& p : placed) {
+    if (p.begin != at)
+      throw Malformed{fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name,
+                                  p.begin, at)};
+    at = p.end;
+    checkpoint.tensors.push_back(std::move(p.tensor));
+  }
+  if (at != data.size())
+    throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data.size() - at)};
+
+  const auto stated = checkpoint.metadata.find(checksum_key);
+  if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};
+  if (const std::string found = checksum(checkpoint); stated->second != found)
+    throw Malformed{fmt::format("its checksum is {}, its content's {}: it was changed or damaged", stated->second,
+                                found)};
+  checkpoint.metadata.erase(stated);
+  return checkpoint;
+}
+
+} // namespace
+
+std::string to_safetensors(const Checkpoint& checkpoint) {
+  json::object metadata, header;
+  for (const auto& [key, value] : checkpoint.metadata) {
+    if (key == checksum_key) throw Failed("[checkpoint] the metadata \"checksum\" is the file's own");
+    metadata[key] = value;
+  }
+  metadata[checksum_key] = checksum(checkpoint);
+  header[metadata_key] = std::move(metadata);
+
+  std::uint64_t at = 0;
+  for (const StoredTensor& tensor : checkpoint.tensors) {
+    const auto size = bytes_of(tensor.shape, tensor.float64);
+    if (!size || *size != tensor.bytes.size())
+      throw Failed(fmt::format("[checkpoint] tensor {} of shape [{}] has {} bytes, its shape needs {}", tensor.name,
+                               fmt::join(tensor.shape, ", "), tensor.bytes.size(), size.value_or(0)));
+    if (header.contains(tensor.name) || tensor.name.empty())
+      throw Failed(fmt::format("[checkpoint] two tensors are called \"{}\", or one has no name", tensor.name));
+    json::array shape(tensor.shape.begin(), tensor.shape.end());
+    header[tensor.name] = {{"dtype", tensor.float64 ? "F64" : "F32"},
+                           {"shape", std::move(shape)},
+                           {"data_offsets", {at, at + *size}}};
+    at += *size;
+  }
+
+  std::string text = json::serialize(header);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  std::string out(sizeof length, '\0');
+  std::memcpy(out.data(), &length, sizeof length);
+  out.reserve(out.size() + text.size() + at);
+  out += text;
+  for (const StoredTensor& tensor : checkpoint.tensors) out += view(tensor.bytes);
+  return out;
+}
+
+Parsed<Checkpoint> from_safetensors(std::string_view bytes) {
+  try {
+    return Parsed<Checkpoint>::ok(read(bytes));
+  } catch (const Malformed& malformed) {
+    return Parsed<Checkpoint>::wrong(malformed.why);
+  }
+}
+
+} // namespace heed

@@ -1,0 +1,212 @@
+#include "experiments/runs/worker.hpp"
+
+#include "experiments/runs/stop_signals.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <fmt/format.h>
+#include <new>
+
+namespace heed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[32];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, n};
+}
+
+void say(const RunFolder& run, std::string_view what) {
+  fmt::print(stderr, "heed: run {}: {}\n", run.id(), what);
+  std::fflush(stderr);
+}
+
+/// The manifest as this process goes along.
+class Record {
+public:
+  Record(const RunFolder& run, const Build& build) : run_(run) {
+    if (const auto before = read_manifest(run)) manifest_ = *before;
+    seconds_before_ = manifest_.seconds;
+    const Machine machine = this_machine();
+    manifest_.run = run.id();
+    manifest_.build = build;
+    manifest_.host = machine.host;
+    manifest_.cpu = machine.cpu;
+    manifest_.numerics = numerics_version;
+    manifest_.starts += 1;
+    if (manifest_.started.empty()) manifest_.started = now_utc();
+    manifest_.ended.clear();
+    manifest_.failure.clear();
+    manifest_.refused = false;
+    manifest_.outcome = "running";
+  }
+
+  Manifest& manifest() { return manifest_; }
+
+  void write(Durability durability = Durability::disk) {
+    manifest_.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+    write_file(run_.manifest(), to_json(manifest_), durability);
+  }
+
+  void end(std::string_view outcome) {
+    manifest_.outcome = outcome;
+    manifest_.ended = now_utc();
+    write();
+  }
+
+private:
+  RunFolder run_;
+  Manifest manifest_;
+  double seconds_before_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// progress.json, at most five times a second. It is no part of the record: where it can't be written, the run goes on.
+class LiveLine {
+public:
+  explicit LiveLine(const RunFolder& run) : path_(run.progress()) {}
+
+  void show(const Progress& progress) {
+    newest_ = progress;
+    if (const auto now = Clock::now(); now >= next_) {
+      next_ = now + std::chrono::milliseconds(200);
+      write();
+    }
+  }
+
+  void write() {
+    if (!newest_) return;
+    try {
+      write_file(path_, to_json(*newest_), Durability::process);
+    } catch (const Failed&) {
+    }
+    newest_.reset();
+  }
+
+private:
+  std::filesystem::path path_;
+  std::optional<Progress> newest_;
+  Clock::time_point next_ = Clock::now();
+};
+
+/// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains.
+std::optional<KeptCheckpoint> take_up(const RunFolder& run) {
+  std::vector<std::string> damaged;
+  auto kept = newest_checkpoint(run, &damaged);
+  for (const std::string& what : damaged) say(run, "warning: " + what);
+  const std::int64_t step = kept ? kept->step : -1;
+  for (const std::int64_t later : checkpoint_steps(run))
+    if (later > step) remove_file(run.checkpoint(later));
+  truncate_metrics(run, step);
+  return kept;
+}
+
+void check_identity(const RunFolder& run, const Config& config, const std::string& fingerprint) {
+  if (const std::string id = run_id(config, fingerprint); id != run.id())
+    throw Refused(fmt::format("'{}' holds the configuration or the data of another run ({}): its config.toml, its data "
+                              "or Heed's numerics changed since it was planned; remove the folder, and run the "
+                              "original file again",
+                              run.path.string(), id));
+}
+
+Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Record& record, bool& stepped) {
+  Config config = read_config(run);
+  if (threads > 0) config.train.threads = threads;
+  const std::unique_ptr<Task> task = parts.make_task(config);
+  const std::string fingerprint = task->fingerprint();
+  check_identity(run, config, fingerprint);
+  const Engine& engine = parts.engine(config);
+  engine.check(config, *task);
+
+  Manifest& manifest = record.manifest();
+  manifest.name = config.general.name;
+  manifest.data = fingerprint;
+  manifest.threads = static_cast<int>(config.train.threads > 0
+                                          ? config.train.threads
+                                          : std::min<std::int64_t>(this_machine().cores, config.train.shards));
+  auto kept = take_up(run);
+  manifest.step = kept ? kept->step : 0;
+  record.write();
+
+  LiveLine live(run);
+  TrainingHooks hooks;
+  hooks.measured = [&](const Metrics& metrics) { append_metrics(run, metrics); };
+  hooks.checkpoint = [&](const Checkpoint& checkpoint) {
+    const auto step = step_of(checkpoint);
+    if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
+    write_checkpoint(run, *step, checkpoint);
+    manifest.step = *step;
+    record.write(Durability::process);
+  };
+  hooks.progress = [&](const Progress& progress) {
+    stepped = true;
+    live.show(progress);
+  };
+  hooks.stop_requested = [] { return StopSignals::requested(); };
+
+  std::optional<Checkpoint> from;
+  if (kept) from = std::move(kept->checkpoint);
+  const Outcome outcome = engine.train(config, *task, from, hooks);
+  live.write();
+  return outcome;
+}
+
+/// Notes the failure where people look for it; a disk that is full must not hide it.
+int failed(const RunFolder& run, Record& record, std::string message, bool refused) {
+  if (!refused && !checkpoint_steps(run).empty())
+    message += fmt::format(" (its checkpoint of step {} is kept)", checkpoint_steps(run).front());
+  say(run, message);
+  record.manifest().failure = message;
+  record.manifest().refused = refused;
+  try {
+    record.end("failed");
+  } catch (const Failed& also) {
+    say(run, also.what());
+  }
+  return refused ? 2 : 1;
+}
+
+} // namespace
+
+int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
+  const StopSignals stop(true);
+  std::optional<RunClaim> claim;
+  try {
+    claim = RunClaim::wait(run, [] { return StopSignals::requested(); });
+    if (!claim) return 1;
+    if (state_of_claimed(run) == RunState::finished) return 0;
+    remove_leftovers(run.path);
+  } catch (const Failed& error) {
+    say(run, error.what());
+    return 2;
+  }
+
+  Record record(run, parts.build);
+  bool stepped = false;
+  try {
+    if (train(run, threads, parts, record, stepped) == Outcome::finished) {
+      record.end("finished");
+      return 0;
+    }
+    record.end("interrupted");
+    say(run, fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there",
+                         record.manifest().step));
+    return 1;
+  } catch (const Refused& error) {
+    return failed(run, record, error.what(), !stepped);
+  } catch (const std::bad_alloc&) {
+    return failed(run, record, "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)",
+                  false);
+  } catch (const std::exception& error) {
+    return failed(run, record, error.what(), false);
+  }
+}
+
+} // namespace heed

@@ -1,0 +1,28 @@
+// One run in this process, from its folder's config.toml to its end.
+#pragma once
+
+#include "experiments/runs/run_store.hpp"
+#include "experiments/tasks/task.hpp"
+#include "experiments/training/training.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace heed {
+
+/// What a worker works with. The program passes `heed::engine` and `heed::make_task`; tests pass their own.
+struct WorkerParts {
+  std::function<const Engine&(const Config&)> engine;
+  std::function<std::unique_ptr<Task>(const Config&)> make_task;
+  Build build;
+};
+
+/// Executes the run, or continues it after its newest whole checkpoint, and records what happens in its folder. Waits
+/// while another process has the run. SIGINT and SIGTERM make it keep a checkpoint and return.
+///
+/// Exit status: 0 finished (also if it was before); 1 failed after the first step, or interrupted (the manifest says
+/// which); 2 refused before the first step. Messages go to standard error.
+/// @param threads  for this run, in place of the configuration's; 0: the configuration's
+int run_worker(const RunFolder& run, int threads, const WorkerParts& parts);
+
+} // namespace heed

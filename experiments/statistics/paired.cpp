@@ -1,0 +1,37 @@
+#include "experiments/statistics/paired.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <fmt/format.h>
+#include <vector>
+
+namespace heed::statistics {
+
+PairedDifference paired_difference(std::span<const double> a, std::span<const double> b, double confidence) {
+  if (a.size() != b.size() || a.empty())
+    throw Failed(fmt::format("[statistics] paired samples need equal lengths of at least 1: {} and {} values", a.size(),
+                             b.size()));
+  if (!(confidence > 0 && confidence < 1))
+    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  std::vector<double> differences(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
+
+  PairedDifference out;
+  out.pairs = a.size();
+  out.mean = mean(differences);
+  out.confidence = confidence;
+  out.standard_deviation = standard_deviation(differences);
+  // Without a finite spread (a run that ended in NaN) there is nothing to say of the precision.
+  if (out.standard_deviation && std::isfinite(*out.standard_deviation)) {
+    const double n = static_cast<double>(out.pairs);
+    const boost::math::students_t student(n - 1);
+    const double reach = boost::math::quantile(student, (1 + confidence) / 2) * *out.standard_deviation / std::sqrt(n);
+    out.interval = Interval{out.mean - reach, out.mean + reach};
+  }
+  return out;
+}
+
+} // namespace heed::statistics

@@ -1,0 +1,241 @@
+#include "experiments/tasks/generated_task.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace heed {
+
+namespace {
+
+/// Fixed examples, end to end.
+struct ExampleList {
+  std::vector<std::int32_t> tokens;
+  struct Place { std::size_t input, output, end; };
+  std::vector<Place> places;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
+
+  void add(const Example& example) {
+    const std::size_t input = tokens.size(), output = input + example.input.size();
+    tokens.insert(tokens.end(), example.input.begin(), example.input.end());
+    tokens.insert(tokens.end(), example.output.begin(), example.output.end());
+    places.push_back({input, output, tokens.size()});
+  }
+};
+
+std::string show(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  throw Failed("a generated task's options are numbers, words and flags");
+}
+
+std::string show(const OptionValues& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += (text.empty() ? "" : ", ") + name + " = " + show(value);
+  return text;
+}
+
+class GeneratedTask final : public Task {
+public:
+  GeneratedTask(Generator generator, const TaskOptions& options)
+      : generator_(std::move(generator)), seed_(static_cast<std::uint64_t>(options.seed)),
+        wanted_{options.validation, options.validation, options.test} {
+    for (std::size_t i = 0; i < generator_.words.size(); ++i)
+      token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
+    for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
+    for (const Split split : {Split::train, Split::validation, Split::test})
+      if (list(split).size() < std::min(least_split, wanted(split))) refuse_few_examples();
+  }
+
+  std::string refuses(Form form) const override {
+    if (form == Form::language_model || generator_.labels > 0) return {};
+    return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
+                       "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
+                       "modular_addition",
+                       generator_.name);
+  }
+
+  TaskShape shape(Form form) const override {
+    const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
+    if (form == Form::classification) return {vocabulary, generator_.longest_input, generator_.labels};
+    const std::int64_t separators = generator_.separator ? 1 : 0;
+    return {vocabulary, generator_.longest_input + separators + generator_.longest_output - 1, vocabulary};
+  }
+
+  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                    std::int64_t at) const override {
+    thread_local Example example;  // keeps its room from row to row
+    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)},
+                        static_cast<std::uint64_t>(row) << 32);
+    do generator_.draw(random, example);
+    while (split_of(hash(example)) != Split::train);
+    write(form, example.input, example.output, batch, at);
+  }
+
+  std::int64_t evaluation_rows(Form, Split split) const override { return list(split).size(); }
+
+  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    const ExampleList& examples = list(split);
+    const auto [input, output, end] = examples.places.at(static_cast<std::size_t>(row));
+    const std::span<const std::int32_t> tokens(examples.tokens);
+    write(form, tokens.subspan(input, output - input), tokens.subspan(output, end - output), batch, at);
+  }
+
+  Chance chance(Form) const override { return generator_.chance(); }
+
+  std::string fingerprint() const override {
+    return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
+                       show(generator_.options), seed_, wanted(Split::validation), wanted(Split::test));
+  }
+
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    std::string text;
+    for (const std::int32_t token : tokens) {
+      if (token < 0 || static_cast<std::size_t>(token) >= generator_.words.size())
+        throw Failed(fmt::format("[task.{}] token {} does not exist: there are {}", generator_.name, token,
+                                 generator_.words.size()));
+      text += (text.empty() ? "" : " ") + generator_.words[static_cast<std::size_t>(token)];
+    }
+    return text;
+  }
+
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    constexpr std::string_view space = " \t\r\n";
+    std::vector<std::int32_t> tokens;
+    for (std::size_t begin = text.find_first_not_of(space); begin != text.npos;) {
+      const std::size_t end = std::min(text.find_first_of(space, begin), text.size());
+      tokens.push_back(token_of(std::string(text.substr(begin, end - begin))));
+      begin = text.find_first_not_of(space, end);
+    }
+    return tokens;
+  }
+
+private:
+  ExampleList& list(Split split) { return lists_[static_cast<std::size_t>(split)]; }
+  const ExampleList& list(Split split) const { return lists_[static_cast<std::size_t>(split)]; }
+  std::int64_t wanted(Split split) const { return wanted_[static_cast<std::size_t>(split)]; }
+
+  std::uint64_t hash(const Example& example) const {
+    return XXH3_64bits_withSeed(example.input.data(), example.input.size() * sizeof(std::int32_t), seed_);
+  }
+
+  static Split split_of(std::uint64_t hash) {
+    const std::uint64_t tenth = scaled_below(hash, 10);
+    return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
+  }
+
+  /// As many different examples of a split as are wanted, or all that it has.
+  ExampleList collect(Split split) const {
+    ExampleList examples;
+    if (wanted(split) == 0) return examples;
+    // A tenth of all draws belong to each of the smaller splits. One that has twice as many examples as are wanted
+    // gives a new one in two such draws; one with fewer needs as many as collecting all of n coupons does, n ln n and
+    // some. This many draws cover both: of equally likely examples, each is left out with a probability below e^-20.
+    const double most = std::min(static_cast<double>(wanted(split)), generator_.examples);
+    const auto draws = static_cast<std::int64_t>(20 * most * (std::log(most) + 10)) + 2000;
+    RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
+    std::unordered_set<std::uint64_t> seen;
+    Example example;
+    for (std::int64_t i = 0; i < draws && examples.size() < wanted(split); ++i) {
+      generator_.draw(random, example);
+      const std::uint64_t h = hash(example);
+      if (split_of(h) == split && seen.insert(h).second) examples.add(example);
+    }
+    return examples;
+  }
+
+  [[noreturn]] void refuse_few_examples() const {
+    throw Refused(fmt::format(
+        "[task.{}] {} gives only {:.0f} different examples, too few for splits that share none: training would have "
+        "{}, validation {} and test {}, and each needs {}; raise {}",
+        generator_.name, show(generator_.options), generator_.examples, list(Split::train).size(),
+        list(Split::validation).size(), list(Split::test).size(), least_split, generator_.enlarge));
+  }
+
+  void write(Form form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
+             std::int64_t at) const {
+    const bool separated = form == Form::language_model && generator_.separator;
+    const auto prompt = static_cast<std::int64_t>(input.size()) + (separated ? 1 : 0);
+    const auto outputs = static_cast<std::int64_t>(output.size());
+    const std::int64_t length = prompt + (form == Form::language_model ? outputs - 1 : 0);
+    if (at < 0 || at >= batch.rows || length > batch.length)
+      throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]",
+                               generator_.name, length, at, batch.rows, batch.length));
+    const std::int64_t row = at * batch.length;
+    auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
+    if (separated) *token++ = *generator_.separator;
+    if (form == Form::language_model) {
+      std::copy_n(output.begin(), outputs - 1, token);
+      std::copy_n(output.begin(), outputs, batch.targets.begin() + row + prompt - 1);
+    } else {
+      batch.targets[static_cast<std::size_t>(at)] = output[0] - generator_.first_label;
+    }
+    batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
+  }
+
+  std::int32_t token_of(const std::string& word) const {
+    if (const auto found = token_of_word_.find(word); found != token_of_word_.end()) return found->second;
+    const std::vector<std::string>& words = generator_.words;
+    std::string known;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (i < 12 || i + 2 >= words.size()) known += (i == 0 ? "" : " ") + words[i];
+      else if (i == 12) known += " ...";
+    throw Refused(fmt::format("\"{}\" is not a word of the task {}; with spaces between, its words are: {}", word,
+                              generator_.name, known));
+  }
+
+  Generator generator_;
+  std::uint64_t seed_;
+  std::array<std::int64_t, 3> wanted_;  // by Split
+  std::array<ExampleList, 3> lists_;    // by Split
+  std::unordered_map<std::string, std::int32_t> token_of_word_;
+};
+
+} // namespace
+
+std::unique_ptr<Task> generated_task(const Config& config, Generator generator) {
+  return std::make_unique<GeneratedTask>(std::move(generator), config.task);
+}
+
+Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t min_length) {
+  if (min_length > length)
+    throw Refused(fmt::format("[task.{0}] min_length = {1} is above length = {2}; it may be 1 to {2}, or 0 for inputs "
+                              "that are all of the length",
+                              kind, min_length, length));
+  return {min_length == 0 ? length : min_length, length};
+}
+
+void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols,
+                  std::vector<std::int32_t>& input) {
+  const auto lengths_more = static_cast<std::uint64_t>(lengths.longest - lengths.shortest);
+  const std::uint64_t more = lengths_more == 0 ? 0 : random.below(lengths_more + 1);
+  input.resize(static_cast<std::size_t>(lengths.shortest) + more);
+  for (std::int32_t& symbol : input)
+    symbol = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(symbols)));
+}
+
+double count_inputs(const Lengths& lengths, std::int64_t symbols) {
+  double count = 0;
+  for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n)
+    count += std::pow(static_cast<double>(symbols), static_cast<double>(n));
+  return count;
+}
+
+std::vector<std::string> number_words(std::int64_t count, const std::string& prefix) {
+  std::vector<std::string> words;
+  for (std::int64_t i = 0; i < count; ++i) words.push_back(prefix + std::to_string(i));
+  return words;
+}
+
+} // namespace heed

@@ -1,0 +1,66 @@
+// What the generated tasks share: splits without a common example, endless training rows, fixed evaluation rows, the
+// two forms, and words for tokens. A task's own file says only what an example is.
+#pragma once
+
+#include "autograd/rng.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// An example. The output must be a function of the input alone, which therefore decides the split.
+struct Example {
+  std::vector<std::int32_t> input, output;
+  std::vector<std::int32_t> scratch;   ///< room for a generator, so that drawing allocates nothing
+};
+
+/// What a generated task is.
+struct Generator {
+  std::string name;                    ///< the task's kind
+  OptionValues options;                ///< what the examples depend on
+  int version = 1;                     ///< goes up whenever the same options give other examples
+  std::vector<std::string> words;      ///< of the tokens, none with a space in it
+  std::int64_t longest_input = 0, longest_output = 0;
+  std::optional<std::int32_t> separator;  ///< put between input and output in the language-model form
+  std::int64_t labels = 0;             ///< the output is one of the tokens first_label ... ; 0: no classification
+  std::int32_t first_label = 0;
+  double examples = 0;                 ///< how many different ones there are, about
+  std::string enlarge;                 ///< the options to raise where they are too few
+  std::function<void(RandomSource&, Example&)> draw;  ///< clears and fills the example
+  std::function<Task::Chance()> chance;
+};
+
+/// The least that a split may have, where the configuration asks for as many.
+inline constexpr std::int64_t least_split = 16;
+
+/// The task of a generator. An example's split is decided by a hash of its input under `task.seed`: 8 of 10 belong to
+/// training, 1 to validation, 1 to test. Training rows are drawn afresh until one belongs to training; the evaluation
+/// rows are different examples, `task.validation` and `task.test` of them or all that there are.
+/// Throws heed::Refused where a split would have fewer than `least_split`.
+std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
+
+/// The lengths that an input may have, each as likely as the others.
+struct Lengths {
+  std::int64_t shortest = 0, longest = 0;
+};
+
+/// Options `length` and `min_length` (0: the length) of table `task.KIND`; throws heed::Refused where min_length is
+/// above length.
+Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t min_length);
+
+/// Sets `input` to symbols 0 ... symbols - 1, independent and equally likely, of a length drawn first.
+void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols, std::vector<std::int32_t>& input);
+
+/// How many inputs `draw_symbols` can give.
+double count_inputs(const Lengths& lengths, std::int64_t symbols);
+
+/// The words "0", "1", ..., count - 1 of them, each after `prefix`.
+std::vector<std::string> number_words(std::int64_t count, const std::string& prefix = "");
+
+} // namespace heed

@@ -1,0 +1,59 @@
+// Task `copy`: the output is the input again.
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+
+namespace heed {
+
+extern const TaskInfo task_copy;
+
+namespace {
+
+struct CopyOptions {
+  std::int64_t length = 8;
+  std::int64_t min_length = 0;
+  std::int64_t symbols = 8;
+};
+
+const OptionTable<CopyOptions>& copy_option_table() {
+  static const auto table = option_table<CopyOptions>(
+      option("length", &CopyOptions::length, "how many symbols the longest input has")
+          .at_least(1).at_most(1024).unit("symbols"),
+      option("min_length", &CopyOptions::min_length, "how many symbols the shortest input has")
+          .at_least(0).at_most(1024).unit("symbols").default_means("0: the length, so that all are equally long"),
+      option("symbols", &CopyOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096));
+  return table;
+}
+
+std::unique_ptr<Task> make_copy(const Config& config) {
+  const CopyOptions options = copy_option_table().read(config.task_options);
+  const Lengths lengths = lengths_of("copy", options.length, options.min_length);
+  Generator copy;
+  copy.name = "copy";
+  copy.options = copy_option_table().write(options);
+  copy.words = number_words(options.symbols);
+  copy.words.push_back("|");
+  copy.separator = static_cast<std::int32_t>(options.symbols);
+  copy.longest_input = copy.longest_output = lengths.longest;
+  copy.examples = count_inputs(lengths, options.symbols);
+  copy.enlarge = "task.copy.length or task.copy.symbols";
+  copy.draw = [=](RandomSource& random, Example& example) {
+    draw_symbols(random, lengths, options.symbols, example.input);
+    example.output = example.input;
+  };
+  copy.chance = [=] { return Task::Chance{1.0 / static_cast<double>(options.symbols), "1 / symbols"}; };
+  return generated_task(config, std::move(copy));
+}
+
+} // namespace
+
+const TaskInfo task_copy = {
+    {.name = "copy",
+     .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
+     .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
+     .equals = "",
+     .cost = "rows of 2 length tokens; one head that looks back by a fixed distance is enough",
+     .options = copy_option_table().options(),
+     .presets = {}},
+    make_copy};
+
+} // namespace heed

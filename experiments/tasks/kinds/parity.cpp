@@ -1,0 +1,60 @@
+// Task `parity`: whether the number of ones in the input is odd.
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+
+#include <numeric>
+
+namespace heed {
+
+extern const TaskInfo task_parity;
+
+namespace {
+
+struct ParityOptions {
+  std::int64_t length = 16;
+  std::int64_t min_length = 0;
+};
+
+const OptionTable<ParityOptions>& parity_option_table() {
+  static const auto table = option_table<ParityOptions>(
+      option("length", &ParityOptions::length, "how many bits the longest input has")
+          .at_least(1).at_most(1024).unit("bits"),
+      option("min_length", &ParityOptions::min_length, "how many bits the shortest input has")
+          .at_least(0).at_most(1024).unit("bits").default_means("0: the length, so that all are equally long"));
+  return table;
+}
+
+std::unique_ptr<Task> make_parity(const Config& config) {
+  const ParityOptions options = parity_option_table().read(config.task_options);
+  const Lengths lengths = lengths_of("parity", options.length, options.min_length);
+  Generator parity;
+  parity.name = "parity";
+  parity.options = parity_option_table().write(options);
+  parity.words = {"0", "1", "="};
+  parity.separator = 2;
+  parity.longest_input = lengths.longest;
+  parity.longest_output = 1;
+  parity.labels = 2;
+  parity.examples = count_inputs(lengths, 2);
+  parity.enlarge = "task.parity.length";
+  parity.draw = [=](RandomSource& random, Example& example) {
+    draw_symbols(random, lengths, 2, example.input);
+    example.output.assign(1, std::accumulate(example.input.begin(), example.input.end(), 0) % 2);
+  };
+  parity.chance = [] { return Task::Chance{0.5, "1 / 2"}; };
+  return generated_task(config, std::move(parity));
+}
+
+} // namespace
+
+const TaskInfo task_parity = {
+    {.name = "parity",
+     .summary = "bits, then 1 where an odd number of them are ones, else 0: 1 0 1 1 = 1",
+     .paper = "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models, arXiv 1906.06755",
+     .equals = "",
+     .cost = "rows of length + 1 tokens (classification: length); hard for attention, since every bit counts",
+     .options = parity_option_table().options(),
+     .presets = {}},
+    make_parity};
+
+} // namespace heed

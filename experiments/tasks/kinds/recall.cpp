@@ -1,0 +1,101 @@
+// Task `recall`: pairs of a key and a value, then one of the keys; the output is its value.
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+namespace heed {
+
+extern const TaskInfo task_recall;
+
+namespace {
+
+struct RecallOptions {
+  std::int64_t pairs = 8;
+  std::int64_t keys = 16;
+  std::int64_t values = 16;
+};
+
+const OptionTable<RecallOptions>& recall_option_table() {
+  static const auto table = option_table<RecallOptions>(
+      option("pairs", &RecallOptions::pairs, "how many keys, each with its value, stand before the question")
+          .at_least(1).at_most(1024).unit("pairs"),
+      option("keys", &RecallOptions::keys, "how many different keys there are").at_least(1).at_most(4096),
+      option("values", &RecallOptions::values, "how many different values there are").at_least(2).at_most(4096));
+  return table;
+}
+
+/// keys! / (keys - pairs)! values^pairs pairs
+double count_examples(const RecallOptions& options) {
+  auto count = static_cast<double>(options.pairs);
+  for (std::int64_t i = 0; i < options.pairs; ++i)
+    count *= static_cast<double>(options.keys - i) * static_cast<double>(options.values);
+  return count;
+}
+
+/// Keys are tokens 0 ... keys - 1, values follow, and the last token asks.
+void draw_pairs(RandomSource& random, const RecallOptions& options, Example& example) {
+  const auto draw = [&](std::int64_t n) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
+  };
+  const auto first_value = static_cast<std::int32_t>(options.keys);
+  const auto question = static_cast<std::int32_t>(options.keys + options.values);
+
+  // Fisher and Yates's shuffle, as far as it is needed: each pair takes one of the keys that are left.
+  std::vector<std::int32_t>& keys = example.scratch;
+  keys.resize(static_cast<std::size_t>(options.keys));
+  std::iota(keys.begin(), keys.end(), 0);
+  example.input.clear();
+  for (std::int64_t i = 0; i < options.pairs; ++i) {
+    std::swap(keys[static_cast<std::size_t>(i)], keys[static_cast<std::size_t>(i + draw(options.keys - i))]);
+    example.input.push_back(keys[static_cast<std::size_t>(i)]);
+    example.input.push_back(first_value + draw(options.values));
+  }
+  const auto asked = static_cast<std::size_t>(2 * draw(options.pairs));
+  const std::int32_t key = example.input[asked], value = example.input[asked + 1];
+  example.input.push_back(question);
+  example.input.push_back(key);
+  example.output.assign(1, value);
+}
+
+std::unique_ptr<Task> make_recall(const Config& config) {
+  const RecallOptions options = recall_option_table().read(config.task_options);
+  if (options.pairs > options.keys)
+    throw Refused(fmt::format("[task.recall] pairs = {} is above keys = {}, and the keys of an example differ; lower "
+                              "pairs or raise keys",
+                              options.pairs, options.keys));
+  Generator recall;
+  recall.name = "recall";
+  recall.options = recall_option_table().write(options);
+  recall.words = number_words(options.keys, "k");
+  for (const std::string& word : number_words(options.values, "v")) recall.words.push_back(word);
+  recall.words.push_back("?");
+  recall.longest_input = 2 * options.pairs + 2;
+  recall.longest_output = 1;
+  recall.labels = options.values;
+  recall.first_label = static_cast<std::int32_t>(options.keys);
+  recall.examples = count_examples(options);
+  recall.enlarge = "task.recall.pairs, task.recall.keys or task.recall.values";
+  recall.draw = [=](RandomSource& random, Example& example) { draw_pairs(random, options, example); };
+  recall.chance = [=] { return Task::Chance{1.0 / static_cast<double>(options.values), "1 / values"}; };
+  return generated_task(config, std::move(recall));
+}
+
+} // namespace
+
+const TaskInfo task_recall = {
+    {.name = "recall",
+     .summary = "associative recall: keys with values, then one of the keys, whose value is asked: k2 v0 k7 v3 ? k2 v0",
+     .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401; Ba et al. 2016, "
+              "arXiv 1610.06258",
+     .equals = "",
+     .cost = "rows of 2 pairs + 2 tokens",
+     .options = recall_option_table().options(),
+     .presets = {}},
+    make_recall};
+
+} // namespace heed

@@ -1,0 +1,109 @@
+// Task `sort`: the output is the input in ascending order.
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+
+#include <boost/math/distributions/binomial.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+
+extern const TaskInfo task_sort;
+
+namespace {
+
+struct SortOptions {
+  std::int64_t length = 8;
+  std::int64_t min_length = 0;
+  std::int64_t symbols = 8;
+};
+
+const OptionTable<SortOptions>& sort_option_table() {
+  static const auto table = option_table<SortOptions>(
+      option("length", &SortOptions::length, "how many symbols the longest input has")
+          .at_least(1).at_most(512).unit("symbols"),
+      option("min_length", &SortOptions::min_length, "how many symbols the shortest input has")
+          .at_least(0).at_most(512).unit("symbols").default_means("0: the length, so that all are equally long"),
+      option("symbols", &SortOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024));
+  return table;
+}
+
+/// How many of n independent, equally likely symbols, put out in ascending order, the best guesser gets right who sees
+/// only the outputs so far.
+///
+/// Say i outputs are below w, and w is next: then the m = n - i others are independent and even over the k symbols from
+/// w on (k = symbols - w), and N of them, at least one, are w. After c outputs of w, the next is w again with
+/// probability P(N > c | N >= c). Otherwise m - c symbols are left, even over the k - 1 above w, of which the smallest
+/// is likelier w + 1 than any other. So each guess is w or w + 1, whichever is likelier, and N is binomial.
+double right_guesses(std::int64_t n, std::int64_t symbols) {
+  const auto binomial = [](std::int64_t trials, double p, std::int64_t k) {
+    return trials == 0 ? 1.0 : boost::math::pdf(boost::math::binomial(static_cast<double>(trials), p),
+                                                static_cast<double>(k));
+  };
+  constexpr double negligible = 1e-12;
+  // The first output: w = 0 is the likeliest minimum.
+  double right = 1 - std::pow(1 - 1 / static_cast<double>(symbols), static_cast<double>(n));
+  for (std::int64_t w = 0; w < symbols; ++w) {
+    const auto k = static_cast<double>(symbols - w);
+    const double others = k < 2 ? 0 : (k - 2) / (k - 1);  // chance that a symbol above w is not w + 1
+    for (std::int64_t i = 0; i < (w == 0 ? 1 : n); ++i) {
+      const double below = binomial(n, static_cast<double>(w) / static_cast<double>(symbols), i);
+      if (below < negligible) continue;
+      const std::int64_t m = n - i;
+      double at_least = 1;                                // P(N >= c), from its sum
+      double exactly = binomial(m, 1 / k, 0);             // P(N = c)
+      for (std::int64_t c = 1; c < m; ++c) {
+        at_least -= exactly;
+        if (below * at_least < negligible) break;
+        exactly = binomial(m, 1 / k, c);
+        const double again = at_least - exactly;
+        const double next = k < 2 ? 0 : exactly * (1 - std::pow(others, static_cast<double>(m - c)));
+        right += below * std::max(again, next);
+      }
+    }
+  }
+  return right;
+}
+
+std::unique_ptr<Task> make_sort(const Config& config) {
+  const SortOptions options = sort_option_table().read(config.task_options);
+  const Lengths lengths = lengths_of("sort", options.length, options.min_length);
+  Generator sort;
+  sort.name = "sort";
+  sort.options = sort_option_table().write(options);
+  sort.words = number_words(options.symbols);
+  sort.words.push_back("|");
+  sort.separator = static_cast<std::int32_t>(options.symbols);
+  sort.longest_input = sort.longest_output = lengths.longest;
+  sort.examples = count_inputs(lengths, options.symbols);
+  sort.enlarge = "task.sort.length or task.sort.symbols";
+  sort.draw = [=](RandomSource& random, Example& example) {
+    draw_symbols(random, lengths, options.symbols, example.input);
+    example.output = example.input;
+    std::ranges::sort(example.output);
+  };
+  sort.chance = [=] {
+    double right = 0, all = 0;
+    for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {
+      right += right_guesses(n, options.symbols);
+      all += static_cast<double>(n);
+    }
+    return Task::Chance{right / all, "the likeliest next symbol of a sorted sequence, after those already put out"};
+  };
+  return generated_task(config, std::move(sort));
+}
+
+} // namespace
+
+const TaskInfo task_sort = {
+    {.name = "sort",
+     .summary = "symbols, then the same symbols in ascending order: 3 1 4 1 | 1 1 3 4",
+     .paper = "as in Vinyals, Bengio and Kudlur 2015, Order Matters, arXiv 1511.06391",
+     .equals = "",
+     .cost = "rows of 2 length tokens; each output depends on all of the input",
+     .options = sort_option_table().options(),
+     .presets = {}},
+    make_sort};
+
+} // namespace heed

@@ -1,0 +1,65 @@
+#include "autograd/kernels/gemm.hpp"
+#include "experiments/training/optimizers.hpp"
+#include "experiments/training/step.hpp"
+#include "experiments/training/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// The first part of a name that says which module it is: "blocks.0.attention" of "blocks.0.attention.qkv.weight".
+std::string module_of(const std::string& name) {
+  const std::size_t parts = name.starts_with("blocks.") ? 3 : 1;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < parts && end != std::string::npos; ++i) end = name.find('.', end + (i > 0));
+  return name.substr(0, end);
+}
+
+} // namespace
+
+Cost cost(const Config& config, const Task& task) {
+  using Clock = std::chrono::steady_clock;
+  RunModel run(config, task);
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Cost c;
+  c.parameters = run.parameters.count();
+  for (const auto& e : run.parameters.entries()) {
+    const std::string module = module_of(e.name);
+    if (c.parameters_by_module.empty() || c.parameters_by_module.back().first != module)
+      c.parameters_by_module.emplace_back(module, 0);
+    c.parameters_by_module.back().second += e.shape.size();
+  }
+
+  // One shard, forward and backward, twice: the first fills the arena and the caches.
+  const std::int64_t shards = std::min(config.train.shards, config.train.batch);
+  const std::int64_t rows = (config.train.batch + shards - 1) / shards;
+  std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
+  Tape tape;
+  Batch batch;
+  double seconds = 0, operations = 0;
+  for (int i = 0; i < 2; ++i) {
+    const auto begin = Clock::now();
+    const double before = gemm_operations();
+    fill_training_batch(config, task, run, 0, 0, rows, batch);
+    tape.rewind();
+    Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+    tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
+    operations = gemm_operations() - before;
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  const auto parts = static_cast<double>(shards);
+  const double share = static_cast<double>(config.train.batch) / (static_cast<double>(rows) * parts);
+  c.flops_per_step = operations * parts * share;
+  c.seconds_per_step = seconds * parts * share;
+  const auto threads = static_cast<double>(config.train.threads > 0 ? config.train.threads : shards);
+  constexpr double process = 32e6;  // the program and its libraries
+  c.bytes = process + static_cast<double>(run.parameters.extent()) * sizeof(Real) * (3 + parts) +
+            static_cast<double>(tape.arena().peak()) * std::min(threads, parts);
+  return c;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,16 @@
+#include "experiments/config/families.hpp"
+
+#include "experiments/models/model.hpp"
+#include "experiments/training/variants.hpp"
+
+namespace heed {
+
+VariantFamily model_family() {
+  VariantFamily family{"model", "model", "kind", {}};
+  for (const f32::ModelInfo* info : f32::models()) family.variants.push_back(&info->about);
+  return family;
+}
+
+std::vector<VariantFamily> training_variant_families() { return {optimizer_family(), schedule_family()}; }
+
+} // namespace heed

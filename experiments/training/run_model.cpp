@@ -1,0 +1,61 @@
+#include "experiments/training/run_model.hpp"
+
+#include "autograd/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+RunModel::RunModel(const Config& config, const Task& task) : form(model_info(config.model.kind).form) {
+  if (const std::string why = task.refuses(form); !why.empty())
+    throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
+                              config.task.kind, why));
+  shape = task.shape(form);
+  try {
+    model = model_info(config.model.kind).make(Scope(parameters, weight_init(config)), config, shape);
+  } catch (const Failed& e) {
+    throw Refused(e.what());
+  }
+}
+
+void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
+                         std::int64_t first, std::int64_t rows, Batch& batch) {
+  batch.reset(rows, run.shape.length, run.form);
+  for (std::int64_t i = 0; i < rows; ++i)
+    task.training_row(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+}
+
+std::int64_t counted_targets(const Batch& batch) {
+  return std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t != ignored; });
+}
+
+void read_stored(const Checkpoint& checkpoint, const std::string& name, const Shape& shape, Real* to) {
+  for (const StoredTensor& t : checkpoint.tensors) {
+    if (t.name != name) continue;
+    const auto n = static_cast<std::size_t>(shape.size());
+    const bool same = t.shape.size() == static_cast<std::size_t>(shape.rank) &&
+                      std::equal(t.shape.begin(), t.shape.end(), shape.extent.begin());
+    if (!same || t.float64 != (sizeof(Real) == 8) || t.bytes.size() != n * sizeof(Real))
+      throw Failed(fmt::format("[checkpoint] '{}' should be {} of {}: the checkpoint is of another configuration", name,
+                               shape.text(), sizeof(Real) == 8 ? "float64" : "float32"));
+    std::memcpy(to, t.bytes.data(), t.bytes.size());
+    return;
+  }
+  throw Failed(fmt::format("[checkpoint] there is no '{}': the checkpoint is of another configuration", name));
+}
+
+StoredTensor stored(const std::string& name, const Shape& shape, const Real* from) {
+  StoredTensor t{name, {shape.extent.begin(), shape.extent.begin() + shape.rank}, sizeof(Real) == 8, {}};
+  const auto* bytes = reinterpret_cast<const std::byte*>(from);
+  t.bytes.assign(bytes, bytes + static_cast<std::size_t>(shape.size()) * sizeof(Real));
+  return t;
+}
+
+void load_parameters(Parameters& parameters, const Checkpoint& checkpoint) {
+  for (const Parameters::Entry& e : parameters.entries())
+    read_stored(checkpoint, e.name, e.shape, parameters.values() + e.offset);
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,95 @@
+#include "experiments/training/step.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/training/optimizers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
+    : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
+  const auto shards = static_cast<std::size_t>(std::min(config.train.shards, config.train.batch));
+  for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
+  gradients_.assign(shards, std::vector<Real>(static_cast<std::size_t>(run.parameters.extent())));
+  for (auto& g : gradients_) parts_.push_back(g.data());
+  batches_.resize(shards);
+  counts_.resize(shards);
+  losses_.resize(shards);
+  for (std::size_t s = 0; s <= shards; ++s)  // rows s B / S to (s + 1) B / S: sizes differ by one at most
+    first_rows_.push_back(static_cast<std::int64_t>(s) * config.train.batch / static_cast<std::int64_t>(shards));
+}
+
+double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch) {
+  Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
+  tape.rewind();
+  tape.watch(watch);
+  const Batch& batch = batches_[shard];
+  Pass pass(tape, run_.parameters, gradients_[shard].data(),
+            {.training = true,
+             .seed = static_cast<std::uint64_t>(config_.general.seed),
+             .step = step,
+             .first_row = first_rows_[shard]});
+  const Tensor logits = run_.model->logits(pass, batch);
+  const Tensor loss = cross_entropy(logits, batch.targets.data(),
+                                    {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
+                                     .ignore = ignored,
+                                     .divisor = static_cast<Real>(divisor_)});
+  tape.backward(loss);
+  pass.finish_gradients();
+  return static_cast<double>(loss.item());
+}
+
+StepRunner::Result StepRunner::operator()(std::int64_t step) {
+  const int shards = static_cast<int>(batches_.size());
+  workers_.run(shards, [&](int job, int) {
+    const auto s = static_cast<std::size_t>(job);
+    fill_training_batch(config_, task_, run_, step, first_rows_[s], first_rows_[s + 1] - first_rows_[s], batches_[s]);
+    counts_[s] = counted_targets(batches_[s]);
+  });
+  Result result;
+  std::int64_t targets = 0;
+  for (std::size_t s = 0; s < batches_.size(); ++s) {
+    targets += counts_[s];
+    for (std::int32_t n : batches_[s].lengths) result.tokens += n;
+  }
+  divisor_ = static_cast<double>(std::max<std::int64_t>(targets, 1));
+  workers_.run(shards, [&](int job, int worker) {
+    const auto s = static_cast<std::size_t>(job);
+    losses_[s] = shard_loss(s, worker, step, false);
+  });
+  for (double loss : losses_) result.loss += loss;
+  result.gradient_norm = std::sqrt(sum_parts(workers_, parts_, run_.parameters.extent()));
+  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
+    diagnose(step, result.loss, result.gradient_norm);
+  result.learning_rate = learning_rate(config_, step);
+  const double factor = clip_factor(result.gradient_norm, config_.train.clip);
+  const std::size_t entries = run_.parameters.entries().size();
+  const auto pieces = std::min<std::size_t>(entries, static_cast<std::size_t>(workers_.threads()) * 4);
+  workers_.run(static_cast<int>(pieces), [&](int job, int) {
+    const auto j = static_cast<std::size_t>(job);
+    optimizer_.update(run_.parameters, parts_[0], result.learning_rate, factor, step + 1, j * entries / pieces,
+                      (j + 1) * entries / pieces);
+  });
+  return result;
+}
+
+void StepRunner::diagnose(std::int64_t step, double loss, double norm) {
+  // The parameters are still those before the step: run it again, looking at every result.
+  std::string where = "no single operation's result shows it; the gradients' sum of squares overflows";
+  for (std::size_t s = 0; s < batches_.size(); ++s) {
+    try {
+      shard_loss(s, 0, step, true);
+    } catch (const Failed& e) {
+      where = e.what();
+      break;
+    }
+  }
+  throw Failed(fmt::format("step {}: the {} is not finite ({}). It first shows here: {}. Try a lower "
+                           "train.learning_rate, train.clip = 1.0, or more train.warmup",
+                           step + 1, std::isfinite(loss) ? "gradient norm" : "loss", std::isfinite(loss) ? norm : loss,
+                           where));
+}
+
+} // namespace heed::HEED_REAL

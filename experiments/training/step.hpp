@@ -1,0 +1,46 @@
+// One optimiser step: shards forward and backward, their sum, clipping, the update.
+#pragma once
+
+#include "autograd/optimizer.hpp"
+#include "autograd/shards.hpp"
+#include "experiments/training/run_model.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+class StepRunner {
+public:
+  StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers);
+
+  struct Result {
+    double loss = 0;           ///< mean over the batch's targets, in nats; with label smoothing where it is set
+    double gradient_norm = 0;  ///< before clipping
+    double learning_rate = 0;
+    std::int64_t tokens = 0;   ///< of the batch, padding not counted
+  };
+
+  /// Step `step`, counted from 0. Throws heed::Failed where the loss or a gradient is not finite, naming the operation
+  /// that first made it so; the parameters are then those before the step.
+  Result operator()(std::int64_t step);
+
+private:
+  double shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch);
+  [[noreturn]] void diagnose(std::int64_t step, double loss, double norm);
+
+  const Config& config_;
+  const Task& task_;
+  RunModel& run_;
+  Optimizer& optimizer_;
+  Workers& workers_;
+  std::vector<std::unique_ptr<Tape>> tapes_;       // one for each worker
+  std::vector<std::vector<Real>> gradients_;       // one for each shard
+  std::vector<Real*> parts_;
+  std::vector<Batch> batches_;                     // one for each shard
+  std::vector<std::int64_t> first_rows_, counts_;  // of each shard
+  std::vector<double> losses_;
+  double divisor_ = 1;
+};
+
+} // namespace heed::HEED_REAL

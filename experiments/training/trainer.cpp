@@ -1,0 +1,108 @@
+#include "experiments/training/trainer.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/training/evaluation.hpp"
+#include "experiments/training/optimizers.hpp"
+#include "experiments/training/step.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <thread>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+int thread_count(const TrainOptions& options) {
+  if (options.threads > 0) return static_cast<int>(options.threads);
+  const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return static_cast<int>(std::min(machine, std::min(options.shards, options.batch)));
+}
+
+// What a checkpoint knows beside tensors.
+struct Place {
+  std::int64_t step = 0, tokens = 0;
+  double seconds = 0;
+};
+
+Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Place& place) {
+  Checkpoint c;
+  c.metadata = {{"format", "pt"},  // what readers of the format expect of tensors in PyTorch's layout
+                {"step", fmt::format("{}", place.step)},
+                {"tokens", fmt::format("{}", place.tokens)},
+                {"seconds", fmt::format("{}", place.seconds)},
+                {"numerics_version", fmt::format("{}", numerics_version)}};
+  for (const auto& e : run.parameters.entries())
+    c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));
+  for (const auto& [name, numbers] : optimizer.state())
+    for (const auto& e : run.parameters.entries())
+      c.tensors.push_back(stored("optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset));
+  return c;
+}
+
+Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
+  load_parameters(run.parameters, c);
+  for (const auto& [name, numbers] : optimizer.state())
+    for (const auto& e : run.parameters.entries())
+      read_stored(c, "optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset);
+  try {
+    return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")),
+            std::stod(c.metadata.at("seconds"))};
+  } catch (const std::exception&) {
+    throw Failed("[checkpoint] it does not say which step it is of");
+  }
+}
+
+} // namespace
+
+Outcome train(const Config& config, const Task& task, const std::optional<Checkpoint>& from,
+              const TrainingHooks& hooks) {
+  RunModel run(config, task);
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Optimizer optimizer = make_optimizer(config, run.parameters.extent());
+  Place place;
+  if (from) place = restore(run, optimizer, *from);
+  Workers workers(thread_count(config.train));
+  StepRunner step(config, task, run, optimizer, workers);
+
+  const TrainOptions& t = config.train;
+  const double before = place.seconds;
+  const std::int64_t resumed_at = place.step;
+  const auto begin = Clock::now();
+  const auto report = [&](std::vector<std::pair<std::string, double>> values) {
+    if (hooks.measured) hooks.measured({place.step, place.seconds, place.tokens, std::move(values)});
+  };
+  const auto keep = [&] {
+    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, optimizer, place));
+  };
+  const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
+
+  while (place.step < t.steps) {
+    const auto result = step(place.step);
+    ++place.step;
+    place.tokens += result.tokens;
+    place.seconds = before + seconds_since(begin);
+    const bool last = place.step == t.steps;
+    if (due(t.log_every) || last)
+      report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate}, {"grad_norm", result.gradient_norm}});
+    if (due(t.evaluate_every) || last) {
+      auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers);
+      place.seconds = before + seconds_since(begin);
+      report(std::move(values));
+    }
+    if (hooks.progress)
+      hooks.progress({place.step, t.steps, result.loss,
+                      static_cast<double>(place.step - resumed_at) / std::max(1e-9, seconds_since(begin))});
+    const bool stop = !last && hooks.stop_requested && hooks.stop_requested();
+    if (due(t.checkpoint_every) || last || stop) keep();
+    if (stop) return Outcome::interrupted;
+  }
+  return Outcome::finished;
+}
+
+} // namespace heed::HEED_REAL

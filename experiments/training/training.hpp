@@ -1,0 +1,100 @@
+// Training, evaluation and generation of one run, whatever its precision. The implementations are compiled twice
+// (heed::f32, heed::f64); `engine()` picks one.
+#pragma once
+
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// A named array as it stands in a checkpoint.
+struct StoredTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool float64 = false;
+  std::vector<std::byte> bytes;       ///< little-endian, row-major
+};
+
+/// A checkpoint's content (experiments/runs/safetensors reads and writes it). Metadata holds "step" and whatever else
+/// the trainer needs to go on; the trainer alone reads it.
+struct Checkpoint {
+  std::map<std::string, std::string> metadata;
+  std::vector<StoredTensor> tensors;
+};
+
+/// A line of metrics.jsonl.
+struct Metrics {
+  std::int64_t step = 0;              ///< optimiser steps done
+  double seconds = 0;                 ///< of training so far, interruptions not counted
+  std::int64_t tokens = 0;            ///< trained on so far
+  std::vector<std::pair<std::string, double>> values;  ///< train_loss, val_loss, val_accuracy, learning_rate, ...
+};
+
+/// For a live line: cheap, after every step.
+struct Progress {
+  std::int64_t step = 0, steps = 0;
+  double loss = 0;
+  double steps_per_second = 0;
+};
+
+struct TrainingHooks {
+  std::function<void(const Metrics&)> measured;        ///< may throw; the run then fails with that message
+  std::function<void(const Checkpoint&)> checkpoint;   ///< to be kept; may throw
+  std::function<void(const Progress&)> progress;
+  std::function<bool()> stop_requested;                ///< true: keep a checkpoint and return
+};
+
+enum class Outcome { finished, interrupted };
+
+/// What a run needs, known before it runs.
+struct Cost {
+  std::int64_t parameters = 0;
+  double flops_per_step = 0;          ///< multiplications and additions of forward and backward
+  double bytes = 0;                   ///< peak memory of the process, about
+  double seconds_per_step = 0;        ///< on one thread, measured by a short probe
+  std::vector<std::pair<std::string, std::int64_t>> parameters_by_module;
+};
+
+struct Sampling {
+  std::string prompt;
+  std::int64_t tokens = 500;
+  double temperature = 1.0;           ///< 0: the most probable token
+  std::int64_t top_k = 0;             ///< 0: all
+  std::uint64_t seed = 0;
+  std::function<void(std::string_view)> write;  ///< called with the text as it comes
+};
+
+struct Engine {
+  /// Refuses combinations that only the model can judge (heads that do not divide the width, ...): heed::Refused.
+  void (*check)(const Config&, const Task&);
+  Cost (*cost)(const Config&, const Task&);
+  /// Trains to the end or until asked to stop. `from` continues a checkpoint: the same bits as without the break.
+  /// Throws heed::Failed (a NaN loss: with the step and the op that first made it).
+  Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
+  /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
+  Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
+  void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
+};
+
+/// The engine for a configuration's precision.
+const Engine& engine(const Config& config);
+
+/// Goes up whenever the same configuration gives other bits; part of a run's identity.
+inline constexpr int numerics_version = 1;
+
+/// The metrics that the configuration's runs will have, best known first, with the direction that is better.
+struct MetricInfo { std::string name; bool higher_is_better; std::string unit; std::string meaning; };
+std::vector<MetricInfo> metrics_of(const Config& config);
+
+/// Are the rows whole examples of several targets each, so that it means something to have all of one right?
+bool has_sequence_accuracy(const Config& config);
+
+} // namespace heed

@@ -1,0 +1,113 @@
+#include "layers/attention/attention.hpp"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+template <class Info> const Info& find(std::span<const Info* const> all, const std::string& name, const char* what) {
+  std::vector<std::string> names;
+  for (const Info* info : all) {
+    if (info->about.name == name) return *info;
+    names.push_back(info->about.name);
+  }
+  throw Failed(fmt::format("[attention] there is no {} '{}'; there are {}", what, name, fmt::join(names, ", ")));
+}
+
+std::int64_t divided(std::int64_t width, std::int64_t heads) {
+  if (heads < 1 || width % heads != 0)
+    throw Failed(fmt::format("[attention] {} heads do not divide a width of {}", heads, width));
+  return width / heads;
+}
+
+// [B, T, heads D], a part of a projection, as [B, heads, T, D]: a view.
+Tensor split_heads(const Tensor& x, std::int64_t heads) {
+  Tensor y = x;
+  const std::int64_t width = x.shape[2] / heads;
+  y.shape = {x.shape[0], heads, x.shape[1], width};
+  y.stride = {x.stride[0], width * x.stride[2], x.stride[1], x.stride[2]};
+  return y;
+}
+
+} // namespace
+
+const ScoreInfo& score_info(const std::string& name) { return find(scores(), name, "score"); }
+const NormalizerInfo& normalizer_info(const std::string& name) { return find(normalizers(), name, "normaliser"); }
+
+Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape)
+    : shape_(shape), normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
+      dropout_(choice.attention.dropout) {
+  const ScoreInfo& info = score_info(choice.attention.score);
+  if (info.equal_widths && shape.query_width != shape.key_width)
+    throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
+                             info.about.name, shape.query_width, shape.key_width));
+  score_ = info.make(scope, shape, choice.score_options);
+}
+
+Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights_out) const {
+  Tensor q = inputs.queries, v = inputs.values, k = inputs.keys.value_or(inputs.values);
+  const Op op("attention", {&q, &k, &v});
+  const bool single = q.rank() == 3;
+  op.check((single || q.rank() == 4) && k.rank() == q.rank() && v.rank() == q.rank(),
+           "queries, keys and values must all have 3 axes [B, T, D] or all 4 [B, H, T, D], they have {}, {} and {}",
+           q.rank(), k.rank(), v.rank());
+  if (single)
+    for (Tensor* t : {&q, &k, &v}) *t = unsqueeze(*t, 1);
+  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != shape_.heads ||
+      k.shape[1] != shape_.heads || v.shape[1] != shape_.heads)
+    op.fail(fmt::format("q, k and v must share the batch and have {} heads: q is {}, k is {}, v is {}", shape_.heads,
+                        q.shape.text(), k.shape.text(), v.shape.text()));
+  if (k.shape[2] != v.shape[2])
+    op.fail(fmt::format("k and v must have one length: k is {}, v is {}", k.shape.text(), v.shape.text()));
+  if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
+    op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
+                        shape_.key_width, q.shape.text(), k.shape.text()));
+  const Tensor weights = (*normalizer_)(pass, (*score_)(pass, q, k), inputs.mask);
+  if (weights_out) *weights_out = weights;
+  if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
+  const Tensor y = matmul(pass.dropout(weights, dropout_), v);
+  return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
+}
+
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,
+                                       const Init& output_init)
+    : shape_(shape),
+      head_width_(choice.attention.head_width ? choice.attention.head_width : divided(shape.width, shape.heads)),
+      value_width_(divided(shape.width, shape.heads)),
+      attention_(scope / "score", choice, {shape.heads, head_width_, head_width_}),
+      output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width, shape.bias) {
+  const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_;
+  if (shape.memory_width == 0) {
+    qkv_.emplace(scope / "qkv", shape.width, 2 * inner + outer, shape.bias);
+  } else {
+    query_.emplace(scope / "query", shape.width, inner, shape.bias);
+    key_.emplace(scope / "key", shape.memory_width, inner, shape.bias);
+    value_.emplace(scope / "value", shape.memory_width, outer, shape.bias);
+  }
+}
+
+Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
+  if (!qkv_) return (*this)(pass, x, x, mask);
+  const std::int64_t inner = shape_.heads * head_width_, outer = shape_.heads * value_width_;
+  const Tensor all = (*qkv_)(pass, x);
+  return attend(pass, slice(all, 2, 0, inner), slice(all, 2, inner, inner), slice(all, 2, 2 * inner, outer), mask);
+}
+
+Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const {
+  if (qkv_) throw Failed("[attention] self attention was made, and called with a memory");
+  return attend(pass, (*query_)(pass, x), (*key_)(pass, memory), (*value_)(pass, memory), mask);
+}
+
+Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Mask& mask) const {
+  const Tensor heads = attention_(pass, {.queries = split_heads(q, shape_.heads),
+                                         .values = split_heads(v, shape_.heads),
+                                         .keys = split_heads(k, shape_.heads),
+                                         .mask = mask});
+  const Tensor merged = transpose(heads, 1, 2);  // [B, Tq, H, Dv]
+  return output_(pass, reshape(merged, {q.shape[0], q.shape[1], shape_.heads * value_width_}));
+}
+
+} // namespace heed::HEED_REAL

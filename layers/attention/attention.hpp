@@ -1,0 +1,76 @@
+// Attention as a layer by itself, and with projections for several heads.
+#pragma once
+
+#include "layers/attention/normalizer.hpp"
+#include "layers/attention/score.hpp"
+#include "layers/layer_options.hpp"
+#include "layers/linear.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+/// What attention is called with.
+struct AttentionInputs {
+  Tensor queries;              ///< [B, Tq, Dq], or [B, H, Tq, Dq]
+  Tensor values;               ///< [B, Tk, Dv], or [B, H, Tk, Dv]
+  std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, H, Tk, Dk]; the values if not given
+  Mask mask{};                   ///< causal, padding and so on; true means attend
+};
+
+/// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1), s(q_i, k_2), ...), for each head by itself.
+///
+///   Attention attend(scope, choice, {.heads = 1, .query_width = 16, .key_width = 24});
+///   Tensor y = attend(pass, {.queries = q, .values = v, .keys = k, .mask = {.causal = true}});
+///
+/// It has no projections; see MultiHeadAttention for these.
+class Attention {
+public:
+  /// Takes score, normalizer, dropout and their options of the choice; its `causal` is the caller's to put into the mask.
+  /// Throws heed::Failed where the score needs equal widths and they differ.
+  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
+
+  /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values are
+  /// summed with, before dropout.
+  Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
+
+private:
+  ScoreShape shape_;
+  std::unique_ptr<Score> score_;
+  std::unique_ptr<Normalizer> normalizer_;
+  double dropout_;
+};
+
+/// Attention of several heads between projections (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2):
+///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
+/// Self attention has one matrix for queries, keys and values (`qkv`); cross attention has `query`, `key` and `value`.
+class MultiHeadAttention {
+public:
+  struct Shape {
+    std::int64_t width = 0;        ///< of the queries and of the result
+    std::int64_t memory_width = 0; ///< of the values and keys that are attended to; 0: self attention
+    std::int64_t heads = 1;
+    bool bias = true;
+  };
+
+  /// `output_init` is what the output projection (`output`) starts with. head_width 0: width / heads, which must divide
+  /// (heed::Failed otherwise). Values are always width / heads wide.
+  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const Init& output_init);
+
+  /// Self attention: x [B, T, width].
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
+  /// Cross attention: x [B, Tq, width], memory [B, Tk, memory_width].
+  Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
+
+private:
+  Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
+
+  Shape shape_;
+  std::int64_t head_width_, value_width_;
+  std::optional<Linear> qkv_, query_, key_, value_;
+  Attention attention_;
+  Linear output_;
+};
+
+} // namespace heed::HEED_REAL

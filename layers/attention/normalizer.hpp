@@ -1,0 +1,32 @@
+// Normalisers: from scores to weights. One file each in normalizers/, registered like scores.
+#pragma once
+
+#include "autograd/mask.hpp"
+#include "layers/module.hpp"
+#include "layers/variant.hpp"
+
+#include <memory>
+#include <span>
+
+namespace heed::HEED_REAL {
+
+class Normalizer {
+public:
+  virtual ~Normalizer() = default;
+  /// scores [B, H, Tq, Tk] to weights of the same shape. Masked entries are 0; a row without any other is all 0, with a
+  /// zero gradient.
+  virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const = 0;
+};
+
+struct NormalizerInfo {
+  Variant about;
+  std::unique_ptr<Normalizer> (*make)(const OptionValues& options);
+  /// The weights of one row in plain loops, for tests: `scores` of the n entries that may be attended to, in order.
+  void (*row)(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options);
+};
+
+/// All registered normalisers, in Meson's order (generated).
+std::span<const NormalizerInfo* const> normalizers();
+const NormalizerInfo& normalizer_info(const std::string& name);
+
+} // namespace heed::HEED_REAL

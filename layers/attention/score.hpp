@@ -1,0 +1,56 @@
+// Score functions: how well a query and a key go together.
+//
+// A score is one file in scores/ and its word in layers/meson.build. The file holds its options, its computation and its
+// info record; everything else finds it through the table that Meson generates.
+#pragma once
+
+#include "layers/module.hpp"
+#include "layers/variant.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// What a score is made for.
+struct ScoreShape {
+  std::int64_t heads = 1;
+  std::int64_t query_width = 0;  ///< of one head
+  std::int64_t key_width = 0;    ///< of one head
+};
+
+/// A score function with its parameters.
+class Score {
+public:
+  virtual ~Score() = default;
+  /// queries [B, H, Tq, Dq], keys [B, H, Tk, Dk]; the result is [B, H, Tq, Tk]: entry (i, j) is s(q_i, k_j).
+  virtual Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const = 0;
+};
+
+/// The score of one pair in plain loops, written without the engine: what tests compare the computation with.
+/// `parameters` are the score's own, in the order in which it added them.
+struct PairArguments {
+  const Real* query;
+  const Real* key;
+  ScoreShape shape;
+  std::int64_t head;
+  std::vector<const Real*> parameters;
+  const OptionValues* options;
+};
+
+struct ScoreInfo {
+  Variant about;
+  /// Must queries and keys be of one width?
+  bool equal_widths;
+  /// Adds its parameters to the scope. Throws heed::Failed where the shape does not suit it.
+  std::unique_ptr<Score> (*make)(const Scope& scope, const ScoreShape& shape, const OptionValues& options);
+  Real (*pair)(const PairArguments& arguments);
+};
+
+/// All registered scores, in Meson's order (generated).
+std::span<const ScoreInfo* const> scores();
+/// The score of that name; heed::Failed lists the names if there is none.
+const ScoreInfo& score_info(const std::string& name);
+
+} // namespace heed::HEED_REAL

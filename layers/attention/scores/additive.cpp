@@ -1,0 +1,74 @@
+#include "layers/attention/score.hpp"
+
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t hidden = 0;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("hidden", &Options::hidden, "width of the hidden layer of each head")
+          .at_least(0).unit("features").default_means("0: the width of the head's queries"));
+  return t;
+}
+
+std::int64_t hidden_width(const Options& options, const ScoreShape& shape) {
+  return options.hidden ? options.hidden : shape.query_width;
+}
+
+class Additive : public Score {
+public:
+  Additive(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
+      : query_(scope.add("query", {shape.heads, shape.query_width, hidden}, start(shape.query_width))),
+        key_(scope.add("key", {shape.heads, shape.key_width, hidden}, start(shape.key_width))),
+        v_(scope.add("v", {shape.heads, 1, 1, hidden}, start(hidden))) {}
+
+  Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    const Tensor q = unsqueeze(matmul(queries, pass(query_)), 3);  // [B, H, Tq, 1, hidden]
+    const Tensor k = unsqueeze(matmul(keys, pass(key_)), 2);       // [B, H, 1, Tk, hidden]
+    return sum(mul(tanh(add(q, k)), pass(v_)), -1);
+  }
+
+private:
+  static Init start(std::int64_t in) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(in))); }
+  ParameterId query_, key_, v_;
+};
+
+Real pair(const PairArguments& a) {
+  const std::int64_t hidden = hidden_width(table().read(*a.options), a.shape);
+  const Real* wq = a.parameters[0] + a.head * a.shape.query_width * hidden;
+  const Real* wk = a.parameters[1] + a.head * a.shape.key_width * hidden;
+  const Real* v = a.parameters[2] + a.head * hidden;
+  Real s = 0;
+  for (std::int64_t h = 0; h < hidden; ++h) {
+    Real sum = 0;
+    for (std::int64_t d = 0; d < a.shape.query_width; ++d) sum += a.query[d] * wq[d * hidden + h];
+    for (std::int64_t d = 0; d < a.shape.key_width; ++d) sum += a.key[d] * wk[d * hidden + h];
+    s += v[h] * std::tanh(sum);
+  }
+  return s;
+}
+
+} // namespace
+
+extern const ScoreInfo score_additive{
+    .about = {.name = "additive",
+              .summary = "s(q, k) = v . tanh(Wq q + Wk k), with Wq, Wk and v for each head",
+              .paper = "Bahdanau, Cho and Bengio 2015, arXiv 1409.0473",
+              .equals = "a constant with v = 0",
+              .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for each "
+                      "pair",
+              .options = table().options(),
+              .presets = {}},
+    .equal_widths = false,
+    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Additive>(scope, shape, hidden_width(table().read(options), shape));
+    },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL

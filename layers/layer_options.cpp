@@ -1,0 +1,56 @@
+#include "layers/layer_options.hpp"
+
+namespace heed {
+
+const OptionTable<AttentionOptions>& attention_option_table() {
+  using O = AttentionOptions;
+  static const auto table = option_table<O>(
+      option("score", &O::score, "The score function s(q, k) of queries and keys."),
+      option("normalizer", &O::normalizer, "What turns a row of scores into attention weights."),
+      option("causal", &O::causal, "A position attends only to itself and to what is before it."),
+      option("head_width", &O::head_width, "Width of each head's queries and keys.")
+          .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
+      option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")
+          .at_least(0).below(1));
+  return table;
+}
+
+const OptionTable<PositionOptions>& position_option_table() {
+  using O = PositionOptions;
+  static const auto table = option_table<O>(
+      option("kind", &O::kind, "How a model knows where a token stands."),
+      option("combine", &O::combine, "Whether positions are added to the token embeddings or put beside them.")
+          .one_of({"add", "concat"}),
+      option("width", &O::width, "Width of concatenated positions.")
+          .at_least(0).at_most(65536).unit("features").default_means("0: model.width"),
+      option("concat", &O::concat,
+             "Whether embeddings with concatenated positions are projected back to model.width, or widen the model.")
+          .one_of({"project", "widen"}));
+  return table;
+}
+
+const OptionTable<BlockOptions>& block_option_table() {
+  using O = BlockOptions;
+  static const auto table = option_table<O>(
+      option("residual", &O::residual, "The sublayers that have a residual connection around them.")
+          .one_of({"both", "attention", "ffn", "none"}),
+      option("norm", &O::norm,
+             "Where the normalisation of activations stands: before a sublayer, after it, or nowhere.")
+          .one_of({"pre", "post", "none"}),
+      option("norm_kind", &O::norm_kind, "Layer normalisation, or normalisation by the root mean square.")
+          .one_of({"layer", "rms"}),
+      option("activation", &O::activation, "The nonlinearity of the feed-forward sublayer; swiglu is a gated one.")
+          .one_of({"relu", "gelu", "gelu_tanh", "silu", "swiglu"}),
+      option("ffn_width", &O::ffn_width, "Hidden width of the feed-forward sublayer.")
+          .at_least(0)
+          .at_most(1048576)
+          .unit("features")
+          .default_means("0: 4 * model.width"),
+      option("bias", &O::bias, "Linear maps and layer norms have a bias."),
+      option("dropout", &O::dropout, "Fraction of each sublayer's output that is zeroed in training.")
+          .at_least(0)
+          .below(1));
+  return table;
+}
+
+} // namespace heed

@@ -1,0 +1,53 @@
+// The options of the layers, as plain structs. The tables that name each member for configurations stand in
+// layer_options.cpp; those of single variants stand in the variants' own files.
+#pragma once
+
+#include "layers/options.hpp"
+#include "layers/variant.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace heed {
+
+/// [attention]
+struct AttentionOptions {
+  std::string score = "scaled_dot";
+  std::string normalizer = "softmax";
+  bool causal = true;                  ///< a position attends to itself and what is before it (encoder: false)
+  std::int64_t head_width = 0;         ///< of queries and keys; 0: width / heads
+  double dropout = 0.0;                ///< of the attention weights, in training
+};
+
+/// [position]
+struct PositionOptions {
+  std::string kind = "sinusoidal";
+  std::string combine = "add";         ///< add | concat
+  std::int64_t width = 0;              ///< of concatenated positions; 0: the model's width
+  std::string concat = "project";      ///< project (back to the model's width) | widen (the model)
+};
+
+/// [block]
+struct BlockOptions {
+  std::string residual = "both";       ///< both | attention | ffn | none
+  std::string norm = "pre";            ///< pre | post | none
+  std::string norm_kind = "layer";     ///< layer | rms
+  std::string activation = "gelu";     ///< relu | gelu | gelu_tanh | silu | swiglu
+  std::int64_t ffn_width = 0;          ///< 0: four times the model's width
+  bool bias = true;                    ///< of the linear maps and the layer norms
+  double dropout = 0.0;                ///< of each sublayer's output, in training
+};
+
+const OptionTable<AttentionOptions>& attention_option_table();
+const OptionTable<PositionOptions>& position_option_table();
+const OptionTable<BlockOptions>& block_option_table();
+
+/// Everything one block of a model needs to know; `[[block.override]]` makes these differ between blocks.
+struct LayerChoice {
+  AttentionOptions attention;
+  OptionValues score_options;          ///< of table [attention.SCORE]
+  OptionValues normalizer_options;     ///< of table [attention.NORMALIZER]
+  BlockOptions block;
+};
+
+} // namespace heed

@@ -1,0 +1,30 @@
+// Normalisation of each position's vector.
+#pragma once
+
+#include "layers/module.hpp"
+
+#include <string_view>
+
+namespace heed::HEED_REAL {
+
+/// `layer`: (x - mean) / sqrt(variance + 1e-5) gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) gain; over the last axis.
+/// The gain starts at one, the bias at zero. rms has no bias, whatever `with_bias` says.
+struct Norm {
+  ParameterId gain, bias;
+  bool rms, biased;
+
+  /// kind: "layer" or "rms", as [block] norm_kind has it.
+  Norm(const Scope& scope, std::string_view kind, std::int64_t width, bool with_bias)
+      : gain(scope.add("weight", {width}, Init::constant(1))), rms(kind == "rms"), biased(with_bias && !rms) {
+    if (biased) bias = scope.add("bias", {width}, Init::zeros());
+  }
+
+  Tensor operator()(Pass& pass, const Tensor& x) const {
+    if (rms) return rms_norm(x, pass(gain));
+    if (!biased) return layer_norm(x, pass(gain), nullptr);
+    const Tensor b = pass(bias);
+    return layer_norm(x, pass(gain), &b);
+  }
+};
+
+} // namespace heed::HEED_REAL

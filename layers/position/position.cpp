@@ -1,0 +1,41 @@
+#include "layers/position/position.hpp"
+
+#include <fmt/ranges.h>
+
+namespace heed::HEED_REAL {
+
+const PositionInfo& position_info(const std::string& name) {
+  std::vector<std::string> names;
+  for (const PositionInfo* info : positions()) {
+    if (info->about.name == name) return *info;
+    names.push_back(info->about.name);
+  }
+  throw Failed(fmt::format("[position] there is no scheme '{}'; there are {}", name, fmt::join(names, ", ")));
+}
+
+PositionalEmbedding::PositionalEmbedding(const Scope& scope, const PositionOptions& options,
+                                         const OptionValues& own_options, std::int64_t width, std::int64_t longest)
+    : output_width_(width) {
+  const PositionInfo& info = position_info(options.kind);
+  if (!info.has_vectors) return;
+  concatenated_ = options.combine == "concat";
+  position_width_ = concatenated_ && options.width ? options.width : width;
+  position_ = info.make(scope, position_width_, longest, own_options);
+  if (!concatenated_) return;
+  if (options.concat == "widen") output_width_ = width + position_width_;
+  else projection_.emplace(scope / "projection", width + position_width_, width, false);
+}
+
+Tensor PositionalEmbedding::operator()(Pass& pass, const Tensor& x, std::int64_t first) const {
+  if (!position_) return x;
+  const Op op("position", {&x});
+  op.check(x.rank() == 3, "x must be [B, T, width], it has {} axes", x.rank());
+  const std::int64_t rows = x.shape[0], length = x.shape[1];
+  const Tensor p = position_->vectors(pass, first, length);
+  if (!concatenated_) return add(x, p);
+  const Tensor all = add(op.tape().zeros({rows, length, position_width_}), p);  // the same for every row
+  const Tensor both = concat({x, all}, 2);
+  return projection_ ? (*projection_)(pass, both) : both;
+}
+
+} // namespace heed::HEED_REAL

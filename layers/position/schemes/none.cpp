@@ -1,0 +1,18 @@
+#include "layers/position/position.hpp"
+
+namespace heed::HEED_REAL {
+
+extern const PositionInfo position_none{
+    .about = {.name = "none",
+              .summary = "tokens do not know where they stand, but for what a causal mask tells them",
+              .paper = "Haviv et al. 2022, arXiv 2203.16634 (Transformers without positional encodings)",
+              .equals = "",
+              .cost = "nothing",
+              .options = {},
+              .presets = {}},
+    .has_vectors = false,
+    .make = [](const Scope&, std::int64_t, std::int64_t, const OptionValues&) -> std::unique_ptr<Position> {
+      return nullptr;
+    }};
+
+} // namespace heed::HEED_REAL

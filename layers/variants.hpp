@@ -1,0 +1,13 @@
+// The families of interchangeable layers, for whoever lists them: configurations, `heed variants`, tests.
+#pragma once
+
+#include "layers/variant.hpp"
+
+#include <vector>
+
+namespace heed {
+
+/// attention.score, attention.normalizer and position.kind, each with its variants' info records.
+std::vector<VariantFamily> layer_variant_families();
+
+} // namespace heed

@@ -1,0 +1,31 @@
+// How far numbers are from those that were expected.
+#pragma once
+
+#include "autograd/real.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// What rounding may cost a short computation in this precision.
+inline constexpr double rounding = std::is_same_v<Real, double> ? 1e-12 : 2e-6;
+/// Agreement with PyTorch's double precision, whose numbers the fixtures hold with twelve digits.
+inline constexpr double agreement = std::is_same_v<Real, double> ? 1e-9 : 1e-5;
+
+/// The largest |found - expected| / max(1, |expected|); infinite where the lengths differ or a number isn't one.
+template <class A, class B> double distance(const std::vector<A>& found, const std::vector<B>& expected) {
+  double worst = found.size() == expected.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+    const double a = static_cast<double>(found[i]), b = static_cast<double>(expected[i]);
+    const double d = a == b ? 0 : std::abs(a - b) / std::max(1.0, std::abs(b));
+    worst = std::isnan(d) ? INFINITY : std::max(worst, d);
+  }
+  return worst;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,95 @@
+// Operands for the tests: shapes, and numbers drawn from a stated range.
+#pragma once
+
+#include "autograd/ops.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// The numbers that a function is tested on: in [low, high], at least `away` from zero.
+struct Domain {
+  double low = -2, high = 2, away = 0;
+};
+
+inline std::vector<Real> draw(std::int64_t n, std::uint64_t seed, const Domain& domain = {}) {
+  RandomSource random({seed, Stream::test, 0});
+  std::vector<Real> out;
+  for (std::int64_t i = 0; i < n; ++i) {
+    double x = domain.low + (domain.high - domain.low) * random.uniform();
+    if (std::abs(x) < domain.away) x += x < 0 ? -domain.away : domain.away;
+    out.push_back(static_cast<Real>(x));
+  }
+  return out;
+}
+
+/// The numbers of any view, row-major.
+inline std::vector<Real> read(const Tensor& x) {
+  std::vector<Real> out;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    std::int64_t rest = i, at = 0;
+    for (int axis = x.rank() - 1; axis >= 0; --axis) {
+      at += rest % x.shape[axis] * x.stride[axis];
+      rest /= x.shape[axis];
+    }
+    out.push_back(x.data[at]);
+  }
+  return out;
+}
+
+/// Numbers with memory for their gradient, to be put on a tape.
+struct Operand {
+  Shape shape;
+  std::vector<Real> values, gradient;
+
+  Operand(const Shape& s, std::vector<Real> v) : shape(s), values(std::move(v)), gradient(values.size()) {}
+  Operand(const Shape& s, std::uint64_t seed, const Domain& domain = {}) : Operand(s, draw(s.size(), seed, domain)) {}
+  Tensor on(Tape& tape) { return tape.leaf(values.data(), gradient.data(), shape); }
+};
+
+/// The result of an operation on given numbers.
+inline std::vector<Real> apply(std::vector<Real> values, const Shape& shape,
+                               const std::function<Tensor(const Tensor&)>& function) {
+  Tape tape;
+  Operand x(shape, std::move(values));
+  return read(function(x.on(tape)));
+}
+
+/// A way to get a tensor of a given shape from a leaf of another one.
+struct View {
+  std::string name;
+  bool (*fits)(const Shape& shape);
+  Shape (*of)(Shape shape);                             ///< the leaf's shape
+  Tensor (*take)(const Tensor& leaf, const Shape& shape);
+};
+
+/// Views of every kind: gaps in each axis, exchanged axes, another shape.
+inline const std::vector<View>& views() {
+  static const std::vector<View> all = {
+      {"whole", [](const Shape&) { return true; },
+       [](Shape s) { return s; },
+       [](const Tensor& x, const Shape&) { return x; }},
+      {"transposed", [](const Shape& s) { return s.rank >= 2; },
+       [](Shape s) { std::swap(s[-1], s[-2]); return s; },
+       [](const Tensor& x, const Shape&) { return transpose(x); }},
+      {"first axes exchanged", [](const Shape& s) { return s.rank >= 3; },
+       [](Shape s) { std::swap(s[0], s[1]); return s; },
+       [](const Tensor& x, const Shape&) { return transpose(x, 0, 1); }},
+      {"part of the last axis", [](const Shape& s) { return s.rank >= 1; },
+       [](Shape s) { s[-1] += 3; return s; },
+       [](const Tensor& x, const Shape& s) { return slice(x, -1, 1, s[-1]); }},
+      {"part of the first axis", [](const Shape& s) { return s.rank >= 1; },
+       [](Shape s) { s[0] += 2; return s; },
+       [](const Tensor& x, const Shape& s) { return slice(x, 0, 2, s[0]); }},
+      {"reshaped", [](const Shape&) { return true; },
+       [](Shape s) { return Shape{s.size()}; },
+       [](const Tensor& x, const Shape& s) { return reshape(x, s); }}};
+  return all;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,104 @@
+// Gradients of arithmetic and of the elementwise functions, against differences, in double precision.
+#include "tests/autograd/gradients.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// Ranks 0 to 4; extents that fill no vector, exactly some, and some and a rest; none at all.
+const std::vector<Shape> shapes = {{},     {1},       {3},          {7}, {17},     {33}, {16},
+                                   {2, 3}, {3, 1, 5}, {2, 3, 2, 3}, {0}, {2, 0, 3}};
+
+struct Unary {
+  const char* name;
+  Domain domain;  // where it is smooth
+  Tensor (*function)(const Tensor&);
+};
+
+const std::vector<Unary> functions = {
+    {"exp", {-3, 3}, [](const Tensor& x) { return exp(x); }},
+    {"log", {0.2, 4}, [](const Tensor& x) { return log(x); }},
+    {"tanh", {-4, 4}, [](const Tensor& x) { return tanh(x); }},
+    {"sigmoid", {-6, 6}, [](const Tensor& x) { return sigmoid(x); }},
+    {"relu", {-2, 2, 0.1}, [](const Tensor& x) { return relu(x); }},
+    {"gelu", {-5, 5}, [](const Tensor& x) { return gelu(x); }},
+    {"gelu_tanh", {-5, 5}, [](const Tensor& x) { return gelu_tanh(x); }},
+    {"silu", {-6, 6}, [](const Tensor& x) { return silu(x); }},
+    {"scale", {-2, 2}, [](const Tensor& x) { return scale(x, Real(-1.75), Real(0.5)); }},
+    {"contiguous", {-2, 2}, [](const Tensor& x) { return contiguous(x); }},
+};
+
+struct Binary {
+  const char* name;
+  Domain left, right;
+  Tensor (*function)(const Tensor&, const Tensor&);
+};
+
+const std::vector<Binary> pairs = {
+    {"add", {}, {}, [](const Tensor& x, const Tensor& y) { return add(x, y); }},
+    {"sub", {}, {}, [](const Tensor& x, const Tensor& y) { return sub(x, y); }},
+    {"mul", {}, {}, [](const Tensor& x, const Tensor& y) { return mul(x, y); }},
+    {"div", {}, {-2, 2, 0.5}, [](const Tensor& x, const Tensor& y) { return div(x, y); }},
+};
+
+// Every way in which an axis can be missing, stretched or shared, on either side.
+const std::vector<std::pair<Shape, Shape>> broadcasts = {
+    {{}, {}},           {{3}, {}},          {{}, {3}},          {{1}, {}},       {{7}, {7}},
+    {{17}, {1}},        {{1}, {17}},        {{33}, {33}},       {{2, 3}, {3}},   {{3}, {2, 3}},
+    {{2, 3}, {2, 1}},   {{2, 1}, {2, 3}},   {{2, 1}, {1, 3}},   {{2, 17}, {17}}, {{2, 17}, {2, 1}},
+    {{2, 3, 5}, {3, 1}}, {{4, 1, 3}, {2, 1}}, {{2, 3, 1, 4}, {1, 3, 2, 1}}, {{2, 3, 2, 3}, {}},
+    {{2, 3, 2, 3}, {2, 3, 2, 3}},
+    {{0}, {0}},         {{0}, {1}},         {{2, 0}, {2, 1}},   {{2, 1, 3}, {0, 1}}};
+
+} // namespace
+
+TEST_CASE("every elementwise function has the gradient that differences show, for every view", "[gradient]") {
+  for (const Unary& f : functions)
+    for (const Shape& shape : shapes) check_views(f.name, shape, f.domain, f.function);
+}
+
+TEST_CASE("arithmetic has the right gradient under every broadcast", "[gradient]") {
+  for (const Binary& f : pairs)
+    for (const auto& [left, right] : broadcasts)
+      check_gradient(std::string(f.name) + " of " + left.text() + " and " + right.text(),
+                     [&](const Tensors& x) { return f.function(x[0], x[1]); },
+                     {input(left, 1, f.left), input(right, 2, f.right)});
+}
+
+TEST_CASE("arithmetic has the right gradient for every pair of views", "[gradient]") {
+  const std::vector<std::pair<Shape, Shape>> shape_pairs = {{{2, 3, 4}, {2, 3, 4}}, {{2, 3, 4}, {3, 1}}, {{3}, {2, 3}}};
+  for (const Binary& f : pairs)
+    for (const auto& [left, right] : shape_pairs)
+      for (const View& v : views())
+        for (const View& w : views())
+          if (v.fits(left) && w.fits(right))
+            check_view_pair(f.name, {left, v, f.left}, {right, w, f.right}, f.function);
+}
+
+TEST_CASE("arithmetic has the right gradient where both operands share memory", "[gradient]") {
+  for (const Binary& f : pairs) {
+    const Domain& domain = f.right;
+    check_gradient(std::string(f.name) + " of a tensor and itself",
+                   [&](const Tensors& x) { return f.function(x[0], x[0]); }, {input({2, 5}, 1, domain)});
+    check_gradient(std::string(f.name) + " of a matrix and its transpose",
+                   [&](const Tensors& x) { return f.function(x[0], transpose(x[0])); },
+                   {input({5, 5}, 1, domain)});
+    check_gradient(std::string(f.name) + " of overlapping parts",
+                   [&](const Tensors& x) { return f.function(slice(x[0], 0, 0, 5), slice(x[0], 0, 2, 5)); },
+                   {input({7}, 1, domain)});
+    check_gradient(std::string(f.name) + " of a tensor and one row of it",
+                   [&](const Tensors& x) { return f.function(x[0], slice(x[0], 0, 1, 1)); },
+                   {input({3, 4}, 1, domain)});
+    check_gradient(std::string(f.name) + " of one row of a tensor and the tensor",
+                   [&](const Tensors& x) { return f.function(slice(x[0], 0, 1, 1), x[0]); },
+                   {input({3, 4}, 1, domain)});
+  }
+}
+
+TEST_CASE("relu's gradient at zero is zero", "[gradient]") {
+  Tape tape;
+  Operand x({3}, {0, -1, 1});
+  tape.backward(sum(relu(x.on(tape))));
+  CHECK(x.gradient == std::vector<Real>{0, 0, 1});
+}

@@ -1,0 +1,70 @@
+"""Counts test cases in Meson's logs of test runs, and ends with the line `N passed, N failed`.
+
+Usage: count.py TESTLOG.json ...
+
+A Catch2 program counts as the test cases that its last line states, a TAP script as its points; a program that ended
+without stating any (it crashed, or ran out of time) as one failure, and any other test as one.
+Exit status: 0 where something passed and nothing failed, else 1.
+"""
+
+import json
+import re
+import sys
+
+
+def catch2_counts(output):
+    """(passed, failed) as a Catch2 program's summary states them, or None where there is no summary."""
+    summaries = re.findall(r"^All tests passed \(.* in (\d+) test cases?\)", output, re.M)
+    if summaries:
+        return int(summaries[-1]), 0
+    if re.search(r"^No tests ran", output, re.M):
+        return 0, 1
+    lines = re.findall(r"^test cases:(.*)$", output, re.M)
+    if not lines:
+        return None
+    failed = re.search(r"(\d+) failed(?! as expected)", lines[-1])
+    failed = int(failed.group(1)) if failed else 0
+    total = int(re.search(r"\d+", lines[-1]).group())
+    return total - failed, failed
+
+
+def tap_counts(output):
+    """(passed, failed) of a TAP script's points, or None where it has none."""
+    points = re.findall(r"^(not ok|ok) \d+", output, re.M)
+    return (points.count("ok"), points.count("not ok")) if points else None
+
+
+def counts(test):
+    """(passed, failed) of one entry of Meson's log."""
+    output = test.get("stdout", "")
+    good = test["result"] in ("OK", "EXPECTEDFAIL")
+    if test["result"] == "SKIP":
+        return 0, 0
+    stated = catch2_counts(output) or tap_counts(output)
+    if stated is None:
+        return (1, 0) if good else (0, 1)
+    passed, failed = stated
+    # Passed every case, and failed after that: the failure has to be seen.
+    return passed, failed if good or failed else 1
+
+
+def main(logs):
+    passed = failed = 0
+    for log in logs:
+        try:
+            with open(log, encoding="utf-8") as lines:
+                tests = [json.loads(line) for line in lines if line.strip()]
+        except OSError as problem:
+            print(f"heed: no tests ran: {problem}", file=sys.stderr)
+            return 1
+        for test in tests:
+            ok, bad = counts(test)
+            passed, failed = passed + ok, failed + bad
+            if bad:
+                print(f"failed: {test['name']} ({bad} of {ok + bad})")
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

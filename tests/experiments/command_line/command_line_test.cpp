@@ -1,0 +1,178 @@
+// The command line's behaviour: nearest names, help, exit statuses, and where things are written.
+#include "experiments/command_line/command_line.hpp"
+#include "experiments/command_line/preparation.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace heed;
+
+namespace {
+
+struct Answer {
+  int status;
+  std::string out, err;
+};
+
+Answer heed_says(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  const int status = command_line(arguments, console);
+  return {status, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A folder that goes with the test.
+struct Scratch {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("heed-command-line-" + std::to_string(getpid()));
+  Scratch() { std::filesystem::create_directories(path); }
+  ~Scratch() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+};
+
+const std::vector<std::string> all_commands{"run",    "plan",     "check",    "show",   "status",
+                                            "report", "generate", "variants", "options"};
+
+} // namespace
+
+TEST_CASE("a mistyped command names the nearest, and is refused", "[command_line]") {
+  const Answer answer = heed_says({"rnu", "configs/quickstart.toml"});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.err, "heed: there is no command rnu; did you mean 'run'?"));
+  CHECK(answer.out.empty());
+}
+
+TEST_CASE("a word that is near to no command gets the list", "[command_line]") {
+  const Answer answer = heed_says({"xyzzyxyzzy"});
+  CHECK(answer.status == 2);
+  for (const std::string& command : all_commands) CHECK(contains(answer.err, command));
+  CHECK_FALSE(contains(answer.err, "worker"));
+}
+
+TEST_CASE("a mistyped option names the nearest of its command", "[command_line]") {
+  const Answer answer = heed_says({"run", "a.toml", "--jbos", "3"});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.err, "heed: run: there is no option --jbos; did you mean '--jobs'?"));
+  CHECK(contains(heed_says({"run", "a.toml", "--job=3"}).err, "did you mean '--jobs'?"));
+}
+
+TEST_CASE("values out of bounds and missing arguments are refused", "[command_line]") {
+  CHECK(heed_says({"run"}).status == 2);
+  CHECK(contains(heed_says({"run"}).err, "CONFIG"));
+  CHECK(heed_says({"run", "a.toml", "--jobs", "0"}).status == 2);
+  CHECK(heed_says({"run", "a.toml", "--jobs", "many"}).status == 2);
+  CHECK(heed_says({"report", "runs", "--format", "pdf"}).status == 2);
+  CHECK(heed_says({}).status == 2);
+}
+
+TEST_CASE("help is on standard output, with examples and exit statuses", "[command_line]") {
+  const Answer top = heed_says({"--help"});
+  CHECK(top.status == 0);
+  CHECK(top.err.empty());
+  CHECK_FALSE(contains(top.out, "worker"));
+  for (const std::string& command : all_commands) {
+    CHECK(contains(top.out, command));
+    const Answer help = heed_says({command, "--help"});
+    INFO(command);
+    CHECK(help.status == 0);
+    CHECK(contains(help.out, "Example"));
+    CHECK(contains(help.out, "  heed " + command));
+    CHECK(contains(help.out, "Exit status: 0 done, 1 failed after it had started, 2 refused before any work."));
+  }
+}
+
+TEST_CASE("the version is one line", "[command_line]") {
+  const Answer answer = heed_says({"--version"});
+  CHECK(answer.status == 0);
+  CHECK(answer.out.starts_with("heed "));
+  CHECK(answer.out.find('\n') == answer.out.size() - 1);
+}
+
+TEST_CASE("a configuration that is not there is refused, by every command that takes one", "[command_line]") {
+  for (const std::string command : {"run", "plan", "check", "show"}) {
+    const Answer answer = heed_says({command, "/nowhere/missing.toml"});
+    INFO(command);
+    CHECK(answer.status == 2);
+    CHECK(contains(answer.err, "heed: "));
+    CHECK(contains(answer.err, "/nowhere/missing.toml"));
+  }
+}
+
+TEST_CASE("show prints a configuration that shows the same again", "[command_line]") {
+  const Scratch scratch;
+  const std::string file = scratch.file("a.toml", "name = \"a\"\n[model]\nwidth = 32\n");
+  const Answer first = heed_says({"show", file, "train.steps=7"});
+  REQUIRE(first.status == 0);
+  CHECK(contains(first.out, "steps = 7"));
+  CHECK(heed_says({"show", scratch.file("b.toml", first.out)}).out == first.out);
+  const Answer difference = heed_says({"show", file, "--diff-from", "defaults"});
+  CHECK(contains(difference.out, "model.width"));
+  CHECK_FALSE(contains(difference.out, "model.heads"));
+}
+
+TEST_CASE("a mistyped override names the nearest option", "[command_line]") {
+  const Scratch scratch;
+  const Answer answer = heed_says({"check", scratch.file("a.toml", "name = \"a\"\n"), "train.stepz=7"});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.err, "steps"));
+}
+
+TEST_CASE("an output folder that can't be made is refused, and leaves nothing", "[command_line]") {
+  const Scratch scratch;
+  const std::string config = scratch.file("a.toml", "name = \"a\"\n[train]\nsteps = 1\n");
+  const std::string blocked = scratch.file("blocked", "a file where a folder would have to be");
+  const Answer answer = heed_says({"run", config, "--out", blocked + "/runs"});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.err, "blocked"));
+  CHECK(std::filesystem::is_regular_file(blocked));
+}
+
+TEST_CASE("plan keeps nothing", "[command_line]") {
+  const Scratch scratch;
+  const std::string config = scratch.file("a.toml", "name = \"a\"\n[train]\nsteps = 5\n[sweep]\nseeds = [0, 1]\n"
+                                                    "[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n");
+  const Answer answer = heed_says({"plan", config, "--out", (scratch.path / "runs").string(), "--no-probe"});
+  INFO(answer.err);
+  CHECK(answer.status == 0);
+  CHECK(contains(answer.out, "4 runs: 2 arms, 2 seeds"));
+  CHECK(contains(answer.out, "parameters"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path / "runs"));
+}
+
+TEST_CASE("status and report of a folder that is not there are refused", "[command_line]") {
+  CHECK(heed_says({"status", "/nowhere/runs"}).status == 2);
+  CHECK(heed_says({"report", "/nowhere/runs"}).status == 2);
+  CHECK(heed_says({"generate", "abc", "--out", "/nowhere/runs"}).status == 2);
+}
+
+TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {
+  const Answer scores = heed_says({"variants", "attention.score"});
+  CHECK(scores.status == 0);
+  for (const char* score : {"dot", "scaled_dot", "additive", "cosine", "multiplicative"})
+    CHECK(contains(scores.out, score));
+  CHECK(heed_says({"variants", "score"}).out == scores.out);
+  CHECK(contains(heed_says({"variants", "attention.scroe"}).err, "did you mean 'attention.score'?"));
+  const Answer json = heed_says({"variants", "--json"});
+  CHECK(json.out.starts_with("[\n"));
+
+  const Answer train = heed_says({"options", "train"});
+  CHECK(train.status == 0);
+  CHECK(contains(train.out, "learning_rate"));
+  CHECK(heed_says({"options", "trian"}).status == 2);
+  CHECK(contains(heed_says({"options", "trian"}).err, "train"));
+  CHECK(heed_says({"options", "--schema"}).out.starts_with("{"));
+}
+
+TEST_CASE("a command to be repeated is quoted for a shell", "[command_line]") {
+  CHECK(shell_words({"./heed", "run", "a b.toml", "model.width=3"}) == "./heed run 'a b.toml' model.width=3");
+  CHECK(shell_words({"it's", ""}) == "'it'\\''s' ''");
+  CHECK(shell_words({"betas=[0.9, 0.99]"}) == "'betas=[0.9, 0.99]'");
+}

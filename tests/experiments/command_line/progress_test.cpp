@@ -1,0 +1,121 @@
+// What is shown while a sweep runs.
+#include "experiments/command_line/progress_board.hpp"
+#include "experiments/command_line/run_display.hpp"
+#include "experiments/report/text_table.hpp"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+using namespace heed;
+using Kind = RunEvent::Kind;
+
+namespace {
+
+RunEvent event(Kind kind, std::size_t run) {
+  RunEvent e;
+  e.kind = kind;
+  e.run = run;
+  return e;
+}
+
+RunEvent progress(std::size_t run, std::int64_t step, double loss = 1.5) {
+  RunEvent e = event(Kind::progress, run);
+  e.progress = {step, 100, loss, 50};
+  return e;
+}
+
+std::vector<BoardRun> four_runs() { return {{"a", 100, 1}, {"b", 100, 1}, {"c", 100, 1}, {"d", 100, 1}}; }
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("the board counts what is done and what failed", "[command_line]") {
+  ProgressBoard board(four_runs(), 0);
+  board.take(event(Kind::skipped, 0), 0);
+  board.take(event(Kind::finished, 1), 1);
+  board.take(event(Kind::failed, 2), 1);
+  CHECK(board.done() == 2);
+  CHECK(board.failed() == 1);
+  CHECK(contains(board.headline(1), "2 of 4 runs, 1 failed"));
+}
+
+TEST_CASE("the time left follows from the work of this start alone", "[command_line]") {
+  ProgressBoard board(four_runs(), 0);
+  CHECK_FALSE(board.seconds_left(10));
+  board.take(event(Kind::skipped, 0), 0);
+  CHECK_FALSE(board.seconds_left(10));
+  board.take(event(Kind::started, 1), 0);
+  board.take(event(Kind::finished, 1), 10);
+  CHECK(*board.seconds_left(10) == Approx(20));
+  board.take(progress(2, 0), 10);
+  board.take(progress(2, 50), 15);
+  CHECK(*board.seconds_left(15) == Approx(15));
+}
+
+TEST_CASE("a run that continues a checkpoint is not taken for a fast one", "[command_line]") {
+  ProgressBoard board({{"a", 100, 1}}, 0);
+  board.take(progress(0, 50), 0);
+  CHECK_FALSE(board.seconds_left(1));
+  board.take(progress(0, 75), 10);
+  CHECK(*board.seconds_left(10) == Approx(10));
+}
+
+TEST_CASE("runs weigh by their work", "[command_line]") {
+  ProgressBoard board({{"small", 100, 1}, {"large", 100, 9}}, 0);
+  board.take(event(Kind::finished, 0), 2);
+  CHECK(*board.seconds_left(2) == Approx(18));
+}
+
+TEST_CASE("each running run has its line, cut to the terminal", "[command_line]") {
+  ProgressBoard board({{"score = additive, seed 3", 100, 1}, {"b", 100, 1}}, 0);
+  board.take(event(Kind::started, 1), 0);
+  board.take(progress(0, 40, 1.25), 1);
+  const auto lines = board.lines(1, 100);
+  REQUIRE(lines.size() == 3);
+  CHECK(contains(lines[1], "score = additive, seed 3"));
+  CHECK(contains(lines[1], "step 40 of 100  loss 1.2500  50 steps/s"));
+  CHECK(contains(lines[2], "starting"));
+  for (const std::string& line : board.lines(1, 30)) CHECK(display_width(line) <= 30);
+}
+
+TEST_CASE("without a terminal there are plain lines: at each end, and every 30 seconds", "[command_line]") {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  double now = 0;
+  RunDisplay display(console, four_runs(), [&] { return now; });
+  display.take(event(Kind::started, 0));
+  now = 29;
+  display.take(progress(0, 10));
+  CHECK(err.str().empty());
+  now = 31;
+  display.take(progress(0, 20));
+  CHECK(contains(err.str(), "0 of 4 runs"));
+  CHECK(contains(err.str(), "a: step 20 of 100  loss 1.5000"));
+  display.take(event(Kind::finished, 0));
+  CHECK(contains(err.str(), "finished a; 1 of 4 runs"));
+  CHECK_FALSE(contains(err.str(), "\033"));
+  CHECK(out.str().empty());
+}
+
+TEST_CASE("on a terminal lines are drawn again at most five times a second, and a failure at once", "[command_line]") {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  console.live = true;
+  double now = 100;
+  RunDisplay display(console, four_runs(), [&] { return now; });
+  display.take(progress(0, 1));
+  const auto first = err.str().size();
+  CHECK(first > 0);
+  now += 0.1;
+  display.take(progress(0, 2));
+  CHECK(err.str().size() == first);
+  now += 0.15;
+  display.tick();
+  CHECK(contains(err.str().substr(first), "step 2 of 100"));
+  CHECK(contains(err.str().substr(first), "\033[2A"));
+  RunEvent failure = event(Kind::failed, 1);
+  failure.reason = "NaN loss at step 17";
+  display.take(failure);
+  CHECK(contains(err.str(), "failed b: NaN loss at step 17\n"));
+}

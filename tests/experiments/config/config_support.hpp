@@ -1,0 +1,104 @@
+// What the tests of configurations share.
+#pragma once
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/settings.hpp"
+#include "experiments/config/values.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed::test {
+
+/// What `work` is refused with; empty where it is not.
+template <class Work> std::string refusal(Work work) {
+  try {
+    work();
+  } catch (const Refused& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+/// What a file's text is refused with, when it is read or when it is resolved.
+inline std::string refusal_of(const std::string& toml) {
+  return refusal([&] { Settings::parse(toml, "x.toml").resolve(); });
+}
+
+inline Config config(const std::string& toml, const std::vector<std::string>& assignments = {}) {
+  Settings settings = Settings::parse(toml, "x.toml");
+  settings.override_with(assignments);
+  return settings.resolve();
+}
+
+/// The registered words of an option, as messages list them: tests must not mind a new variant.
+inline std::string words_of(const std::string& key) { return list_in_words(find_option(key)->words); }
+
+/// Candidates for another value, within the option's bounds or not.
+struct Others {
+  const Option& o;
+  std::vector<Value> operator()(bool v) const { return {Value(!v)}; }
+  std::vector<Value> operator()(std::int64_t v) const {
+    return {Value(v + 1), Value(v - 1), Value(2 * v), Value(v / 2)};
+  }
+  std::vector<Value> operator()(double v) const {
+    return {Value(v / 2), Value(v * 2), Value(v + 0.1), Value(v + 1), Value(std::nextafter(v, 1e9)), Value(v / 3)};
+  }
+  std::vector<Value> operator()(const std::string&) const {
+    std::vector<Value> out;
+    for (const std::string& w : o.words) out.emplace_back(w);
+    if (o.words.empty()) out = {Value(std::string("other")), Value(std::string("\"quoted\"\t\\ \u00e4 'x' #"))};
+    return out;
+  }
+  std::vector<Value> operator()(const WordOrNumber&) const {
+    std::vector<Value> out{Value(WordOrNumber{"", 0.1}), Value(WordOrNumber{"", 3.0})};
+    for (const std::string& w : o.words) out.emplace_back(WordOrNumber{w, 0.0});
+    return out;
+  }
+  template <class T> std::vector<Value> operator()(const std::vector<T>& v) const {
+    std::vector<T> longer = v;
+    longer.push_back(T{});
+    return {Value(longer), Value(std::vector<T>{})};
+  }
+};
+
+/// Values that an option may have besides its default: each other word, numbers on both sides of the default.
+inline std::vector<Value> other_values(const Option& option) {
+  std::vector<Value> out;
+  for (Value& v : std::visit(Others{option}, option.default_value))
+    if (v != option.default_value && wrong_value(option, option.name, v).empty()) out.push_back(std::move(v));
+  return out;
+}
+
+/// A folder that is gone after the test.
+class Folder {
+public:
+  Folder() : path_(make()) {}
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  }
+
+private:
+  static std::filesystem::path make() {
+    std::string name = (std::filesystem::temp_directory_path() / "heed-config-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    return name;
+  }
+  std::filesystem::path path_;
+};
+
+} // namespace heed::test

@@ -1,0 +1,223 @@
+// Every message that a configuration can cause, word for word.
+#include "tests/experiments/config/config_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+struct Case {
+  std::string toml, message;
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    INFO(c.toml);
+    CHECK(refusal_of(c.toml) == c.message);
+  }
+}
+
+} // namespace
+
+TEST_CASE("A name that does not exist is refused with the nearest one", "[config]") {
+  check({
+      {"[attention]\nscroe = \"dot\"", "x.toml:2:1: [attention] has no option 'scroe'; did you mean 'score'?"},
+      {"[attention]\n  normaliser = \"softmax\"",
+       "x.toml:2:3: [attention] has no option 'normaliser'; did you mean 'normalizer'?"},
+      {"sede = 1", "x.toml:1:1: the top level has no option 'sede'; did you mean 'seed'?"},
+      {"heads = 8", "x.toml:1:1: the top level has no option 'heads'; did you mean 'model.heads'?"},
+      {"[model]\nprecision = \"float64\"",
+       "x.toml:2:1: [model] has no option 'precision'; 'precision' belongs to the top level, which ends at the first "
+       "[table]"},
+      {"[report]\nzzz = 1", "x.toml:2:1: [report] has no option 'zzz'; it has 'metric'"},
+      {"[atention]\nscore = \"dot\"", "x.toml:1:2: there is no table [atention]; did you mean [attention]?"},
+      {"[attention.cosin]\ntemperature = 1.0",
+       "x.toml:1:12: there is no table [attention.cosin]; did you mean [attention.cosine]?"},
+      {"attention.cosine.temprature = 1.0",
+       "x.toml:1:18: [attention.cosine] has no option 'temprature'; did you mean 'temperature'?"},
+      {"[attention.dot]\nx = 1", "x.toml:2:1: [attention.dot] has no options, so not 'x'"},
+      {"\"attention.score\" = \"dot\"", "x.toml:1:1: the top level has no option 'attention.score'; write "
+                                        "'attention.score' without quotes, or in its table"},
+      {"[attention]\nscore = \"cosin\"", "x.toml:2:9: attention.score is 'cosin'; it must be one of " +
+                                             words_of("attention.score") + "; did you mean 'cosine'?"},
+      {"[task]\nkind = \"zzzz\"", "x.toml:2:8: task.kind is 'zzzz'; it must be one of " + words_of("task.kind")},
+      {"[block]\nnorm = \"before\"", "x.toml:2:8: block.norm is 'before'; it must be one of 'pre', 'post', 'none'"},
+  });
+}
+
+TEST_CASE("A value of the wrong type is refused with an example of a right one", "[config]") {
+  check({
+      {"[attention]\ncausal = \"yes\"",
+       "x.toml:2:10: attention.causal is the text 'yes'; it must be true or false, for example: causal = true"},
+      {"[attention]\ncausal = 1",
+       "x.toml:2:10: attention.causal is the integer 1; it must be true or false, for example: causal = true"},
+      {"[model]\nlayers = 2.5",
+       "x.toml:2:10: model.layers is the real 2.5; it must be an integer, for example: layers = 2"},
+      {"[model]\nlayers = [2]", "x.toml:2:10: model.layers is a list; it must be an integer, for example: layers = 2"},
+      {"[train]\nlearning_rate = true",
+       "x.toml:2:17: train.learning_rate is the word true; it must be a number, for example: learning_rate = 0.001"},
+      {"[data]\npath = 3", "x.toml:2:8: data.path is the integer 3; it must be a text, for example: path = \"...\""},
+      {"[attention.score]\nx = 1", "x.toml:1:1: attention.score is a table; it must be one of " +
+                                       words_of("attention.score") + ", for example: score = \"scaled_dot\""},
+      {"seed = 1979-05-27", "x.toml:1:8: seed is a date or time; it must be an integer, for example: seed = 0"},
+      {"model = 3", "x.toml:1:9: [model] is a table, but here is the integer 3"},
+      {"[attention.scaled_dot]\nscale = \"sqr\"",
+       "x.toml:2:9: attention.scaled_dot.scale is 'sqr'; it must be one of " + words_of("attention.scaled_dot.scale") +
+           " or a number; did you mean 'sqrt'?"},
+      {"extends = 3",
+       "x.toml:1:11: extends is the integer 3; it must be a file or a list of files, such as extends = \"base.toml\""},
+      {"extends = \"\"",
+       "x.toml:1:11: extends is empty; it must be a file or a list of files, such as extends = "
+       "\"base.toml\""},
+      {"extends = \"none.toml\"", "x.toml:1:11: extends 'none.toml', but there is no file none.toml"},
+  });
+}
+
+TEST_CASE("A value out of bounds is refused with the bounds and the unit", "[config]") {
+  check({
+      {"[train]\nbatch = 0", "x.toml:2:9: train.batch is 0; it must be at least 1 and at most 1000000 (sequences)"},
+      {"seed = -1", "x.toml:1:8: seed is -1; it must be at least 0"},
+      {"[block]\ndropout = 1", "x.toml:2:11: block.dropout is 1; it must be at least 0 and below 1"},
+      {"[train]\nlearning_rate = 0.0", "x.toml:2:17: train.learning_rate is 0; it must be above 0 and at most 1000000"},
+      {"[train]\nlearning_rate = nan", "x.toml:2:17: train.learning_rate is nan; it must be a finite number"},
+      {"[train]\nclip = inf", "x.toml:2:8: train.clip is inf; it must be a finite number"},
+      {"[train]\nclip = -inf", "x.toml:2:8: train.clip is -inf; it must be a finite number"},
+  });
+}
+
+TEST_CASE("What is not TOML is refused with its place", "[config]") {
+  CHECK(refusal_of("seed = 1\nseed = 2\n").starts_with("x.toml:2:8: this is not TOML: "));
+  CHECK(refusal_of("[model\n").starts_with("x.toml:1:7: this is not TOML: "));
+  CHECK(refusal_of("name = \"\xff\"") == "x.toml:1:8: this is not TOML: Encountered invalid utf-8 sequence");
+  CHECK(refusal_of(std::string("a\0b = 1", 7)).starts_with("x.toml:1:2: this is not TOML: "));
+  CHECK(refusal_of("seed = 99999999999999999999").starts_with("x.toml:1:28: this is not TOML: "));
+  std::string deep = "a";
+  for (int i = 0; i < 100000; ++i) deep += ".a";
+  CHECK(refusal_of("\n" + deep + " = 1") == "x.toml:2:1: this line has 200005 bytes; at most 8192 are allowed");
+}
+
+TEST_CASE("An option that does nothing is refused where one layer is why", "[config]") {
+  check({
+      {"[attention]\nscore = \"dot\"\ncosine.temperature = 5.0",
+       "x.toml:3:8: attention.cosine.temperature does nothing: attention.score is 'dot' (x.toml:2:1); it matters only "
+       "where attention.score is 'cosine'"},
+      {"[attention.cosine]\ntemperature = 5.0",
+       "x.toml:2:1: attention.cosine.temperature does nothing: attention.score is 'scaled_dot' (built-in); it matters "
+       "only where attention.score is 'cosine'"},
+      {"[position]\nwidth = 8",
+       "x.toml:2:1: position.width does nothing: position.combine is 'add' (built-in); it "
+       "matters only where position.combine is 'concat'"},
+      {"[position]\nconcat = \"widen\"",
+       "x.toml:2:1: position.concat does nothing: position.combine is 'add' (built-in); it matters only where "
+       "position.combine is 'concat'"},
+      {"[position]\nkind = \"none\"\ncombine = \"concat\"",
+       "x.toml:3:1: position.combine does nothing: position.kind is 'none' (x.toml:2:1); it matters only where "
+       "position.kind is not 'none'"},
+      {"[data]\npath = \"a.txt\"",
+       "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
+       "where task.kind is 'text'"},
+      {"[task]\nkind = \"text\"\ntest = 5",
+       "x.toml:3:1: task.test does nothing: task.kind is 'text' (x.toml:2:1); it matters only where task.kind is not "
+       "'text'"},
+      {"[task.reverse]\nlength = 5",
+       "x.toml:2:1: task.reverse.length does nothing: task.kind is 'copy' (built-in); it "
+       "matters only where task.kind is 'reverse'"},
+      {"[model]\nkind = \"encoder\"\ntied_embeddings = false",
+       "x.toml:3:1: model.tied_embeddings does nothing: model.kind is 'encoder' (x.toml:2:1); it matters only where "
+       "model.kind is 'decoder'"},
+      {"[train.sgd]\nmomentum = 0.5",
+       "x.toml:2:1: train.sgd.momentum does nothing: train.optimizer is 'adamw' "
+       "(built-in); it matters only where train.optimizer is 'sgd'"},
+      {"[block]\nnorm = \"none\"\nnorm_kind = \"rms\"",
+       "x.toml:3:1: block.norm_kind does nothing: block.norm is 'none' (x.toml:2:1); it matters only where block.norm "
+       "is not 'none'"},
+      {"[block]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
+       "x.toml:2:1: block.residual does nothing: every block has its own in [[block.override]]"},
+      {"[[block.override]]\nlayers = [0]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
+       "x.toml:3:1: block.residual does nothing: a later [[block.override]] sets it for the same blocks"},
+  });
+}
+
+TEST_CASE("Combinations that cannot be are refused", "[config]") {
+  check({
+      {"[model]\nheads = 3",
+       "x.toml:2:1: model.heads is 3, which does not divide the width 64 (model.width); the nearest "
+       "that do are 2 and 4"},
+      {"[model]\nwidth = 7\nheads = 9",
+       "x.toml:3:1: model.heads is 9, which does not divide the width 7 (model.width); the "
+       "nearest that does is 7"},
+      {"[position]\ncombine = \"concat\"\nconcat = \"widen\"\nwidth = 1",
+       "x.toml:4:1: model.heads is 4, which does not divide the width 65 (model.width 64 and concatenated positions); "
+       "the nearest that do are 1 and 5"},
+      {"[task]\nkind = \"text\"\n[data]\ntrain = 0.9\ntest = 0.1",
+       "x.toml:4:1: data.train is 0.9 and data.test is 0.1, which leaves nothing for validation; together they must be "
+       "below 1"},
+      {"[train]\nbatch = 2\nshards = 4",
+       "x.toml:3:1: train.shards is 4, but train.batch is 2: a shard must have at least one sequence"},
+  });
+  CHECK(config("[train]\nbatch = 1").train.shards == 2);  // nobody asked for two: the trainer may do with one
+}
+
+TEST_CASE("[[block.override]] is checked like all else", "[config]") {
+  check({
+      {"[block]\noverride = 3", "x.toml:2:12: block.override is a list of tables: write [[block.override]]"},
+      {"[[block.override]]\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] does not say which blocks: give layers, such as layers = [0, 1]"},
+      {"[[block.override]]\nlayers = 1",
+       "x.toml:2:10: [[block.override]] layers is the integer 1; it must be the blocks' "
+       "numbers, counted from 0, such as layers = [0, 1]"},
+      {"[[block.override]]\nlayers = []",
+       "x.toml:2:10: [[block.override]] layers is an empty list; it must be the blocks' "
+       "numbers, counted from 0, such as layers = [0, 1]"},
+      {"[[block.override]]\nlayers = [0, -1]",
+       "x.toml:2:14: [[block.override]] layers holds the integer -1; it must be the blocks' numbers, counted from 0, "
+       "such as layers = [0, 1]"},
+      {"[[block.override]]\nlayers = [0, 0]", "x.toml:2:14: [[block.override]] layers holds 0 twice"},
+      {"[[block.override]]\nlayers = [0, 2]\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] names block 2, but model.layers is 2 (built-in): blocks are 0 to 1"},
+      {"[[block.override]]\nlayers = [0]\nresidul = \"none\"",
+       "x.toml:3:1: [[block.override]] has no option 'residul'; did you mean 'residual'?"},
+      {"[[block.override]]\nlayers = [0]\nattention.scroe = \"dot\"",
+       "x.toml:3:11: [attention] has no option 'scroe'; did you mean 'score'?"},
+      {"[[block.override]]\nlayers = [0]\nmodel.width = 8",
+       "x.toml:3:1: [[block.override]] has no option 'model'; it has 'layers', " +
+           [] {
+             std::string out;
+             for (const Option& o : find_table("block")->options) out += "'" + o.name + "', ";
+             return out;
+           }() +
+           "'attention'"},
+      {"[[block.override]]\nlayers = [0]\nattention.cosine.temperature = 2.0",
+       "x.toml:3:18: attention.cosine.temperature does nothing: attention.score is 'scaled_dot' (built-in); it matters "
+       "only where attention.score is 'cosine'"},
+  });
+}
+
+TEST_CASE("Everything that is wrong is told at once, ten problems at most", "[config]") {
+  CHECK(refusal_of("sed = 1\n[attention]\nscroe = \"dot\"\ncausal = 1") ==
+        "x.toml:1:1: the top level has no option 'sed'; did you mean 'seed'?\n"
+        "x.toml:3:1: [attention] has no option 'scroe'; did you mean 'score'?\n"
+        "x.toml:4:10: attention.causal is the integer 1; it must be true or false, for example: causal = true");
+  std::string many = "[train]\n";
+  for (int i = 0; i < 13; ++i) many += "zzz" + std::to_string(i) + " = 1\n";
+  const std::string text = refusal_of(many);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 10);
+  CHECK(text.ends_with("\n... and 3 more"));
+}
+
+TEST_CASE("Files that cannot be read are refused", "[config]") {
+  const Folder folder;
+  const std::string here = folder.path().string();
+  folder.write("copy.toml", "seed = 1");
+  auto load = [&](const std::string& name) { return refusal([&] { Settings::load(folder.path() / name); }); };
+  CHECK(load("cpoy.toml") == here + "/cpoy.toml: there is no such file; did you mean 'copy.toml'?");
+  CHECK(load("") == here + "/: this is a folder; give a .toml file");
+  folder.write("large.toml", std::string((1 << 20) + 1, '#'));
+  CHECK(load("large.toml") == here + "/large.toml: this file is larger than 1 MiB, so it is no configuration");
+  folder.write("binary.toml", std::string("\x7f" "ELF\x02\x01\0\0", 8));
+  CHECK(load("binary.toml").starts_with(here + "/binary.toml:1:1: this is not TOML: "));
+}

@@ -1,0 +1,119 @@
+// The lists of all options, for people, programs and editors; and the tables that they come from.
+#include "experiments/config/dependencies.hpp"
+#include "experiments/config/schema.hpp"
+#include "tests/experiments/config/config_support.hpp"
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <functional>
+
+using namespace heed;
+using namespace heed::test;
+namespace json = boost::json;
+
+TEST_CASE("Every option says what it means, and its default is allowed", "[config]") {
+  for (const std::string& key : all_keys()) {
+    const Option& o = *find_option(key);
+    INFO(key);
+    CHECK_FALSE(o.meaning.empty());
+    CHECK(wrong_value(o, key, o.default_value) == "");
+    CHECK(o.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos);
+  }
+}
+
+TEST_CASE("Every option can be changed", "[config]") {
+  for (const std::string& key : all_keys()) {
+    const Option& o = *find_option(key);
+    INFO(key);
+    // A family of one variant has no other word.
+    CHECK((o.words.size() == 1 || !other_values(o).empty()));
+  }
+}
+
+TEST_CASE("What options depend on exists", "[config]") {
+  for (const Dependency& d : dependencies()) {
+    INFO(d.option << " on " << d.on);
+    CHECK(find_option(d.option));
+    const Option* on = find_option(d.on);
+    REQUIRE(on);
+    for (const std::string& word : d.words) CHECK(std::count(on->words.begin(), on->words.end(), word) == 1);
+  }
+}
+
+TEST_CASE("The JSON Schema has every option with its type, bounds, words and default", "[config]") {
+  const json::value schema = json::parse(json_schema());
+  CHECK(schema.at("$schema") == "https://json-schema.org/draft/2020-12/schema");
+  for (const TableInfo& table : all_tables())
+    for (const Option& o : table.options) {
+      const std::string key = full_name(table.table, o.name);
+      INFO(key);
+      std::string pointer = "/properties/" + key;
+      for (std::size_t dot; (dot = pointer.find('.')) != std::string::npos;) pointer.replace(dot, 1, "/properties/");
+      const json::object& found = schema.at_pointer(pointer).as_object();
+      CHECK(found.contains("default"));
+      CHECK(found.at("description").as_string().starts_with(o.meaning));
+      if (o.type == OptionType::text && !o.words.empty()) CHECK(found.at("enum").as_array().size() == o.words.size());
+      if (o.type == OptionType::integer) CHECK(found.at("type") == "integer");
+      if (o.type == OptionType::real) CHECK(found.at("type") == "number");
+      if (o.type == OptionType::integer || o.type == OptionType::real) {
+        CHECK(found.contains(o.minimum_excluded ? "exclusiveMinimum" : "minimum") == o.minimum.has_value());
+        CHECK(found.contains(o.maximum_excluded ? "exclusiveMaximum" : "maximum") == o.maximum.has_value());
+      }
+    }
+}
+
+TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to nothing that does not", "[config]") {
+  const json::value schema = json::parse(json_schema());
+  std::size_t references = 0, tables = 0;
+  const std::function<void(const json::value&)> visit = [&](const json::value& v) {
+    if (const json::array* array = v.if_array())
+      for (const json::value& entry : *array) visit(entry);
+    const json::object* object = v.if_object();
+    if (!object) return;
+    if (object->contains("properties") && object->at("properties").is_object() && object->contains("type")) {
+      ++tables;
+      CHECK(object->at("additionalProperties") == false);
+    }
+    if (const json::value* reference = object->if_contains("$ref"); reference && reference->is_string()) {
+      ++references;
+      const std::string to(reference->as_string().c_str());
+      REQUIRE(to.starts_with("#/"));
+      CHECK_NOTHROW(schema.at_pointer(to.substr(1)));
+    }
+    for (const auto& [key, value] : *object) visit(value);
+  };
+  visit(schema);
+  CHECK(references > 50);
+  CHECK(tables > all_tables().size());
+  const json::object& override = schema.at_pointer("/properties/block/properties/override/items").as_object();
+  CHECK(override.at("required") == json::array{"layers"});
+  CHECK(override.at("properties").as_object().contains("residual"));
+  CHECK(override.at("properties").as_object().contains("attention"));
+  CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() == 3);
+  CHECK(schema.at_pointer("/$defs/changes/properties").as_object().contains("attention.score"));
+  CHECK_FALSE(schema.at_pointer("/$defs/changes/properties").as_object().contains("seed"));
+  CHECK(schema.at_pointer("/properties").as_object().contains("extends"));
+}
+
+TEST_CASE("The list for programs has every option", "[config]") {
+  const json::value list = json::parse(options_json());
+  std::vector<std::string> keys;
+  for (const json::value& table : list.as_array())
+    for (const json::value& o : table.at("options").as_array()) keys.emplace_back(o.at("key").as_string().c_str());
+  CHECK(keys == all_keys());
+  CHECK(json::parse(options_json("model.width")).as_array().size() == 1);
+}
+
+TEST_CASE("The list for people can be narrowed to a table or an option", "[config]") {
+  const std::string all = options_text();
+  for (const std::string& key : all_keys()) CHECK_THAT(all, Catch::Contains(find_option(key)->meaning));
+  CHECK(options_text("model.width") ==
+        "[model]  Model\n\nwidth = 64\n    Width of the embeddings and of what flows between the blocks.\n    an "
+        "integer, at least 1 and at most 65536 (features)\n");
+  CHECK_THAT(options_text("attention"), Catch::StartsWith("[attention]") && Catch::Contains("\n[attention.cosine]"));
+  CHECK_THAT(options_text("attention.dot"), Catch::Contains("no options of its own"));
+  CHECK(refusal([] { options_text("atention"); }) == "there is no table [atention]; did you mean [attention]?");
+  CHECK(refusal([] { options_text("model.widht"); }) == "[model] has no option 'widht'; did you mean 'width'?");
+}

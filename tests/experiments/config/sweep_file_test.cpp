@@ -1,0 +1,159 @@
+// What a file's [sweep] says, and the messages of one that is wrong.
+#include "tests/experiments/config/config_support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+SweepSpec sweep(const std::string& toml) { return Settings::parse(toml, "x.toml").sweep(); }
+
+std::string wrong(const std::string& toml) {
+  return refusal([&] { sweep(toml); });
+}
+
+/// "attention.score=\"dot\" ..." of a list of changes.
+std::string shown(const std::vector<Change>& changes) {
+  std::string out;
+  for (const Change& c : changes) out += (out.empty() ? "" : " ") + c.key + "=" + value_text(c.value);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("A file without a sweep has none", "[config][sweep]") {
+  CHECK_FALSE(sweep("seed = 1").present);
+  CHECK(sweep("[sweep]").present);
+}
+
+TEST_CASE("Seeds are a list, or how many", "[config][sweep]") {
+  CHECK(sweep("[sweep]\nseeds = [3, 1, 2]").seeds == std::vector<std::int64_t>{3, 1, 2});
+  CHECK(sweep("[sweep]\nseeds = 3").seeds == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(wrong("[sweep]\nseeds = [1, 1]") == "x.toml:2:9: sweep.seeds holds 1 twice; each seed is one replicate");
+  CHECK(wrong("[sweep]\nseeds = 0") ==
+        "x.toml:2:9: sweep.seeds is 0; as a number it must be at least 1 and at most 1000000");
+  const std::string allowed = "; it must be a list of integers from 0 on, such as seeds = [0, 1, 2], or how many";
+  CHECK(wrong("[sweep]\nseeds = []") == "x.toml:2:9: sweep.seeds is an empty list" + allowed);
+  CHECK(wrong("[sweep]\nseeds = \"3\"") == "x.toml:2:9: sweep.seeds is the text '3'" + allowed);
+  CHECK(wrong("[sweep]\nseeds = [1, -1]") == "x.toml:2:9: sweep.seeds holds the integer -1" + allowed);
+}
+
+TEST_CASE("A grid holds its axes in the order in which they are written", "[config][sweep]") {
+  const SweepSpec s = sweep(
+      "[[sweep.block]]\ngrid = { \"model.width\" = [32, 16], \"attention.score\" = [\"dot\", \"cosine\"] }\n"
+      "exclude = [{ \"model.width\" = 16, attention.score = \"dot\" }]");
+  REQUIRE(s.blocks.size() == 1);
+  const SweepBlock& b = s.blocks[0];
+  CHECK(b.kind == "grid");
+  REQUIRE(b.axes.size() == 2);
+  CHECK(b.axes[0].first == "model.width");
+  CHECK(shown(b.axes[0].second) == "model.width=32 model.width=16");
+  CHECK(b.axes[1].first == "attention.score");
+  CHECK(shown(b.axes[1].second) == "attention.score=\"dot\" attention.score=\"cosine\"");
+  REQUIRE(b.exclude.size() == 1);
+  CHECK(shown(b.exclude[0]) == "model.width=16 attention.score=\"dot\"");
+  CHECK(b.axes[0].second[1].origin.text() == "x.toml:2:31");
+}
+
+TEST_CASE("Options may be named in quotes or in tables", "[config][sweep]") {
+  const SweepSpec s =
+      sweep("[[sweep.block]]\n[sweep.block.grid]\nattention.score = [\"dot\"]\nattention.cosine.temperature = [1]");
+  CHECK(s.blocks[0].axes[0].first == "attention.score");
+  CHECK(shown(s.blocks[0].axes[1].second) == "attention.cosine.temperature=1.0");
+}
+
+TEST_CASE("A zip takes lists of one length", "[config][sweep]") {
+  const SweepSpec s =
+      sweep("[[sweep.block]]\nkind = \"zip\"\nzip = { \"model.width\" = [32, 16], \"model.heads\" = [4, 2] }");
+  CHECK(s.blocks[0].kind == "zip");
+  CHECK(s.blocks[0].axes.size() == 2);
+  CHECK(wrong("[[sweep.block]]\nkind = \"zip\"\nzip = { \"model.width\" = [32, 16], \"model.heads\" = [4] }") ==
+        "x.toml:3:7: zip takes lists of one length: model.width has 2 values, model.heads has 1");
+}
+
+TEST_CASE("Ablations have a name and what they change", "[config][sweep]") {
+  const SweepSpec s = sweep(
+      "[[sweep.block]]\nkind = \"leave_one_out\"\noff.residual = { \"block.residual\" = \"none\" }\n"
+      "off.attention = { \"attention.score\" = \"cosine\", \"attention.cosine.temperature\" = 2 }");
+  REQUIRE(s.blocks[0].off.size() == 2);
+  CHECK(s.blocks[0].off[0].first == "residual");
+  CHECK(shown(s.blocks[0].off[0].second) == "block.residual=\"none\"");
+  CHECK(s.blocks[0].off[1].first == "attention");
+  CHECK(shown(s.blocks[0].off[1].second) == "attention.score=\"cosine\" attention.cosine.temperature=2.0");
+  CHECK(s.blocks[0].off[1].second[1].origin.text() == "x.toml:4:49");
+}
+
+TEST_CASE("Blocks add up, and each is of the kind that it holds", "[config][sweep]") {
+  const SweepSpec s = sweep("[[sweep.block]]\ngrid.\"model.width\" = [8]\n[[sweep.block]]\nzip.\"model.width\" = [8]\n"
+                            "[[sweep.block]]\noff.small.\"model.width\" = 8");
+  REQUIRE(s.blocks.size() == 3);
+  CHECK(s.blocks[0].kind == "grid");
+  CHECK(s.blocks[1].kind == "zip");
+  CHECK(s.blocks[2].kind == "leave_one_out");
+}
+
+TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]") {
+  const std::string head = "[[sweep.block]]\n";
+  struct Case {
+    std::string toml, message;
+  };
+  const std::vector<Case> cases{
+      {"sweep = 3", "x.toml:1:9: [sweep] is a table, but here is the integer 3"},
+      {"[sweep]\nseed = [1]", "x.toml:2:1: [sweep] has no option 'seed'; did you mean 'seeds'?"},
+      {"[sweep]\nblock = 3", "x.toml:2:9: sweep.block is a list of tables: write [[sweep.block]]"},
+      {head + "kind = \"gird\"",
+       "x.toml:2:8: [[sweep.block]] kind is the text 'gird'; it must be one of 'grid', 'zip', "
+       "'leave_one_out'; did you mean 'grid'?"},
+      {head + "kind = \"grid\"", "x.toml:1:1: [[sweep.block]] of kind 'grid' changes nothing: give it grid"},
+      {head + "kind = \"leave_one_out\"",
+       "x.toml:1:1: [[sweep.block]] of kind 'leave_one_out' changes nothing: give it off"},
+      {head + "kind = \"grid\"\ngrid.\"model.width\" = [8]\nzip.\"model.width\" = [8]",
+       "x.toml:4:1: [[sweep.block]] of kind 'grid' has no option 'zip'; it has 'kind', 'grid', 'exclude'"},
+      {head + "grid = 3",
+       "x.toml:2:8: grid is the integer 3; it must be a table of options and their values, such as grid "
+       "= { \"attention.score\" = [\"dot\", \"scaled_dot\"] }"},
+      {head + "grid = {}",
+       "x.toml:2:8: grid is empty; it must be a table of options and their values, such as grid = { "
+       "\"attention.score\" = [\"dot\", \"scaled_dot\"] }"},
+      {head + "grid = { \"model.width\" = 8 }",
+       "x.toml:2:26: grid gives model.width the integer 8; it must be a list of the values to try"},
+      {head + "grid = { \"model.width\" = [] }",
+       "x.toml:2:26: grid gives model.width no values; it must be a list of the values to try"},
+      {head + "grid = { \"model.width\" = [8, 0] }",
+       "x.toml:2:30: model.width is 0; it must be at least 1 and at most 65536 (features)"},
+      {head + "grid = { \"model.widht\" = [8] }", "x.toml:2:10: [model] has no option 'widht'; did you mean 'width'?"},
+      {head + "grid = { \"attention.score\" = [\"dto\"] }",
+       "x.toml:2:31: attention.score is 'dto'; it must be one of " + words_of("attention.score") +
+           "; did you mean 'dot'?"},
+      {head + "grid = { seed = [1, 2] }",
+       "x.toml:2:10: a sweep's arm cannot change seed: seeds are replicates, so list them in sweep.seeds"},
+      {head + "grid = { \"train.threads\" = [1, 2] }",
+       "x.toml:2:10: a sweep's arm cannot change train.threads: it is not part of a run's identity"},
+      {head + "grid = { \"sweep.seeds\" = [1, 2] }", "x.toml:2:10: a sweep's arm cannot change sweep.seeds"},
+      {head + "off.x = { \"block.override\" = [] }", "x.toml:2:11: a sweep's arm cannot change block.override"},
+      {head + "off = 3",
+       "x.toml:2:7: off must name what each ablation changes, such as off.residual = { "
+       "\"block.residual\" = \"none\" }"},
+      {head + "off.x = 3",
+       "x.toml:2:9: off.x is the integer 3; it must be a table of what it changes, such as off.x = { "
+       "\"block.residual\" = \"none\" }"},
+      {head + "off.x = {}",
+       "x.toml:2:9: off.x is empty; it must be a table of what it changes, such as off.x = { "
+       "\"block.residual\" = \"none\" }"},
+      {head + "off.reference = { \"model.width\" = 8 }",
+       "x.toml:2:5: off.reference: the reference is the file without its [sweep]"},
+      {head + "off.x = { \"model.width\" = [8] }",
+       "x.toml:2:27: model.width is a list; it must be an integer, for example: width = 64"},
+      {head + "grid.\"model.width\" = [8]\nexclude = 3",
+       "x.toml:3:11: exclude is the integer 3; it must be a list of tables, such as exclude = [{ \"model.heads\" = 8, "
+       "\"model.width\" = 32 }]"},
+      {head + "grid.\"model.width\" = [8]\nexclude = [{}]",
+       "x.toml:3:12: exclude holds an empty table; each entry must be a table of options and values"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.toml);
+    CHECK(wrong(c.toml) == c.message);
+  }
+}

@@ -1,0 +1,150 @@
+// What a report says of made-up runs.
+#include "experiments/report/renderers.hpp"
+#include "experiments/report/report_data.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace heed;
+
+namespace {
+
+ReportRun finished(std::int64_t seed, double value) {
+  ReportRun run;
+  run.id = "00000000000000" + std::to_string(10 + seed);
+  run.seed = seed;
+  run.state = RunState::finished;
+  run.value = value;
+  run.curve = {{100, value + 1}, {200, value}};
+  run.seconds = 4;
+  return run;
+}
+
+ReportRun failed(std::int64_t seed, const std::string& why) {
+  ReportRun run = finished(seed, 0);
+  run.state = RunState::failed;
+  run.value.reset();
+  run.curve.clear();
+  run.problem = why;
+  return run;
+}
+
+ReportArm arm(const std::string& label, std::vector<ReportRun> runs) {
+  ReportArm out;
+  out.label = label;
+  if (label != "reference") out.changes = {{"attention.score", label}};
+  out.runs = std::move(runs);
+  ArmFacts facts;
+  facts.cost.parameters = 103424;
+  facts.cost.flops_per_step = 2.5e9;
+  facts.cost.bytes = 20e6;
+  out.facts = facts;
+  return out;
+}
+
+ReportData made_up() {
+  ReportData report;
+  report.name = "which score";
+  report.sweep = true;
+  report.metric = {"val_loss", false, "nats", "cross-entropy of the validation split"};
+  report.folder = "runs/sweeps/which-score-0123456789ab";
+  report.seeds = {0, 1, 2};
+  report.arms = {arm("reference", {finished(0, 1.00), finished(1, 1.10), finished(2, 1.20)}),
+                 arm("worse", {finished(0, 1.30), finished(1, 1.41), finished(2, 1.49)}),
+                 arm("partly", {finished(0, 0.90), failed(1, "NaN loss at step 17"), finished(2, 1.10)})};
+  report.reference_config = "name = \"which score\"\n";
+  compute_statistics(report);
+  return report;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("an arm's mean and spread are over its seeds", "[report]") {
+  const ReportData report = made_up();
+  CHECK(report.arms[0].values == 3);
+  CHECK(*report.arms[0].mean == Approx(1.1));
+  CHECK(*report.arms[0].standard_deviation == Approx(0.1));
+  CHECK_FALSE(report.arms[0].difference);
+}
+
+TEST_CASE("differences are paired by seed", "[report]") {
+  // 0.30, 0.31, 0.29: mean 0.30, sd 0.01; t(2, 0.975) = 4.302653, so that the half width is 4.302653 * 0.01 / sqrt(3).
+  const auto& d = *made_up().arms[1].difference;
+  CHECK(d.pairs == 3);
+  CHECK(d.mean == Approx(0.30));
+  REQUIRE(d.interval);
+  CHECK(d.interval->low == Approx(0.2751586).epsilon(1e-6));
+  CHECK(d.interval->high == Approx(0.3248414).epsilon(1e-6));
+}
+
+TEST_CASE("a seed that failed in one arm leaves its pair out", "[report]") {
+  const ReportData report = made_up();
+  CHECK(report.arms[2].values == 2);
+  CHECK(report.arms[2].difference->pairs == 2);
+  CHECK(report.arms[2].difference->mean == Approx(-0.1));
+}
+
+TEST_CASE("pairs follow the seed, not the order of the runs", "[report]") {
+  ReportData report = made_up();
+  std::swap(report.arms[1].runs[0], report.arms[1].runs[2]);
+  compute_statistics(report);
+  CHECK(report.arms[1].difference->mean == Approx(0.30));
+  CHECK(*report.arms[1].difference->standard_deviation == Approx(0.01));
+}
+
+TEST_CASE("the terminal's report has a line for each arm, and every failure", "[report]") {
+  const std::string text = render_terminal(made_up(), Style{});
+  CHECK(contains(text, "which score  8 of 9 runs finished, 1 failed"));
+  CHECK(contains(text, "1.100 ± 0.100"));
+  CHECK(contains(text, "+0.300 [+0.275, +0.325]"));
+  CHECK(contains(text, "103,424"));
+  CHECK(contains(text, "partly, seed 1 (run 0000000000000011): NaN loss at step 17"));
+  CHECK(contains(text, "lower is better"));
+  CHECK_FALSE(contains(text, "\033"));
+}
+
+TEST_CASE("colour marks the better and the worse side, whichever that is", "[report]") {
+  Style colour;
+  colour.colour = true;
+  ReportData report = made_up();
+  CHECK(contains(render_terminal(report, colour), "\033[31m+0.300"));
+  report.metric.higher_is_better = true;
+  CHECK(contains(render_terminal(report, colour), "\033[32m+0.300"));
+}
+
+TEST_CASE("one run alone has no spread and no difference", "[report]") {
+  ReportData report = made_up();
+  report.seeds = {0};
+  report.arms = {arm("reference", {finished(0, 1.5)})};
+  compute_statistics(report);
+  const std::string text = render_terminal(report, Style{});
+  CHECK(contains(text, "1 of 1 run finished"));
+  CHECK(contains(text, "1.5"));
+  CHECK_FALSE(contains(text, "difference"));
+  CHECK_FALSE(contains(text, "±"));
+}
+
+TEST_CASE("a sweep that has not begun has a report, too", "[report]") {
+  ReportData report = made_up();
+  for (ReportArm& a : report.arms)
+    for (ReportRun& run : a.runs) {
+      run = ReportRun{};
+      run.id = "0123456789abcdef";
+    }
+  compute_statistics(report);
+  CHECK(contains(render_terminal(report, Style{}), "0 of 9 runs finished, 9 missing"));
+  CHECK(contains(render_markdown(report), "# which score"));
+}
+
+TEST_CASE("the Markdown report names changes, curves, runs, failures and the configuration", "[report]") {
+  const std::string text = render_markdown(made_up());
+  CHECK(contains(text, "| arm | n | val_loss | difference [95 %] | parameters | time |"));
+  CHECK(contains(text, "`attention.score = worse`"));
+  CHECK(contains(text, "| arm | 100 | 200 |"));
+  CHECK(contains(text, "| worse | 2.4000 | 1.4000 |"));
+  CHECK(contains(text, "| partly | 1 | `0000000000000011` | failed | - |"));
+  CHECK(contains(text, "NaN loss at step 17"));
+  CHECK(contains(text, "```toml\nname = \"which score\"\n```"));
+}

@@ -1,0 +1,64 @@
+// Numbers and tables as people read them.
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/text_table.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+using namespace heed;
+
+TEST_CASE("decimals show two significant digits of the smallest spread", "[report]") {
+  CHECK(decimals_for({0.31}) == 2);
+  CHECK(decimals_for({0.31, 0.012}) == 3);
+  CHECK(decimals_for({12.0}) == 0);
+  CHECK(decimals_for({0.0, 0.5}) == 2);
+  CHECK(decimals_for({1e-17, 0.5}) == 2);
+  CHECK(decimals_for({0.1 * 3 - 0.2}) == 2);
+  CHECK(decimals_for({1e-12}) == 6);
+  CHECK(decimals_for({}) == 4);
+  CHECK(decimals_for({std::numeric_limits<double>::quiet_NaN()}) == 4);
+}
+
+TEST_CASE("numbers read as people write them", "[report]") {
+  CHECK(fixed(1.23456, 3) == "1.235");
+  CHECK(fixed(std::nullopt, 3) == "-");
+  CHECK(signed_fixed(0.3, 2) == "+0.30");
+  CHECK(signed_fixed(-0.3, 2) == "-0.30");
+  CHECK(with_commas(0) == "0");
+  CHECK(with_commas(999) == "999");
+  CHECK(with_commas(103424) == "103,424");
+  CHECK(with_commas(-1234567) == "-1,234,567");
+  CHECK(scaled(12, "B") == "12 B");
+  CHECK(scaled(1240000000, "FLOPs") == "1.24 GFLOPs");
+  CHECK(scaled(31000, "B") == "31.0 kB");
+  CHECK(scaled(999999, "B") == "1.00 MB");
+}
+
+TEST_CASE("durations name two units at most", "[report]") {
+  CHECK(duration(4.13) == "4.1 s");
+  CHECK(duration(45) == "45 s");
+  CHECK(duration(59.7) == "1 min 00 s");
+  CHECK(duration(200) == "3 min 20 s");
+  CHECK(duration(7500) == "2 h 05 min");
+  CHECK(duration(3 * 86400 + 4 * 3600) == "3 d 4 h");
+  CHECK(duration(-1) == "-");
+}
+
+TEST_CASE("columns align whatever their characters", "[report]") {
+  const TextTable table{{"arm", "loss"}, {Align::left, Align::right}, {{"größer", "1 ± 2"}, {"b", "10"}}};
+  CHECK(to_text(table) == "  arm      loss\n  größer  1 ± 2\n  b          10\n");
+  CHECK(display_width("größer") == 6);
+  CHECK(display_width("\033[31mred\033[0m") == 3);
+}
+
+TEST_CASE("a text is cut between characters, not within one", "[report]") {
+  CHECK(cut_to("short", 5) == "short");
+  CHECK(cut_to("größer", 4) == "grö…");
+  CHECK(display_width(cut_to("a longer text", 6)) == 6);
+  CHECK(cut_to("anything", 0).empty());
+}
+
+TEST_CASE("a Markdown table keeps its cells apart", "[report]") {
+  const TextTable table{{"a", "b"}, {Align::left, Align::right}, {{"x | y", "1\n2"}}};
+  CHECK(to_markdown(table) == "| a | b |\n| --- | ---: |\n| x \\| y | 1 2 |\n");
+}

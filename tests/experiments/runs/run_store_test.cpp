@@ -1,0 +1,266 @@
+#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/safetensors.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+Config config(const std::string& toml) { return Settings::parse(toml, "test").resolve(); }
+
+Checkpoint checkpoint_of(std::int64_t step) {
+  Checkpoint c;
+  c.metadata["step"] = std::to_string(step);
+  c.tensors.push_back({"w", {1}, false, std::vector<std::byte>(4)});
+  return c;
+}
+
+RunFolder new_run(const Scratch& scratch) { return prepare_run(scratch.path, "0123456789abcdef", "seed = 1\n"); }
+
+void set_outcome(const RunFolder& run, const std::string& outcome) {
+  Manifest manifest;
+  manifest.run = run.id();
+  manifest.outcome = outcome;
+  write_file(run.manifest(), to_json(manifest));
+}
+
+} // namespace
+
+TEST_CASE("a run's identity is what can change its result", "[runs][identity]") {
+  const std::string id = run_id(config("seed = 1"), "data");
+  CHECK(id.size() == 16);
+  CHECK(id.find_first_not_of("0123456789abcdef") == std::string::npos);
+  CHECK(run_id(config("seed = 1\nname = \"other\"\ntrain.threads = 3\n"), "data") == id);
+  CHECK(run_id(config("seed = 2"), "data") != id);
+  CHECK(run_id(config("seed = 1\nattention.score = \"dot\"\n"), "data") != id);
+  CHECK(run_id(config("seed = 1\ntrain.shards = 4\n"), "data") != id);
+  CHECK(run_id(config("seed = 1"), "other data") != id);
+}
+
+TEST_CASE("a resolved configuration that was written and read is the same run", "[runs][identity]") {
+  const Config before = config("seed = 3\ntrain.learning_rate = 0.1\nattention.score = \"cosine\"\n");
+  CHECK(run_id(config(to_toml(before)), "data") == run_id(before, "data"));
+}
+
+TEST_CASE("a manifest comes back as it was", "[runs][manifest]") {
+  Manifest before;
+  before.run = "0123456789abcdef";
+  before.name = "which \"score\"\n";
+  before.outcome = "failed";
+  before.failure = "[train] NaN";
+  before.refused = true;
+  before.step = 40;
+  before.threads = 2;
+  before.build = {"0.1.0", "gcc 12.2.0", "-O3", "OpenBLAS"};
+  before.host = "host";
+  before.cpu = "cpu";
+  before.numerics = 1;
+  before.data = "fingerprint";
+  before.started = "2024-05-01T12:00:00Z";
+  before.ended = "2024-05-01T12:00:01Z";
+  before.seconds = 1.25;
+  before.starts = 3;
+  const auto after = manifest_from_json(to_json(before));
+  REQUIRE(after);
+  CHECK(to_json(*after) == to_json(before));
+  CHECK(after->build.blas == "OpenBLAS");
+}
+
+TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
+  CHECK_THAT(manifest_from_json("").error, Contains("not JSON"));
+  CHECK_THAT(manifest_from_json("[]").error, Contains("not a JSON object"));
+  CHECK_THAT(manifest_from_json("{}").error, Contains("no \"run\""));
+  CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "splendid"})").error, Contains("splendid"));
+  CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "failed", "failure": 3})").error, Contains("not a text"));
+  CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "failed", "starts": -1})").error, Contains("out of bounds"));
+}
+
+TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN", "[runs][metrics]") {
+  const Metrics before{7, 0.25, 4096, {{"train_loss", 0.1}, {"val \"loss\"", 1e-300}, {"gap", INFINITY}}};
+  CHECK(to_json(before) == R"({"step": 7, "seconds": 0.250, "tokens": 4096, "train_loss": 0.1, "val \"loss\"": )"
+                           R"(1e-300, "gap": null})");
+  const auto after = metrics_from_json(to_json(before));
+  REQUIRE(after);
+  CHECK(after->step == 7);
+  CHECK(after->tokens == 4096);
+  REQUIRE(after->values.size() == 3);
+  CHECK(after->values[0] == before.values[0]);
+  CHECK(after->values[1] == before.values[1]);
+  CHECK(std::isnan(after->values[2].second));
+  CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0})").error, Contains("no \"tokens\""));
+  CHECK_THAT(metrics_from_json(R"({"step": 1.5, "seconds": 0, "tokens": 1})").error, Contains("\"step\""));
+}
+
+TEST_CASE("metrics are read up to a line that was cut off", "[runs][metrics]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  CHECK(read_metrics(run)->empty());
+  append_metrics(run, {1, 0.1, 10, {{"train_loss", 3}, {"val_loss", 4}}});
+  append_metrics(run, {2, 0.2, 20, {{"train_loss", 2}}});
+  put(run.metrics(), content(run.metrics()) + "{\"step\": 3, \"sec");
+  const auto metrics = read_metrics(run);
+  REQUIRE(metrics);
+  CHECK(metrics->size() == 2);
+  CHECK(last_value(*metrics, "train_loss") == 2);
+  CHECK(last_value(*metrics, "val_loss") == 4);
+  CHECK_FALSE(last_value(*metrics, "test_loss"));
+
+  put(run.metrics(), "rubbish\n");
+  CHECK_THAT(read_metrics(run).error, Contains("damaged in line 1"));
+}
+
+TEST_CASE("metrics after a checkpoint are taken back", "[runs][metrics]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  truncate_metrics(run, 3);
+  for (std::int64_t step = 1; step <= 5; ++step) append_metrics(run, {step, 0, 0, {}});
+  const std::string all = content(run.metrics());
+  truncate_metrics(run, 5);
+  CHECK(content(run.metrics()) == all);
+  put(run.metrics(), all + "{\"st");
+  truncate_metrics(run, 3);
+  CHECK(read_metrics(run)->size() == 3);
+  CHECK(all.starts_with(content(run.metrics())));
+  truncate_metrics(run, -1);
+  CHECK(content(run.metrics()).empty());
+}
+
+TEST_CASE("the last two checkpoints are kept", "[runs][checkpoints]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  CHECK_FALSE(newest_checkpoint(run));
+  for (const std::int64_t step : {5, 100, 1000000}) write_checkpoint(run, step, checkpoint_of(step));
+  CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{1000000, 100});
+  CHECK(run.checkpoint(100).filename() == "checkpoint-000100.safetensors");
+  CHECK(newest_checkpoint(run)->step == 1000000);
+}
+
+TEST_CASE("a damaged checkpoint gives way to the one before", "[runs][checkpoints]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  write_checkpoint(run, 1, checkpoint_of(1));
+  write_checkpoint(run, 2, checkpoint_of(2));
+  std::vector<std::string> damaged;
+
+  SECTION("changed") {
+    std::string bytes = content(run.checkpoint(2));
+    bytes.back() ^= 1;
+    put(run.checkpoint(2), bytes);
+    CHECK(newest_checkpoint(run, &damaged)->step == 1);
+    REQUIRE(damaged.size() == 1);
+    CHECK_THAT(damaged[0], Contains("checkpoint-000002.safetensors' is damaged: its checksum"));
+  }
+  SECTION("of another step") {
+    fs::copy_file(run.checkpoint(1), run.checkpoint(2), fs::copy_options::overwrite_existing);
+    CHECK(newest_checkpoint(run, &damaged)->step == 1);
+    CHECK_THAT(damaged.at(0), Contains("is the checkpoint of step 1"));
+  }
+  SECTION("both") {
+    put(run.checkpoint(1), "");
+    put(run.checkpoint(2), "");
+    CHECK_FALSE(newest_checkpoint(run, &damaged));
+    CHECK(damaged.size() == 2);
+  }
+}
+
+TEST_CASE("the state of a run is what its folder shows", "[runs][state]") {
+  const Scratch scratch;
+  CHECK(state_of({scratch / "0123456789abcdef"}) == RunState::missing);
+  const RunFolder run = new_run(scratch);
+  CHECK(state_of(run) == RunState::missing);
+  append_metrics(run, {1, 0, 0, {}});
+  CHECK(state_of(run) == RunState::interrupted);
+  // Its process died without another word.
+  set_outcome(run, "running");
+  CHECK(state_of(run) == RunState::interrupted);
+  set_outcome(run, "failed");
+  CHECK(state_of(run) == RunState::failed);
+  set_outcome(run, "finished");
+  CHECK(state_of(run) == RunState::finished);
+  put(run.manifest(), "{\"run\": ");
+  CHECK(state_of(run) == RunState::interrupted);
+
+  const auto claim = RunClaim::attempt(run);
+  REQUIRE(claim);
+  CHECK(state_of(run) == RunState::running);
+}
+
+TEST_CASE("a run is claimed by one at a time", "[runs][claim]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  {
+    const auto first = RunClaim::attempt(run);
+    REQUIRE(first);
+    CHECK_FALSE(RunClaim::attempt(run));
+    CHECK(RunClaim::held(run));
+    int asked = 0;
+    CHECK_FALSE(RunClaim::wait(run, [&] { return ++asked == 2; }));
+  }
+  CHECK_FALSE(RunClaim::held(run));
+  CHECK(RunClaim::attempt(run));
+}
+
+TEST_CASE("a claim ends with its process", "[runs][claim]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  int ready[2], over[2];
+  REQUIRE(pipe(ready) == 0);
+  REQUIRE(pipe(over) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto claim = RunClaim::attempt(run);
+    char byte = claim ? 1 : 0;
+    if (write(ready[1], &byte, 1) != 1 || read(over[0], &byte, 1) != 1) _exit(1);
+    _exit(0);
+  }
+  char byte = 0;
+  REQUIRE(read(ready[0], &byte, 1) == 1);
+  REQUIRE(byte == 1);
+  CHECK(RunClaim::held(run));
+  CHECK_FALSE(RunClaim::attempt(run));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CHECK_FALSE(RunClaim::held(run));
+  CHECK(RunClaim::attempt(run));
+  for (const int fd : {ready[0], ready[1], over[0], over[1]}) close(fd);
+}
+
+TEST_CASE("preparing a run keeps what is done and brings the rest up to date", "[runs]") {
+  const Scratch scratch;
+  const RunFolder run = prepare_run(scratch.path, "0123456789abcdef", "seed = 1\n");
+  prepare_run(scratch.path, run.id(), "seed = 1\ntrain.threads = 2\n");
+  CHECK(content(run.config()) == "seed = 1\ntrain.threads = 2\n");
+  set_outcome(run, "finished");
+  prepare_run(scratch.path, run.id(), "seed = 1\n");
+  CHECK(content(run.config()) == "seed = 1\ntrain.threads = 2\n");
+}
+
+TEST_CASE("a run is named by a path or the beginning of its ID", "[runs]") {
+  const Scratch scratch;
+  CHECK_THROWS_WITH(find_run(scratch.path, "ab"), Contains("there are no runs in") && Contains("--out"));
+  for (const char* id : {"ab00000000000000", "ab11111111111111", "cd00000000000000"})
+    prepare_run(scratch.path, id, "seed = 1\n");
+  fs::create_directory(scratch / "sweeps");
+  CHECK(run_ids(scratch.path).size() == 3);
+  CHECK(find_run(scratch.path, "c").id() == "cd00000000000000");
+  CHECK(find_run(scratch.path, "ab1").id() == "ab11111111111111");
+  CHECK(find_run("elsewhere", (scratch / "ab00000000000000/").string()).id() == "ab00000000000000");
+  CHECK_THROWS_WITH(find_run(scratch.path, "ab"),
+                    Contains("2 runs") && Contains("ab00000000000000, ab11111111111111") &&
+                        Contains("give more of the ID"));
+  CHECK_THROWS_WITH(find_run(scratch.path, "cd00000000000001"), Contains("did you mean cd00000000000000?"));
+  CHECK_THROWS_AS(find_run(scratch.path, "ef"), Refused);
+}
+
+TEST_CASE("a folder without its configuration is refused", "[runs]") {
+  const Scratch scratch;
+  CHECK_THROWS_WITH(read_config({scratch.path}), Contains("not the folder of a run"));
+}

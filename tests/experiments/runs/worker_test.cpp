@@ -1,0 +1,279 @@
+// The worker with an engine of three lines, so that each test sees what the worker itself does.
+#include "experiments/runs/worker.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+class PlainTask : public Task {
+public:
+  std::string refuses(Form) const override { return {}; }
+  TaskShape shape(Form) const override { return {}; }
+  void training_row(Form, std::uint64_t, std::int64_t, std::int64_t, Batch&, std::int64_t) const override {}
+  std::int64_t evaluation_rows(Form, Split) const override { return 0; }
+  void evaluation_row(Form, Split, std::int64_t, Batch&, std::int64_t) const override {}
+  Chance chance(Form) const override { return {}; }
+  std::string fingerprint() const override { return "plain"; }
+  std::string decode(std::span<const std::int32_t>) const override { return {}; }
+  std::vector<std::int32_t> encode(std::string_view) const override { return {}; }
+};
+
+/// What happens at a step of the engine below.
+struct Script {
+  std::int64_t step = -1;
+  std::function<void()> act;
+} script;
+
+/// One parameter, w <- 1.5 w - step; a line of metrics at every step, a checkpoint at every third and at the end.
+Outcome fake_train(const Config& config, const Task&, const std::optional<Checkpoint>& from,
+                   const TrainingHooks& hooks) {
+  double w = static_cast<double>(config.general.seed);
+  std::int64_t step = 0;
+  if (from) {
+    std::memcpy(&w, from->tensors.at(0).bytes.data(), 8);
+    step = std::stoll(from->metadata.at("step"));
+  }
+  const auto keep = [&] {
+    Checkpoint c;
+    c.metadata["step"] = std::to_string(step);
+    c.tensors.push_back({"w", {}, true, std::vector<std::byte>(8)});
+    std::memcpy(c.tensors[0].bytes.data(), &w, 8);
+    hooks.checkpoint(c);
+  };
+  while (step < config.train.steps) {
+    w = 1.5 * w - static_cast<double>(step++);
+    if (step == script.step) script.act();
+    hooks.measured({step, static_cast<double>(step), step, {{"train_loss", w}}});
+    hooks.progress({step, config.train.steps, w, 1});
+    const bool stop = hooks.stop_requested();
+    if (step % 3 == 0 || step == config.train.steps || stop) keep();
+    if (stop) return Outcome::interrupted;
+  }
+  return Outcome::finished;
+}
+
+void fake_check(const Config& config, const Task&) {
+  if (config.train.batch == 7) throw Refused("[model] cannot take a batch of 7");
+}
+
+const Engine fake_engine{fake_check, nullptr, fake_train, nullptr, nullptr};
+
+WorkerParts parts() {
+  return {[](const Config&) -> const Engine& { return fake_engine; },
+          [](const Config&) -> std::unique_ptr<Task> { return std::make_unique<PlainTask>(); },
+          {"0.1.0", "gcc", "-O2", "blas"}};
+}
+
+RunFolder planned(const Scratch& out, const std::string& toml = "train.steps = 10\nseed = 1\n") {
+  const Config config = Settings::parse(toml, "test").resolve();
+  return prepare_run(out.path, run_id(config, "plain"), to_toml(config));
+}
+
+int work(const RunFolder& run) { return run_worker(run, 2, parts()); }
+
+/// The record of a run that nothing disturbed, to compare others with.
+struct Record {
+  std::string metrics, checkpoint;
+  explicit Record(const RunFolder& run) : metrics(content(run.metrics())), checkpoint(content(run.checkpoint(10))) {}
+  bool operator==(const Record&) const = default;
+};
+
+Record undisturbed() {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  return Record(run);
+}
+
+} // namespace
+
+TEST_CASE("a run is recorded in its folder", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  CHECK(work(run) == 0);
+  CHECK(state_of(run) == RunState::finished);
+  const auto manifest = read_manifest(run);
+  REQUIRE(manifest);
+  CHECK(manifest->run == run.id());
+  CHECK(manifest->step == 10);
+  CHECK(manifest->starts == 1);
+  CHECK(manifest->threads == 2);
+  CHECK(manifest->data == "plain");
+  CHECK(manifest->build.flags == "-O2");
+  CHECK(manifest->numerics == numerics_version);
+  CHECK_FALSE(manifest->cpu.empty());
+  CHECK(manifest->started.size() == std::strlen("2024-05-01T12:00:00Z"));
+  CHECK(manifest->ended >= manifest->started);
+  CHECK(read_metrics(run)->size() == 10);
+  CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{10, 9});
+  CHECK(progress_from_json(content(run.progress()))->step == 10);
+}
+
+TEST_CASE("a finished run is left alone", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  const std::string before = content(run.manifest());
+  CHECK(work(run) == 0);
+  CHECK(content(run.manifest()) == before);
+}
+
+TEST_CASE("a run that is stopped keeps a checkpoint, and goes on to the same bits", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const int signal = GENERATE(SIGINT, SIGTERM);
+  const std::int64_t step = GENERATE(1, 3, 5, 10);
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {step, [&] { raise(signal); }};
+  CHECK(work(run) == 1);
+  CHECK(state_of(run) == RunState::interrupted);
+  CHECK(checkpoint_steps(run).front() == step);
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(read_manifest(run)->starts == 2);
+  CHECK(Record(run) == expected);
+}
+
+TEST_CASE("a run that is killed at any step goes on to the same bits", "[runs][worker]") {
+  const Record expected = undisturbed();
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    const Scratch out;
+    const RunFolder run = planned(out);
+    const pid_t child = fork();
+    if (child == 0) {
+      script = {step, [] { kill(getpid(), SIGKILL); }};
+      _exit(work(run));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(state_of(run) == RunState::interrupted);
+    script = {};
+    CHECK(work(run) == 0);
+    INFO("killed at step " << step);
+    CHECK(Record(run) == expected);
+  }
+}
+
+TEST_CASE("whichever write fails, the run goes on to the same bits when it is run again", "[runs][worker]") {
+  const Record expected = undisturbed();
+  int failures = 0;
+  for (int n = 0;; ++n) {
+    const Scratch out;
+    const RunFolder run = planned(out);
+    int left = n, status = 0;
+    {
+      const WriteHook hook([&](const fs::path& path) {
+        return path.filename() != "progress.json" && left-- == 0 ? ENOSPC : 0;
+      });
+      status = work(run);
+    }
+    INFO("write " << n << " fails");
+    if (left >= 0) {
+      CHECK(status == 0);
+      break;
+    }
+    ++failures;
+    CHECK(status == 1);
+    CHECK(state_of(run) != RunState::finished);
+    CHECK(work(run) == 0);
+    CHECK(Record(run) == expected);
+  }
+  CHECK(failures > 40);
+}
+
+TEST_CASE("a progress file that can't be written stops nothing", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const WriteHook hook([](const fs::path& path) { return path.filename() == "progress.json" ? ENOSPC : 0; });
+  CHECK(work(planned(out)) == 0);
+}
+
+TEST_CASE("a failure is noted, and the last good checkpoint stays", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {8, [] { throw Failed("[train] step 8: the loss is NaN, first made by softmax"); }};
+  CHECK(work(run) == 1);
+  CHECK(state_of(run) == RunState::failed);
+  const auto manifest = read_manifest(run);
+  CHECK_THAT(manifest->failure, Contains("first made by softmax") && Contains("checkpoint of step 6 is kept"));
+  CHECK_FALSE(manifest->refused);
+  CHECK(newest_checkpoint(run)->step == 6);
+}
+
+TEST_CASE("running out of memory is a failure like others", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {1, [] { throw std::bad_alloc(); }};
+  CHECK(work(run) == 1);
+  CHECK_THAT(read_manifest(run)->failure, Contains("out of memory"));
+}
+
+TEST_CASE("what is refused before the first step has the exit status 2", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  SECTION("by the model") {
+    const RunFolder run = planned(out, "train.batch = 7\n");
+    CHECK(work(run) == 2);
+    CHECK_THAT(read_manifest(run)->failure, Contains("a batch of 7"));
+    CHECK(read_manifest(run)->refused);
+  }
+  SECTION("a configuration that was edited since it was planned") {
+    const RunFolder run = planned(out);
+    put(run.config(), content(run.config()) + "\n");
+    CHECK(work(run) == 0);  // of no consequence
+    const RunFolder other = prepare_run(out.path, "0123456789abcdef", "train.steps = 5\n");
+    CHECK(work(other) == 2);
+    CHECK_THAT(read_manifest(other)->failure, Contains("of another run") && Contains("changed since it was planned"));
+  }
+  SECTION("a configuration that does not read") {
+    const RunFolder run = prepare_run(out.path, "0123456789abcdef", "attention.score = \"dott\"\n");
+    CHECK(work(run) == 2);
+    CHECK_THAT(read_manifest(run)->failure, Contains("dott"));
+  }
+}
+
+TEST_CASE("a damaged checkpoint costs only the steps since the one before", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {8, [] { throw Failed("stop"); }};
+  REQUIRE(work(run) == 1);
+  put(run.checkpoint(6), "rubbish");
+  std::int64_t repeated = 0;
+  script = {5, [&] { ++repeated; }};
+  CHECK(work(run) == 0);
+  CHECK(repeated == 1);
+  CHECK(Record(run) == expected);
+}
+
+TEST_CASE("two workers of one run take turns, and nothing runs twice", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {5, [] { usleep(100'000); }};
+  pid_t children[2];
+  for (pid_t& child : children) {
+    child = fork();
+    if (child == 0) _exit(work(run));
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  }
+  CHECK(read_manifest(run)->starts == 1);
+  CHECK(read_metrics(run)->size() == 10);
+}

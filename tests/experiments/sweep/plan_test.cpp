@@ -1,0 +1,249 @@
+#include "experiments/sweep/plan.hpp"
+
+#include "experiments/runs/run_store.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+Plan plan(const std::string& toml) {
+  return make_plan(Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test");
+}
+
+std::vector<std::string> labels(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Arm& arm : plan.arms) out.push_back(arm.label);
+  return out;
+}
+
+using Labels = std::vector<std::string>;
+
+const std::string example = R"(
+name = "which score"
+[attention]
+score = "scaled_dot"
+[sweep]
+seeds = [0, 1, 2]
+[[sweep.block]]
+grid = { "attention.score" = ["dot", "scaled_dot", "additive"] }
+[[sweep.block]]
+kind = "leave_one_out"
+off.residual = { "block.residual" = "none" }
+off.scale = { "attention.score" = "dot" }
+)";
+
+} // namespace
+
+TEST_CASE("a file without a sweep is one run, the reference", "[sweep][plan]") {
+  const Plan p = plan("seed = 5\nreport.metric = \"val_accuracy\"\n");
+  CHECK_FALSE(p.sweep);
+  CHECK(p.name == "test");
+  CHECK(p.metric == "val_accuracy");
+  CHECK(p.seeds == std::vector<std::int64_t>{5});
+  CHECK(labels(p) == Labels{"reference"});
+  REQUIRE(p.runs.size() == 1);
+  CHECK(config_of(p.runs[0]).general.seed == 5);
+  CHECK(p.runs[0].id == run_id(config_of(p.runs[0]), "data"));
+}
+
+TEST_CASE("blocks add up, equal arms are one, and what equals the reference is the reference", "[sweep][plan]") {
+  const Plan p = plan(example);
+  CHECK(p.sweep);
+  CHECK(p.name == "which score");
+  // scaled_dot is the reference; off.scale is the grid's dot.
+  CHECK(labels(p) == Labels{"reference", "score = dot", "score = additive", "without residual"});
+  CHECK(p.arms[0].changes.empty());
+  CHECK(p.arms[2].changes == std::vector<PlannedChange>{{"attention.score", "additive"}});
+  CHECK(p.arms[3].changes == std::vector<PlannedChange>{{"block.residual", "none"}});
+}
+
+TEST_CASE("every arm runs with every seed, whole replicates first", "[sweep][plan]") {
+  const Plan p = plan(example);
+  REQUIRE(p.runs.size() == 12);
+  for (std::size_t i = 0; i < p.runs.size(); ++i) {
+    CHECK(p.runs[i].seed == static_cast<std::int64_t>(i / 4));
+    CHECK(p.runs[i].arm == i % 4);
+    CHECK(config_of(p.runs[i]).general.seed == p.runs[i].seed);
+  }
+  CHECK(p.arms[1].runs == std::vector<std::size_t>{1, 5, 9});
+  CHECK(config_of(p.runs[5]).layers.at(0).attention.score == "dot");
+  std::set<std::string> ids;
+  for (const PlannedRun& run : p.runs) ids.insert(run.id);
+  CHECK(ids.size() == 12);
+}
+
+TEST_CASE("a grid crosses its axes, the last fastest", "[sweep][plan]") {
+  const Plan p = plan(R"(
+[[sweep.block]]
+grid = { "attention.score" = ["scaled_dot", "dot"], "train.batch" = [16, 32, 64] }
+)");
+  CHECK(labels(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16", "score = dot",
+                            "score = dot, batch = 64"});
+}
+
+TEST_CASE("a zip pairs its axes", "[sweep][plan]") {
+  const Plan p = plan("[[sweep.block]]\nkind = \"zip\"\n"
+                      "zip = { \"model.width\" = [32, 128], \"model.heads\" = [2, 8] }\n");
+  CHECK(labels(p) == Labels{"reference", "width = 32, heads = 2", "width = 128, heads = 8"});
+}
+
+TEST_CASE("excluded combinations are left out", "[sweep][plan]") {
+  const Plan p = plan(R"(
+[[sweep.block]]
+grid = { "attention.score" = ["scaled_dot", "dot"], "train.batch" = [16, 64] }
+exclude = [{ "attention.score" = "dot", "train.batch" = 64 }]
+)");
+  CHECK(labels(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16"});
+
+  SECTION("conditions may name what the arm does not change") {
+    const Plan q = plan(R"(
+[[sweep.block]]
+grid = { "train.batch" = [16, 64] }
+exclude = [{ "attention.score" = "scaled_dot", "train.batch" = 64 }]
+)");
+    CHECK(labels(q) == Labels{"reference", "batch = 16"});
+  }
+  SECTION("options of variants that are not chosen don't hold") {
+    const Plan q = plan(R"(
+[[sweep.block]]
+grid = { "attention.score" = ["dot", "additive"] }
+exclude = [{ "attention.cosine.temperature" = 10.0 }]
+)");
+    CHECK(q.arms.size() == 3);
+  }
+}
+
+TEST_CASE("a block that leaves out everything is refused with its place", "[sweep][plan]") {
+  CHECK_THROWS_WITH(plan(R"([[sweep.block]]
+grid = { "train.batch" = [16] }
+exclude = [{ "train.batch" = 16 }]
+)"),
+                    Contains("test.toml:1:") && Contains("excludes them all"));
+}
+
+TEST_CASE("labels put what belongs to a choice behind it", "[sweep][plan]") {
+  const Plan p = plan(R"(
+[[sweep.block]]
+grid = { "position.kind" = ["sinusoidal", "learned"], "position.combine" = ["add", "concat"] }
+[[sweep.block]]
+grid = { "attention.score" = ["cosine"], "attention.cosine.temperature" = [1.0, 5.0] }
+)");
+  CHECK(labels(p) == Labels{"reference", "position = sinusoidal, concat", "position = learned",
+                            "position = learned, concat", "score = cosine, temperature 1.0",
+                            "score = cosine, temperature 5.0"});
+}
+
+TEST_CASE("options of one name are told apart by their tables", "[sweep][plan]") {
+  const Plan p = plan(R"(
+[[sweep.block]]
+grid = { "block.dropout" = [0.1] }
+[[sweep.block]]
+grid = { "model.dropout" = [0.1] }
+)");
+  CHECK(labels(p) == Labels{"reference", "block.dropout = 0.1", "model.dropout = 0.1"});
+}
+
+TEST_CASE("seeds keep the order of the file", "[sweep][plan]") {
+  const Plan p = plan("[sweep]\nseeds = [4, 2]\n");
+  CHECK(p.seeds == std::vector<std::int64_t>{4, 2});
+  CHECK(p.runs.size() == 2);
+}
+
+TEST_CASE("an arm that is not possible is refused, and named", "[sweep][plan]") {
+  CHECK_THROWS_WITH(plan("[[sweep.block]]\ngrid = { \"model.heads\" = [2, 5] }\n"),
+                    Contains("does not divide") && Contains("(in the sweep's arm model.heads = 5)"));
+}
+
+TEST_CASE("the data is asked for once for each task, and part of the identity", "[sweep][plan]") {
+  int asked = 0;
+  const Plan p = make_plan(Settings::parse("[sweep]\nseeds = [0, 1]\n[[sweep.block]]\ngrid = { \"attention.score\" = "
+                                           "[\"dot\", \"cosine\"] }\n[[sweep.block]]\ngrid = { \"task.seed\" = [7] }\n",
+                                           "test.toml"),
+                           [&](const Config& config) {
+                             ++asked;
+                             return std::to_string(config.task.seed);
+                           },
+                           "test");
+  CHECK(p.runs.size() == 8);
+  CHECK(asked == 2);
+}
+
+TEST_CASE("a sweep's hash is what it resolves to", "[sweep][plan]") {
+  const Plan p = plan(example);
+  CHECK(p.hash.size() == 12);
+  CHECK(p.folder_name() == "which-score-" + p.hash);
+  CHECK(plan("# a comment\n" + example).hash == p.hash);
+  CHECK(plan(example + "off.norm = { \"block.norm\" = \"none\" }\n").hash != p.hash);
+  Plan odd = p;
+  odd.name = "../../a b\xc3\xa9/";
+  CHECK(odd.folder_name() == "a-b-" + p.hash);
+  odd.name = "...";
+  CHECK(odd.folder_name() == "sweep-" + p.hash);
+}
+
+TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
+  const Scratch out;
+  const Plan before = plan(example);
+  const fs::path folder = freeze(before, out.path);
+  CHECK(folder == out.path / "sweeps" / before.folder_name());
+  const Plan after = load_plan(folder);
+  CHECK(to_json(after) == to_json(before));
+  CHECK(after.arms[3].label == "without residual");
+  CHECK(after.arms[1].runs == before.arms[1].runs);
+  for (const PlannedRun& run : after.runs) CHECK(run_id(config_of(run), "data") == run.id);
+}
+
+TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
+  const std::string whole = to_json(plan(example));
+  CHECK(plan_from_json(whole));
+  CHECK_THAT(plan_from_json("").error, Contains("not JSON"));
+  CHECK_THAT(plan_from_json("{}").error, Contains("no \"format\""));
+  for (std::size_t n = 0; n + 2 < whole.size(); n += 37) CHECK_FALSE(plan_from_json(whole.substr(0, n)));
+
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    text.replace(text.find(from), from.size(), to);
+    return plan_from_json(text).error;
+  };
+  CHECK_THAT(replaced("\"format\": 1", "\"format\": 2"), Contains("its format is 2"));
+  CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 4"), Contains("belongs to arm 4 of 4"));
+  CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 2"), Contains("runs for 3 seeds"));
+  CHECK_THAT(replaced("score = dot", "score = dit"), Contains("it was edited"));
+  CHECK_THAT(replaced("\"id\": \"", "\"id\": \"../"), Contains("not the ID of a run"));
+
+  const Scratch out;
+  const fs::path folder = freeze(plan(example), out.path);
+  put(folder / "plan.json", whole.substr(0, 100));
+  CHECK_THROWS_WITH(load_plan(folder),
+                    Contains("plan.json' is damaged") && Contains("run the sweep's configuration again"));
+  CHECK_THROWS_AS(load_plan(out.path), Refused);
+}
+
+TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
+  const Scratch out;
+  CHECK_THROWS_WITH(find_sweep(out.path, {}), Contains("there are no sweeps"));
+  const auto age = [](const fs::path& folder, int hours) {
+    fs::last_write_time(folder / "plan.json", fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  const Plan first = plan(example), second = plan("name = \"other\"\n");
+  const fs::path a = freeze(first, out.path), b = freeze(second, out.path);
+  age(a, 2);
+  age(b, 1);
+  CHECK(find_sweep(out.path, {}) == b);
+  freeze(first, out.path);
+  CHECK(find_sweep(out.path, {}) == a);
+  CHECK(sweep_folders(out.path) == std::vector<fs::path>{a, b});
+
+  CHECK(find_sweep(out.path, "other") == b);
+  CHECK(find_sweep(out.path, "oth") == b);
+  CHECK(find_sweep(out.path, a.filename().string()) == a);
+  CHECK(find_sweep("elsewhere", a.string()) == a);
+  CHECK_THROWS_WITH(find_sweep(out.path, "othr"), Contains("no such sweep") && Contains("did you mean other?"));
+}

@@ -1,0 +1,478 @@
+// The contract of the generated tasks: what an example is, which split it belongs to, and what guessing reaches.
+#include "experiments/tasks/generated_task.hpp"
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
+OptionValues whole_numbers(std::initializer_list<std::pair<const char*, int>> values) {
+  OptionValues options;
+  for (const auto& [name, value] : values) options[name] = std::int64_t{value};
+  return options;
+}
+
+/// Every generated task, with equal lengths and, where it has them, unequal ones.
+std::vector<Config> generated_configs() {
+  return {task_config("copy"),
+          task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})),
+          task_config("reverse"),
+          task_config("reverse", whole_numbers({{"length", 7}, {"min_length", 2}, {"symbols", 4}})),
+          task_config("sort"),
+          task_config("sort", whole_numbers({{"length", 7}, {"min_length", 4}, {"symbols", 10}})),
+          task_config("recall"),
+          task_config("recall", whole_numbers({{"pairs", 3}, {"keys", 3}, {"values", 5}})),
+          task_config("parity"),
+          task_config("parity", whole_numbers({{"length", 12}, {"min_length", 7}})),
+          task_config("modular_addition")};
+}
+
+std::vector<Form> forms_of(const Task& task) {
+  std::vector<Form> forms = {Form::language_model};
+  if (task.refuses(Form::classification).empty()) forms.push_back(Form::classification);
+  return forms;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// The part of a language-model row that tells which example it is: all up to where the first target stands.
+std::vector<std::string> prompt_of(const Task& task, const Row& row) {
+  const auto first = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
+  return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
+}
+
+/// The answer in words to a prompt in words, found anew from what the task's name means.
+std::string answer(const std::string& kind, std::vector<std::string> prompt) {
+  if (kind == "recall") {
+    const std::string key = prompt.back();
+    REQUIRE(prompt[prompt.size() - 2] == "?");
+    return *std::next(std::ranges::find(prompt, key));
+  }
+  REQUIRE(prompt.back() == (kind == "parity" || kind == "modular_addition" ? "=" : "|"));
+  prompt.pop_back();
+  if (kind == "parity") return std::ranges::count(prompt, "1") % 2 ? "1" : "0";
+  if (kind == "modular_addition") {
+    REQUIRE(prompt.size() == 3);
+    REQUIRE(prompt[1] == "+");
+    return std::to_string((std::stoi(prompt[0]) + std::stoi(prompt[2])) % 97);
+  }
+  if (kind == "reverse") std::ranges::reverse(prompt);
+  if (kind == "sort") std::ranges::sort(prompt, {}, [](const std::string& word) { return std::stoi(word); });
+  return joined(prompt);
+}
+
+void check_row(const Task& task, const std::string& kind, const Row& row) {
+  const std::vector<std::string> prompt = prompt_of(task, row);
+  const std::size_t first = prompt.size() - 1;
+  CHECK(std::all_of(row.targets.begin(), row.targets.begin() + static_cast<std::ptrdiff_t>(first),
+                    [](std::int32_t target) { return target == ignored; }));
+  CHECK(task.decode(std::span(row.targets).subspan(first)) == answer(kind, prompt));
+  for (std::size_t i = first; i + 1 < row.tokens.size(); ++i) CHECK(row.tokens[i + 1] == row.targets[i]);
+}
+
+} // namespace
+
+TEST_CASE("every row holds an example and its right answer", "[tasks]") {
+  for (const Config& config : generated_configs()) {
+    INFO(config.task.kind);
+    const auto task = make_task(config);
+    for (const Split split : all_splits)
+      for (const Row& row : evaluation_rows(*task, Form::language_model, split))
+        check_row(*task, config.task.kind, row);
+    for (std::int64_t i = 0; i < 200; ++i)
+      check_row(*task, config.task.kind, training_row(*task, Form::language_model, 3, i / 8, i % 8));
+  }
+}
+
+TEST_CASE("an example in its shortest words", "[tasks]") {
+  Config config = task_config("recall", whole_numbers({{"pairs", 2}, {"keys", 4}, {"values", 4}}));
+  const auto recall = make_task(config);
+  const Row row = evaluation_row(*recall, Form::language_model, Split::validation, 0);
+  const auto words = words_of(recall->decode(row.tokens));
+  REQUIRE(words.size() == 6);
+  const std::string starts = "kvkv?k";
+  for (std::size_t i = 0; i < 6; ++i) CHECK(words[i].front() == starts[i]);
+  CHECK(words[0] != words[2]);
+  CHECK((words[5] == words[0] || words[5] == words[2]));
+}
+
+TEST_CASE("a classifier sees the same examples, with the answer as its label", "[tasks]") {
+  for (const Config& config : generated_configs()) {
+    const auto task = make_task(config);
+    if (!task->refuses(Form::classification).empty()) continue;
+    INFO(config.task.kind);
+    const TaskShape shape = task->shape(Form::classification);
+    std::set<std::int32_t> labels;
+    for (std::int64_t i = 0; i < task->evaluation_rows(Form::classification, Split::validation); ++i) {
+      const Row label = evaluation_row(*task, Form::classification, Split::validation, i);
+      const Row model = evaluation_row(*task, Form::language_model, Split::validation, i);
+      auto prompt = prompt_of(*task, model);
+      const auto answer_word = words_of(answer(config.task.kind, prompt)).at(0);
+      if (prompt.back() == "=") prompt.pop_back();
+      CHECK(task->decode(label.tokens) == joined(prompt));
+      REQUIRE(label.targets.size() == 1);
+      CHECK((label.targets[0] >= 0 && label.targets[0] < shape.classes));
+      labels.insert(label.targets[0]);
+      // Labels count the answers' words from the first: v3 is 3, 1 is 1.
+      const auto digits = answer_word.find_first_of("0123456789");
+      CHECK(std::to_string(label.targets[0]) == answer_word.substr(digits));
+    }
+    CHECK(static_cast<std::int64_t>(labels.size()) > shape.classes / 2);
+    CHECK(training_row(*task, Form::classification, 1, 2, 3).targets[0] ==
+          training_row(*task, Form::language_model, 1, 2, 3).targets.back() -
+              (config.task.kind == "recall" ? task->encode("v0")[0] : 0));
+  }
+}
+
+TEST_CASE("the splits share no example, and none stands twice in a split for evaluation", "[tasks]") {
+  for (const Config& config : generated_configs()) {
+    INFO(config.task.kind);
+    const auto task = make_task(config);
+    std::map<Split, std::set<std::string>> examples;
+    for (const Split split : all_splits) {
+      for (const Row& row : evaluation_rows(*task, Form::language_model, split))
+        CHECK(examples[split].insert(joined(prompt_of(*task, row))).second);
+      CHECK(static_cast<std::int64_t>(examples[split].size()) == task->evaluation_rows(Form::language_model, split));
+    }
+    for (const std::uint64_t seed : {0U, 1U})
+      for (std::int64_t i = 0; i < 5000; ++i)
+        examples[Split::train].insert(
+            joined(prompt_of(*task, training_row(*task, Form::language_model, seed, i, i % 7))));
+    std::set<std::string> all;
+    for (const auto& [split, some] : examples) all.insert(some.begin(), some.end());
+    CHECK(all.size() ==
+          examples[Split::train].size() + examples[Split::validation].size() + examples[Split::test].size());
+  }
+}
+
+TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks]") {
+  Config config = task_config("modular_addition", whole_numbers({{"modulus", 41}}));
+  config.task.validation = config.task.test = 100000;
+  const auto task = make_task(config);
+  const double examples = 41 * 41;
+  std::set<Tokens> all;
+  for (const Split split : all_splits) {
+    const auto rows = evaluation_rows(*task, Form::classification, split);
+    const double share = split == Split::train ? 0.8 : 0.1;
+    const double error = std::sqrt(examples * share * (1 - share));
+    CHECK(std::abs(static_cast<double>(rows.size()) - share * examples) < 4 * error);
+    for (const Row& row : rows) all.insert(row.tokens);
+  }
+  CHECK(static_cast<double>(all.size()) == examples);
+}
+
+TEST_CASE("training goes through all of its part, and each example is as likely as another", "[tasks]") {
+  Config config = task_config("modular_addition", whole_numbers({{"modulus", 17}}));
+  config.task.validation = 1000;
+  const auto task = make_task(config);
+  std::map<Tokens, int> count;
+  constexpr int draws = 40000;
+  for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 9, i / 32, i % 32).tokens];
+  REQUIRE(static_cast<std::int64_t>(count.size()) == task->evaluation_rows(Form::classification, Split::train));
+  const double expected = draws / static_cast<double>(count.size());
+  double chi_square = 0;
+  for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
+  const double freedom = static_cast<double>(count.size()) - 1;
+  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom));  // a chi-square has the variance 2 freedom
+}
+
+TEST_CASE("a row depends on seed, step and row alone, not on what was asked before or where it is put", "[tasks]") {
+  for (const Config& config : generated_configs()) {
+    INFO(config.task.kind);
+    const auto task = make_task(config), again = make_task(config);
+    for (const Form form : forms_of(*task)) {
+      Batch forwards, backwards;
+      forwards.reset(8, task->shape(form).length, form);
+      backwards.reset(8, task->shape(form).length + 3, form);
+      for (std::int64_t row = 0; row < 8; ++row) task->training_row(form, 5, 11, row, forwards, row);
+      for (std::int64_t row = 7; row >= 0; --row) {
+        again->training_row(form, 99, 4, row, backwards, 7 - row);
+        backwards.reset(8, backwards.length, form);
+        again->training_row(form, 5, 11, row, backwards, 7 - row);
+        CHECK(row_of(forwards, form, row) == row_of(backwards, form, 7 - row));
+      }
+      for (const Split split : all_splits)
+        for (std::int64_t row : {2, 1, 0, 1})
+          CHECK(evaluation_row(*task, form, split, row) == evaluation_row(*again, form, split, row));
+    }
+  }
+}
+
+TEST_CASE("seed, step and row each change a training row", "[tasks]") {
+  const auto task = make_task(task_config("copy"));
+  std::set<Tokens> rows;
+  for (const std::uint64_t seed : {0U, 1U})
+    for (std::int64_t step : {0, 1})
+      for (std::int64_t row : {0, 1}) rows.insert(training_row(*task, Form::language_model, seed, step, row).tokens);
+  CHECK(rows.size() == 8);
+}
+
+TEST_CASE("the evaluation rows follow task.seed, and a larger split begins with the smaller", "[tasks]") {
+  Config config = task_config("copy");
+  config.task.validation = 40;
+  const auto forty = evaluation_rows(*make_task(config), Form::language_model, Split::validation);
+  CHECK(forty.size() == 40);
+  config.task.validation = 100;
+  const auto hundred = evaluation_rows(*make_task(config), Form::language_model, Split::validation);
+  REQUIRE(hundred.size() == 100);
+  CHECK(std::equal(forty.begin(), forty.end(), hundred.begin()));
+  config.task.seed = 1;
+  CHECK(evaluation_rows(*make_task(config), Form::language_model, Split::validation) != hundred);
+}
+
+TEST_CASE("the splits have the sizes asked for", "[tasks]") {
+  Config config = task_config("copy");
+  config.task.validation = 33;
+  config.task.test = 0;
+  const auto task = make_task(config);
+  CHECK(task->evaluation_rows(Form::language_model, Split::train) == 33);
+  CHECK(task->evaluation_rows(Form::language_model, Split::validation) == 33);
+  CHECK(task->evaluation_rows(Form::language_model, Split::test) == 0);
+}
+
+TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
+  const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
+  const TaskShape shape = task->shape(Form::language_model);
+  CHECK(shape.length == 12);  // six symbols, a separator, and six outputs of which the last is a target only
+  CHECK(shape.vocabulary == 6);
+  CHECK(shape.classes == 6);
+  Batch batch;
+  constexpr std::int64_t rows = 200;
+  batch.reset(rows, shape.length, Form::language_model);
+  for (std::int64_t row = 0; row < rows; ++row) task->training_row(Form::language_model, 0, 0, row, batch, row);
+  std::set<std::int32_t> lengths;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int32_t length = batch.lengths[static_cast<std::size_t>(row)];
+    lengths.insert(length);
+    for (std::int64_t i = length; i < shape.length; ++i) {
+      CHECK(batch.tokens[static_cast<std::size_t>(row * shape.length + i)] == 0);
+      CHECK(batch.targets[static_cast<std::size_t>(row * shape.length + i)] == ignored);
+    }
+  }
+  CHECK(lengths == std::set<std::int32_t>{6, 8, 10, 12});
+}
+
+TEST_CASE("the shape is that of the longest row and of the tokens", "[tasks]") {
+  const auto shape = [](const char* kind, OptionValues options, Form form) {
+    const TaskShape s = make_task(task_config(kind, std::move(options)))->shape(form);
+    return std::vector<std::int64_t>{s.vocabulary, s.length, s.classes};
+  };
+  const OptionValues recall = whole_numbers({{"pairs", 3}, {"keys", 4}, {"values", 5}});
+  CHECK(shape("recall", recall, Form::language_model) == std::vector<std::int64_t>{10, 8, 10});
+  CHECK(shape("recall", recall, Form::classification) == std::vector<std::int64_t>{10, 8, 5});
+  CHECK(shape("parity", whole_numbers({{"length", 10}}), Form::language_model) == std::vector<std::int64_t>{3, 11, 3});
+  CHECK(shape("parity", whole_numbers({{"length", 10}}), Form::classification) == std::vector<std::int64_t>{3, 10, 2});
+  CHECK(shape("modular_addition", {}, Form::language_model) == std::vector<std::int64_t>{99, 4, 99});
+  CHECK(shape("modular_addition", {}, Form::classification) == std::vector<std::int64_t>{99, 3, 97});
+}
+
+namespace {
+
+/// What the best guesser reaches who sees the outputs so far but not the input: over all inputs of the lengths, which
+/// are equally likely, as are the inputs of one length. The expected number of right guesses over that of guesses.
+double best_guess(const std::string& kind, int shortest, int longest, int symbols) {
+  double right = 0, all = 0;
+  for (int n = shortest; n <= longest; ++n) {
+    std::map<std::vector<int>, std::map<int, int>> next;  // after these outputs: how often each symbol
+    double inputs = 0;
+    std::vector<int> input(static_cast<std::size_t>(n), 0);
+    for (bool more = true; more; ++inputs) {
+      std::vector<int> output = input;
+      if (kind == "reverse") std::ranges::reverse(output);
+      if (kind == "sort") std::ranges::sort(output);
+      for (std::size_t i = 0; i < output.size(); ++i)
+        ++next[{output.begin(), output.begin() + static_cast<std::ptrdiff_t>(i)}][output[i]];
+      std::size_t digit = 0;
+      while (digit < input.size() && ++input[digit] == symbols) input[digit++] = 0;
+      more = digit < input.size();
+    }
+    for (const auto& [outputs, counts] : next)
+      right += std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second / inputs;
+    all += n;
+  }
+  return right / all;
+}
+
+} // namespace
+
+TEST_CASE("chance is what the best guesser reaches without the input, by brute force", "[tasks]") {
+  struct Case { int shortest, longest, symbols; };
+  for (const char* kind : {"copy", "reverse", "sort"})
+    for (const Case& c : {Case{5, 5, 4}, Case{2, 6, 4}, Case{9, 9, 2}, Case{3, 3, 11}, Case{4, 4, 7}}) {
+      INFO(kind << " " << c.shortest << " " << c.longest << " " << c.symbols);
+      const OptionValues options =
+          whole_numbers({{"min_length", c.shortest}, {"length", c.longest}, {"symbols", c.symbols}});
+      const auto task = make_task(task_config(kind, options));
+      CHECK(task->chance(Form::language_model).accuracy == Approx(best_guess(kind, c.shortest, c.longest, c.symbols)));
+    }
+}
+
+TEST_CASE("chance of one label is the share of the commonest, over all examples or very many", "[tasks]") {
+  CHECK(make_task(task_config("parity"))->chance(Form::classification).accuracy == 0.5);
+  CHECK(make_task(task_config("parity"))->chance(Form::classification).how == "1 / 2");
+  CHECK(make_task(task_config("modular_addition"))->chance(Form::language_model).accuracy == Approx(1.0 / 97));
+  const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
+  CHECK(recall->chance(Form::classification).accuracy == Approx(1.0 / 5));
+  CHECK(recall->chance(Form::classification).how == "1 / values");
+
+  for (const Config& config : generated_configs()) {
+    const auto task = make_task(config);
+    if (!task->refuses(Form::classification).empty()) continue;
+    INFO(config.task.kind);
+    std::map<std::int32_t, int> count;
+    constexpr int draws = 30000;
+    for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 1, i, 0).targets[0]];
+    const double chance = task->chance(Form::classification).accuracy;
+    const auto commonest = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->second;
+    // Half a percentage point is for which examples fell to training, the rest five standard errors.
+    CHECK(std::abs(commonest / double{draws} - chance) < 0.005 + 5 * std::sqrt(chance * (1 - chance) / draws));
+  }
+}
+
+TEST_CASE("chance of a long sort is that of its limit", "[tasks]") {
+  // With 512 outputs of 1024 symbols the symbols' counts are nearly independent Poisson numbers of mean 1/2. The next
+  // output is the same again with probability P(N >= 2) / P(N >= 1) = 0.23 after the first of a symbol, and less after
+  // more; it is the symbol's neighbour with 0.77 * 0.39 = 0.30. So the best guess is always the neighbour: right for
+  // the 2 (1 - e^-1/2) of outputs that begin a symbol, where the neighbour is there, 1 - e^-1/2.
+  const auto task = make_task(task_config("sort", whole_numbers({{"length", 512}, {"symbols", 1024}})));
+  const double occurs = 1 - std::exp(-0.5);
+  CHECK(task->chance(Form::language_model).accuracy == Approx(2 * occurs * occurs).margin(0.002));
+}
+
+TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
+  for (const char* kind : {"copy", "reverse", "sort"})
+    CHECK(make_task(task_config(kind))->refuses(Form::classification) ==
+          "the output of the task " + std::string(kind) +
+              " is a sequence, and a classifier gives one label for a row; use a language model (model.kind = "
+              "\"decoder\"), or a task with one label: recall, parity, modular_addition");
+  for (const Config& config : generated_configs()) CHECK(make_task(config)->refuses(Form::language_model).empty());
+}
+
+TEST_CASE("options that do not fit are refused by name", "[tasks]") {
+  CHECK(refusal([] { make_task(task_config("sort", whole_numbers({{"length", 4}, {"min_length", 5}}))); }) ==
+        "[task.sort] min_length = 5 is above length = 4; it may be 1 to 4, or 0 for inputs that are all of the length");
+  CHECK(refusal([] { make_task(task_config("recall", whole_numbers({{"pairs", 5}, {"keys", 4}}))); }) ==
+        "[task.recall] pairs = 5 is above keys = 4, and the keys of an example differ; lower pairs or raise keys");
+}
+
+TEST_CASE("too few examples for the splits are refused, with the options to raise", "[tasks]") {
+  const auto message = refusal([] { make_task(task_config("parity", whole_numbers({{"length", 4}}))); });
+  CHECK_THAT(message, Contains("[task.parity] length = 4, min_length = 0 gives only 16 different examples, too few for "
+                               "splits that share none: training would have "));
+  CHECK_THAT(message, Contains("and each needs 16; raise task.parity.length"));
+  CHECK_THAT(refusal([] { make_task(task_config("copy", whole_numbers({{"length", 2}, {"symbols", 3}}))); }),
+             Contains("gives only 9 different examples") && Contains("raise task.copy.length or task.copy.symbols"));
+  CHECK_THAT(refusal([] {
+               make_task(task_config("recall", whole_numbers({{"pairs", 1}, {"keys", 2}, {"values", 2}})));
+             }),
+             Contains("gives only 4 different examples") &&
+                 Contains("raise task.recall.pairs, task.recall.keys or task.recall.values"));
+  CHECK_THAT(refusal([] { make_task(task_config("modular_addition", whole_numbers({{"modulus", 5}}))); }),
+             Contains("gives only 25 different examples") && Contains("raise task.modular_addition.modulus"));
+}
+
+TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {
+  Config config = task_config("copy");
+  config.task.validation = 3;
+  config.task.test = 2;
+  const auto task = make_task(config);
+  CHECK(task->evaluation_rows(Form::language_model, Split::validation) == 3);
+  CHECK(task->evaluation_rows(Form::language_model, Split::test) == 2);
+}
+
+TEST_CASE("words become tokens and tokens words", "[tasks]") {
+  for (const Config& config : generated_configs()) {
+    const auto task = make_task(config);
+    Tokens all(static_cast<std::size_t>(task->shape(Form::language_model).vocabulary));
+    std::iota(all.begin(), all.end(), 0);
+    CHECK(task->encode(task->decode(all)) == all);
+  }
+  const auto task = make_task(task_config("copy"));
+  CHECK(task->decode(Tokens{3, 1, 4, 8}) == "3 1 4 |");
+  CHECK(task->encode(" 3\t1\n4  | ") == Tokens{3, 1, 4, 8});
+  CHECK(task->encode(" ").empty());
+  CHECK(refusal([&] { (void)task->encode("3 9"); }) ==
+        "\"9\" is not a word of the task copy; with spaces between, its words are: 0 1 2 3 4 5 6 7 |");
+  const auto many = make_task(task_config("modular_addition"));
+  CHECK(refusal([&] { (void)many->encode("97"); }) ==
+        "\"97\" is not a word of the task modular_addition; with spaces between, its words are: 0 1 2 3 4 5 6 7 8 9 10 "
+        "11 ... + =");
+  CHECK(failure([&] { (void)task->decode(Tokens{9}); }) == "[task.copy] token 9 does not exist: there are 9");
+  CHECK(failure([&] { (void)task->decode(Tokens{-1}); }) == "[task.copy] token -1 does not exist: there are 9");
+}
+
+TEST_CASE("a row that does not fit into the batch fails rather than writes beside it", "[tasks]") {
+  const auto task = make_task(task_config("copy"));
+  Batch batch;
+  batch.reset(2, 15, Form::language_model);
+  CHECK(failure([&] { task->training_row(Form::language_model, 0, 0, 0, batch, 0); }) ==
+        "[task.copy] an example of 16 tokens does not fit as row 0 of a batch [2, 15]");
+  batch.reset(2, 16, Form::language_model);
+  CHECK(failure([&] { task->training_row(Form::language_model, 0, 0, 0, batch, 2); }) ==
+        "[task.copy] an example of 16 tokens does not fit as row 2 of a batch [2, 16]");
+}
+
+TEST_CASE("the fingerprint changes with what changes the examples", "[tasks]") {
+  const auto fingerprint = [](const Config& config) { return make_task(config)->fingerprint(); };
+  const Config copy = task_config("copy");
+  CHECK(fingerprint(copy) == "copy 1: length = 8, min_length = 0, symbols = 8; seed = 0, validation = 512, test = 512");
+  std::set<std::string> seen = {fingerprint(copy), fingerprint(task_config("reverse"))};
+  for (const char* option : {"length", "min_length", "symbols"})
+    seen.insert(fingerprint(task_config("copy", whole_numbers({{option, 7}}))));
+  Config other = copy;
+  other.task.seed = 1;
+  seen.insert(fingerprint(other));
+  other.task.validation = 100;
+  seen.insert(fingerprint(other));
+  other.task.test = 100;
+  seen.insert(fingerprint(other));
+  CHECK(seen.size() == 8);
+  CHECK(fingerprint(task_config("copy")) == fingerprint(copy));
+}
+
+TEST_CASE("lengths and symbols of generated inputs are evenly spread", "[tasks]") {
+  RandomSource random({1, Stream::test, 0});
+  std::vector<std::int32_t> input;
+  std::map<std::size_t, int> lengths;
+  std::map<std::int32_t, int> symbols;
+  for (int i = 0; i < 30000; ++i) {
+    draw_symbols(random, {2, 4}, 3, input);
+    ++lengths[input.size()];
+    for (const std::int32_t symbol : input) ++symbols[symbol];
+  }
+  REQUIRE(lengths.size() == 3);
+  for (const auto& [length, count] : lengths) {
+    CHECK((length >= 2 && length <= 4));
+    CHECK(std::abs(count - 10000) < 5 * std::sqrt(30000 * 2 / 9.0));
+  }
+  REQUIRE(symbols.size() == 3);
+  for (const auto& [symbol, count] : symbols) {
+    CHECK((symbol >= 0 && symbol < 3));
+    CHECK(std::abs(count - 30000) < 5 * std::sqrt(90000 * 2 / 9.0));
+  }
+  CHECK(count_inputs({2, 4}, 3) == 9 + 27 + 81);
+}

@@ -1,0 +1,104 @@
+// What the tests of tasks share: configurations by hand, rows one at a time, and the text of a refusal.
+#pragma once
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace heed::test {
+
+inline Config task_config(const std::string& kind, OptionValues options = {}) {
+  Config config;
+  config.task.kind = kind;
+  config.task_options = std::move(options);
+  return config;
+}
+
+/// One row of a task, padding cut off.
+struct Row {
+  std::vector<std::int32_t> tokens, targets;
+  bool operator==(const Row&) const = default;
+};
+
+inline Row row_of(const Batch& batch, Form form, std::int64_t at) {
+  const auto begin = at * batch.length;
+  const auto end = begin + batch.lengths[static_cast<std::size_t>(at)];
+  Row row{{batch.tokens.begin() + begin, batch.tokens.begin() + end}, {}};
+  if (form == Form::classification) row.targets = {batch.targets[static_cast<std::size_t>(at)]};
+  else row.targets.assign(batch.targets.begin() + begin, batch.targets.begin() + end);
+  return row;
+}
+
+inline Row training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t step, std::int64_t row) {
+  Batch batch;
+  batch.reset(1, task.shape(form).length, form);
+  task.training_row(form, seed, step, row, batch, 0);
+  return row_of(batch, form, 0);
+}
+
+inline Row evaluation_row(const Task& task, Form form, Split split, std::int64_t row) {
+  Batch batch;
+  batch.reset(1, task.shape(form).length, form);
+  task.evaluation_row(form, split, row, batch, 0);
+  return row_of(batch, form, 0);
+}
+
+inline std::vector<Row> evaluation_rows(const Task& task, Form form, Split split) {
+  std::vector<Row> rows;
+  for (std::int64_t i = 0; i < task.evaluation_rows(form, split); ++i)
+    rows.push_back(evaluation_row(task, form, split, i));
+  return rows;
+}
+
+/// The message with which `action` is refused; "(not refused)" where it is not.
+template <class Action> std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Refused& error) {
+    return error.what();
+  }
+  return "(not refused)";
+}
+
+/// The message with which `action` fails; "(did not fail)" where it does not.
+template <class Action> std::string failure(Action action) {
+  try {
+    action();
+  } catch (const Failed& error) {
+    return error.what();
+  }
+  return "(did not fail)";
+}
+
+/// A file with the given bytes, gone at the end of the scope.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(std::string_view bytes) {
+    static std::atomic<int> count = 0;
+    path_ = (std::filesystem::temp_directory_path() /
+             ("heed-test-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".txt")).string();
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored_error;
+    std::filesystem::remove(path_, ignored_error);
+  }
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+} // namespace heed::test

@@ -1,0 +1,194 @@
+// The contract of the task `text`: which characters each split has, and that evaluation predicts each of them once.
+#include "autograd/rng.hpp"
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr Form lm = Form::language_model;
+
+/// A text of `size` random characters, of one to four bytes.
+std::u32string characters(std::size_t size) {
+  const std::u32string alphabet = U"abcdefgh \nxyzäöü€😀";
+  std::u32string text;
+  RandomSource random({1, Stream::test, 0});
+  while (text.size() < size) text += alphabet[random.below(alphabet.size())];
+  return text;
+}
+
+std::string utf8(std::u32string_view text) {  // by the definition of UTF-8, RFC 3629
+  std::string bytes;
+  for (const char32_t c : text) {
+    if (c < 0x80) { bytes += static_cast<char>(c); continue; }
+    const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    bytes += static_cast<char>((0xf0 << (3 - more) & 0xff) | c >> (6 * more));
+    for (int i = more - 1; i >= 0; --i) bytes += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
+  }
+  return bytes;
+}
+
+Config text_config(const std::string& path, std::int64_t block, double train = 0.9, double test = 0.0) {
+  Config config = task_config("text", {{"block", block}});
+  config.data = {path, train, test};
+  return config;
+}
+
+std::string joined(const Task& task, const std::vector<Row>& rows, std::vector<std::int32_t> Row::*member) {
+  std::string text;
+  for (const Row& row : rows) text += task.decode(row.*member);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("evaluation predicts every character of a split but its first, once, in order", "[tasks][text]") {
+  for (const std::size_t size : {40U, 57U, 100U, 101U, 102U, 103U})
+    for (const std::int64_t block : {1, 2, 3, 5, 9}) {
+      INFO(size << " characters, block " << block);
+      const std::u32string text = characters(size);
+      const TemporaryFile file(utf8(text));
+      const auto task = make_task(text_config(file.path(), block, 0.5, 0.25));
+      const std::size_t train = size / 2, test = size - size / 4;
+      const std::map<Split, std::u32string> parts = {{Split::validation, text.substr(train, test - train)},
+                                                     {Split::test, text.substr(test)}};
+      for (const auto& [split, part] : parts) {
+        const auto rows = evaluation_rows(*task, lm, split);
+        CHECK(joined(*task, rows, &Row::targets) == utf8(part.substr(1)));
+        CHECK(joined(*task, rows, &Row::tokens) == utf8(part.substr(0, part.size() - 1)));
+        for (std::size_t i = 0; i + 1 < rows.size(); ++i) CHECK(std::ssize(rows[i].tokens) == block);
+        CHECK((!rows.back().tokens.empty() && std::ssize(rows.back().tokens) <= block));
+      }
+      // Of the training split: the first windows, at most as many as validation has.
+      const auto rows = evaluation_rows(*task, lm, Split::train);
+      CHECK(rows.size() <= evaluation_rows(*task, lm, Split::validation).size());
+      CHECK(utf8(text.substr(1, train - 1)).starts_with(joined(*task, rows, &Row::targets)));
+    }
+}
+
+TEST_CASE("the last window of a split is padded", "[tasks][text]") {
+  const TemporaryFile file("abcdefghijabcdefghijabcdefghij");
+  const auto task = make_task(text_config(file.path(), 4, 0.5));
+  REQUIRE(task->evaluation_rows(lm, Split::validation) == 4);  // 14 predictions: 4 + 4 + 4 + 2
+  Batch batch;
+  batch.reset(1, 4, lm);
+  task->evaluation_row(lm, Split::validation, 3, batch, 0);
+  CHECK(batch.lengths[0] == 2);
+  CHECK(batch.tokens == std::vector<std::int32_t>{7, 8, 0, 0});
+  CHECK(batch.targets == std::vector<std::int32_t>{8, 9, ignored, ignored});
+}
+
+TEST_CASE("training sees windows of its own split only, every one of them", "[tasks][text]") {
+  const std::u32string text = characters(60);
+  const TemporaryFile file(utf8(text));
+  const auto task = make_task(text_config(file.path(), 7, 0.5));
+  std::set<std::string> expected, seen;
+  for (std::size_t start = 0; start + 7 < 30; ++start) expected.insert(utf8(text.substr(start, 8)));
+  REQUIRE(expected.size() == 23);
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    const Row row = training_row(*task, lm, 4, i / 12, i % 12);
+    CHECK(std::equal(row.tokens.begin() + 1, row.tokens.end(), row.targets.begin()));
+    seen.insert(task->decode(std::span(row.tokens).first(1)) + task->decode(row.targets));
+  }
+  CHECK(seen == expected);
+}
+
+TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text]") {
+  const TemporaryFile file(utf8(characters(5000)));
+  const auto task = make_task(text_config(file.path(), 16)), again = make_task(text_config(file.path(), 16));
+  std::set<std::vector<std::int32_t>> windows;
+  for (const std::uint64_t seed : {0U, 1U})
+    for (std::int64_t step : {0, 1})
+      for (std::int64_t row : {0, 1}) windows.insert(training_row(*task, lm, seed, step, row).tokens);
+  CHECK(windows.size() == 8);
+  const Row late = training_row(*task, lm, 3, 1000, 11);
+  (void)training_row(*again, lm, 8, 2, 1);
+  CHECK(training_row(*again, lm, 3, 1000, 11) == late);
+}
+
+TEST_CASE("the vocabulary is every character of the whole file, by code point", "[tasks][text]") {
+  const TemporaryFile file("ba😀ä\nba\tbaéz");  // \t, \n, a, b, z, ä, é, 😀
+  const auto task = make_task(text_config(file.path(), 2, 0.5));
+  const TaskShape shape = task->shape(lm);
+  CHECK(shape.vocabulary == 8);
+  CHECK(shape.classes == 8);
+  CHECK(shape.length == 2);
+  CHECK(task->decode(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}) == "\t\nabzäé😀");
+  CHECK(task->encode("😀zäb") == std::vector<std::int32_t>{7, 4, 5, 3});
+  CHECK(task->encode("").empty());
+}
+
+TEST_CASE("a character that the text has not is named, with those that it has", "[tasks][text]") {
+  const TemporaryFile file("abc é\nabc é\nabc é\nabc é\n");
+  const auto task = make_task(text_config(file.path(), 2, 0.5));
+  CHECK(refusal([&] { (void)task->encode("abß"); }) ==
+        "\"ß\" (U+00DF) does not occur in the text that was learnt; its 6 characters are white space and abcé");
+  const TemporaryFile dense("abcabcabcabc");
+  CHECK_THAT(refusal([&] { (void)make_task(text_config(dense.path(), 2, 0.5))->encode("x"); }),
+             Contains("its 3 characters are abc"));
+  CHECK_THAT(refusal([&] { (void)task->encode("\t"); }), Contains("U+0009 does not occur"));
+  CHECK_THAT(refusal([&] { (void)task->encode("ab\xff"); }), Contains("the given text is not UTF-8: byte 0xFF at byte "
+                                                                      "offset 2, line 1"));
+  CHECK(failure([&] { (void)task->decode(std::vector<std::int32_t>{6}); }) ==
+        "[task.text] token 6 does not exist: the text has 6 different characters");
+}
+
+TEST_CASE("a split shorter than one block is refused with its size", "[tasks][text]") {
+  const TemporaryFile file(std::string(100, 'a'));
+  const auto make = [&](std::int64_t block, double train, double test) {
+    return refusal([&] { make_task(text_config(file.path(), block, train, test)); });
+  };
+  CHECK(make(9, 0.9, 0.0) == "(not refused)");
+  CHECK(make(10, 0.9, 0.0) ==
+        "[data] path = \"" + file.path() + "\" is too short: with train = 0.9 and test = 0 its 100 characters leave 10 "
+        "for the validation split, and a block of 10 takes at least 11; take a longer text, a smaller task.text.block "
+        "or other fractions");
+  CHECK_THAT(make(20, 0.2, 0.0), Contains("leave 20 for the training split, and a block of 20 takes at least 21"));
+  CHECK_THAT(make(20, 0.5, 0.2), Contains("leave 20 for the test split, and a block of 20 takes at least 21"));
+  CHECK(make(19, 0.5, 0.2) == "(not refused)");
+  CHECK_THAT(make(5, 0.9, 0.1), Contains("leave 0 for the validation split"));
+  CHECK_THAT(make(5, 0.9, 0.3), Contains("leave 0 for the validation split"));  // the fractions overlap
+}
+
+TEST_CASE("without a test fraction there is no test split", "[tasks][text]") {
+  const TemporaryFile file(utf8(characters(100)));
+  CHECK(make_task(text_config(file.path(), 4))->evaluation_rows(lm, Split::test) == 0);
+}
+
+TEST_CASE("a text has no label for a row", "[tasks][text]") {
+  const TemporaryFile file(utf8(characters(100)));
+  const auto task = make_task(text_config(file.path(), 4));
+  CHECK(task->refuses(lm).empty());
+  CHECK_THAT(task->refuses(Form::classification), Contains("has no label for a whole row") && Contains("\"decoder\""));
+}
+
+TEST_CASE("chance is the share of training's commonest character in validation", "[tasks][text]") {
+  const TemporaryFile file("aaabbaaacb" "abcaabbbbb");
+  const auto chance = make_task(text_config(file.path(), 2, 0.5))->chance(lm);
+  CHECK(chance.accuracy == 0.3);
+  CHECK(chance.how == "always \"a\" (U+0061), the commonest character of the training split");
+}
+
+TEST_CASE("the fingerprint is of the content, whatever the path", "[tasks][text]") {
+  const TemporaryFile one(utf8(characters(100))), same(utf8(characters(100))), other(utf8(characters(101)));
+  const auto fingerprint = [](const TemporaryFile& file) {
+    return make_task(text_config(file.path(), 4))->fingerprint();
+  };
+  CHECK(fingerprint(one) == fingerprint(same));
+  CHECK(fingerprint(one) != fingerprint(other));
+}
+
+TEST_CASE("a path is relative to the current directory", "[tasks][text]") {
+  const TemporaryFile file(utf8(characters(100)));
+  const std::string relative = std::filesystem::relative(file.path()).string();
+  REQUIRE(std::filesystem::path(relative).is_relative());
+  CHECK(make_task(text_config(relative, 4))->fingerprint() == make_task(text_config(file.path(), 4))->fingerprint());
+}

@@ -1,0 +1,182 @@
+"""The documents' own words, tried: their programs are built and run, their configs checked, their commands known.
+
+Usage: guide_test.py CHECKOUT BUILD      prints TAP; BUILD must hold a finished build
+"""
+
+import pathlib
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+import documents
+from build import Build, tool
+from points import Points, run
+
+checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
+guide = checkout / "docs" / "guide.md"
+every_document = [checkout / "README.md", *sorted((checkout / "docs").glob("*.md"))]
+points = Points()
+
+
+# ---- programs of the guide -------------------------------------------------------------------------------------------
+
+def built_and_run(title, place):
+    """Compiles a program of the guide by the guide's own command, and returns what it prints."""
+    (place / title).write_text(documents.titled(guide, title).text)
+    written = [line for block in documents.blocks(guide) for line in documents.commands(block, "g++")
+               if re.search(rf"(^| ){title}( |$)", line)]
+    assert len(written) == 1, f"the guide must have one g++ command for {title}, it has {len(written)}"
+    command = written[0].removeprefix("g++").replace(" -I. ", f" -I{shlex.quote(str(checkout))} ")
+    command = command.replace(" build/", f" {shlex.quote(str(build.folder))}/")
+    compiler = shlex.join([*build.compiler(), *build.sanitizers()])
+    run(["bash", "-c", compiler + command], cwd=place)
+    return run([f"./{pathlib.Path(title).stem}"], cwd=place)
+
+
+def xor_learns(place):
+    block = documents.titled(guide, "xor.cpp")
+    lines = block.text.splitlines()
+    assert len(lines) <= 40, f"{block.place}: the program has {len(lines)} lines"
+    foreign = [line for line in lines if line.startswith("#include \"") and not line.startswith("#include \"autograd/")]
+    assert not foreign, f"{block.place}: more than the engine: {foreign}"
+    printed = built_and_run("xor.cpp", place)
+    answers = re.findall(r"^([01]) xor ([01]) = (\S+)$", printed, re.M)
+    assert len(answers) == 4, f"it should answer for all four pairs, but printed\n{printed}"
+    for a, b, answer in answers:
+        assert abs(float(answer) - (int(a) ^ int(b))) < 0.05, f"{a} xor {b} came out as {answer}"
+
+
+def attention_by_itself(place):
+    printed = built_and_run("attend.cpp", place)
+    stated = documents.following(guide, documents.titled(guide, "attend.cpp"))
+    while not stated.text.startswith("y ["):
+        stated = documents.following(guide, stated)
+    assert printed.split() == stated.text.split(), f"{stated.place} states\n{stated.text}but it printed\n{printed}"
+
+
+# ---- the sixth score -------------------------------------------------------------------------------------------------
+
+def with_sixth_score(place):
+    """A copy of the sources with the guide's file and word; returns the names of the files that differ."""
+    copy = place / "sources"
+    for folder in ("autograd", "layers", "experiments"):
+        shutil.copytree(checkout / folder, copy / folder)
+    for name in ("meson.build", "meson_options.txt"):
+        shutil.copy(checkout / name, copy)
+    (copy / "tests").mkdir()
+    (copy / "tests" / "meson.build").touch()
+
+    file = "layers/attention/scores/gaussian.cpp"
+    assert not (copy / file).exists(), "the guide's example exists already"
+    (copy / file).write_text(documents.titled(guide, file).text)
+
+    stated = documents.titled(guide, "layers/meson.build").text.strip()
+    meson = copy / "layers" / "meson.build"
+    before = stated.replace(", 'gaussian'", "")
+    assert before != stated and before in meson.read_text().splitlines(), f"layers/meson.build has no line {before}"
+    meson.write_text(meson.read_text().replace(before, stated))
+    return copy
+
+
+def build_sixth_score(place):
+    """What changes with one file and one word is compiled; everything else is taken from the finished build."""
+    other = build.setup_like(with_sixth_score(place), place / "other")
+    objects = other.objects(r"layers/liblayers_f(32|64)\.a\.p/.*(gaussian|scores_table)\.cpp\.o$")
+    assert len(objects) == 4, f"two sources in two precisions, but these are built: {objects}"
+    other.ninja(*objects)
+    return [other.folder / name for name in objects]
+
+
+def known_everywhere(heed, place):
+    listed = run([heed, "variants", "attention.score"])
+    stated = [block for block in documents.blocks(guide) if block.text.lstrip().startswith("gaussian\n")]
+    assert len(stated) == 1, "the guide should show what `heed variants` says of the score"
+    assert stated[0].text.rstrip() in listed, f"{stated[0].place} differs from what is printed:\n{listed}"
+    config = place / "gaussian.toml"
+    config.write_text(documents.titled(guide, "gaussian.toml").text)
+    run([heed, "check", config])
+    out = run([heed, "run", config, "train.steps=3", "train.evaluate_every=@default", "sweep.seeds=[0]", "--out",
+               place / "runs"])
+    assert "gaussian" in out and "bandwidth" in out, out
+
+
+# ---- configs and commands --------------------------------------------------------------------------------------------
+
+def desk(place):
+    """A folder in which the documents' commands make sense: the configs, and the text that they name."""
+    shutil.copytree(checkout / "configs", place / "configs")
+    (place / "input.txt").write_text("First Citizen:\nBefore we proceed any further, hear me speak.\n" * 500)
+    return place
+
+
+def check_config(heed, block, number, at):
+    file = at / "configs" / f"of-the-documents-{number}.toml"
+    file.write_text(block.text)
+    overrides = ["data.path=input.txt"] if re.search(r'kind = "text"', block.text) else []
+    run([heed, "check", file, *overrides], cwd=at)
+
+
+def known_command(heed, line, at):
+    words = shlex.split(line)[1:]
+    if words[0] == "test":
+        return
+    if words[0].startswith("-"):
+        run([heed, words[0]])
+        return
+    helped = run([heed, words[0], "--help"])
+    for word in words[1:]:
+        if word.startswith("--"):
+            assert re.search(rf"(^|\s|,){word.split('=')[0]}\b", helped, re.M), f"{words[0]} has no option {word}"
+    configs = [word for word in words if word.endswith(".toml")]
+    overrides = [word for word in words if re.match(r"[a-z_]+(\.[a-z0-9_]+)*=", word)]
+    if configs and (at / configs[0]).exists():
+        run([heed, "check", configs[0], *overrides], cwd=at)
+    elif configs:
+        assert not configs[0].startswith("configs/"), f"there is no {configs[0]}"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        heed = build.folder / "heed"
+        with points.point("the guide's XOR program uses the engine alone, and learns"):
+            xor_learns(place)
+        with points.point("the guide's attention layer by itself prints what the guide states"):
+            attention_by_itself(place)
+        with points.point("the guide's sixth score needs one new file and one word"):
+            objects = build_sixth_score(place)
+            heed = build.link_with("heed", objects, place / "heed")
+        with points.point("the sixth score is known to `heed variants`, configs and sweeps"):
+            known_everywhere(heed, place)
+        for precision in ("f32", "f64"):
+            with points.point(f"every score and the sixth hold in {precision}: values by pairs, gradients by differences"):
+                mine = [path for path in objects if f"_{precision}." in str(path)]
+                program = build.link_with(f"tests/guide/score_contract_{precision}", mine, place / f"contract_{precision}")
+                printed = run([program])
+                assert re.search(r"^gaussian: holds", printed, re.M), printed
+        at = desk(place / "desk")
+        for document in every_document:
+            relative = document.relative_to(checkout)
+            with points.point(f"{relative}: every config passes `heed check`"):
+                for number, block in enumerate(documents.blocks(document)):
+                    if block.language == "toml":
+                        check_config(heed, block, f"{document.stem}-{number}", at)
+            with points.point(f"{relative}: every command exists, with its options"):
+                for block in documents.blocks(document):
+                    for line in documents.commands(block, "./heed"):
+                        known_command(heed, line, at)
+            with points.point(f"{relative}: every link within the project leads somewhere"):
+                for link in documents.links(document):
+                    assert (document.parent / link).exists(), f"there is no {link}"
+        with points.point("every config of the project passes `heed check`"):
+            for config in sorted((at / "configs").rglob("*.toml")):
+                if config.name.startswith("of-the-documents"):
+                    continue
+                text = ["data.path=input.txt"] if 'kind = "text"' in config.read_text() else []
+                run([heed, "check", config, *text], cwd=at)
+    points.plan()
+
+
+main()

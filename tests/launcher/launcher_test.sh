@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# The launcher's contract, on a project of one source file in a temporary folder. Prints TAP.
+# Package managers are stand-ins that come first in PATH, so that nothing is ever installed.
+# Usage: launcher_test.sh CHECKOUT
+set -uo pipefail
+
+checkout=$1
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+project="$place/a project"
+mkdir -p "$project/tests" "$place/bin" "$place/elsewhere"
+cp "$checkout/heed" "$project/"
+cp "$checkout/tests/count.py" "$project/tests/"
+export TMPDIR="$place"
+unset HEED_BUILD HEED_SETUP
+
+cat >"$project/meson.build" <<'MESON'
+project('heed', 'cpp')
+heed = executable('heed', 'main.cpp')
+test('exit status', heed, args : ['first'], suite : 'good')
+test('stated', find_program('stated.sh'), suite : 'good')
+MESON
+cat >"$project/main.cpp" <<'CPP'
+#include <cstdio>
+#include <cstring>
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) std::printf("<%s>", argv[i]);
+  std::printf("\n");
+  return argc > 1 && std::strcmp(argv[1], "fail") == 0 ? 2 : 0;
+}
+CPP
+printf '#!/bin/sh\necho "All tests passed (9 assertions in 7 test cases)"\n' >"$project/stated.sh"
+chmod +x "$project/stated.sh"
+
+points=0
+point() {  # point WHAT STATUS: prints one point of TAP; on failure with what the launcher last said
+  points=$((points + 1))
+  if (($2 == 0)); then
+    echo "ok $points - $1"
+  else
+    echo "not ok $points - $1"
+    sed 's/^/# /' "$place/out" "$place/err"
+  fi
+}
+heed() { (cd "$place/elsewhere" && "$project/heed" "$@" >"$place/out" 2>"$place/err"); }
+last_is() { [[ $(tail -n 1 "$place/out") == "$1" ]]; }
+err_has() { grep -qF -- "$1" "$place/err"; }
+fake() { cat >"$place/bin/$1"; chmod +x "$place/bin/$1"; }
+
+# Stand-ins for the package managers: everything is installed, but for g++ where the file `installed` is missing.
+export PATH="$place/bin:$PATH"
+fake dpkg-query <<'SH'
+#!/bin/sh
+[ -f "$FAKES/installed" ] && have=installed || have=not-installed
+for package in "$@"; do
+  case $package in
+    g++) echo "$have g++" ;;
+    -* | *Status*) ;;
+    *) echo "installed $package" ;;
+  esac
+done
+SH
+fake sudo <<'SH'
+#!/bin/sh
+[ "$1" = -n ] && shift
+exec "$@"
+SH
+fake apt-get <<'SH'
+#!/bin/sh
+echo "apt-get $*" >>"$FAKES/calls"
+case $1 in
+  update) touch "$FAKES/updated" ;;
+  install) [ -f "$FAKES/updated" ] || { echo "E: Unable to locate package g++"; exit 100; }; touch "$FAKES/installed" ;;
+esac
+SH
+export FAKES="$place"
+touch "$place/installed"
+
+heed run "a b" --x=1
+status=$?
+point "a first start builds and hands over" "$status"
+[[ $(<"$place/out") == "<run><a b><--x=1>" ]]
+point "arguments arrive as they were given, and nothing else is on standard output" $?
+
+heed fail
+[[ $? == 2 ]]
+point "the exit status is the command's" $?
+
+best=1000
+for _ in 1 2 3 4 5; do
+  start=$(date +%s%N)
+  heed run
+  took=$((($(date +%s%N) - start) / 1000000))
+  ((took < best)) && best=$took
+done
+((best < 300))
+point "a start with nothing to build takes under 0.3 s (took $best ms)" $?
+[[ ! -s $place/err ]]
+point "a start with nothing to build says nothing" $?
+
+ln -sf "$project/heed" "$place/elsewhere/link"
+(cd "$place/elsewhere" && ./link run >"$place/out" 2>"$place/err") && [[ $(<"$place/out") == "<run>" ]]
+point "it may be called through a link" $?
+
+echo 'int more() { return 0; }' >"$project/more.cpp"
+sed -i "s/'main.cpp'/'main.cpp', 'more.cpp'/" "$project/meson.build"
+heed run && err_has "building"
+point "an added source is built" $?
+
+heed test && last_is "8 passed, 0 failed"
+point "heed test ends with the count of test cases" $?
+heed test stated && last_is "7 passed, 0 failed"
+point "heed test NAME runs that test alone" $?
+heed test good && last_is "8 passed, 0 failed"
+point "heed test SUITE runs that suite" $?
+printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"; exit 2\n' >"$project/stated.sh"
+heed test
+[[ $? == 1 ]] && last_is "6 passed, 2 failed"
+point "failed tests are counted and give exit status 1" $?
+printf '#!/bin/sh\nkill -SEGV $$\n' >"$project/stated.sh"
+heed test
+[[ $? == 1 ]] && last_is "1 passed, 1 failed"
+point "a test program that crashes counts as a failure" $?
+
+echo 'this does not compile' >>"$project/more.cpp"
+heed run
+[[ $? == 1 ]] && err_has "this does not compile" && err_has "the build failed"
+point "a failed build shows the compiler's errors" $?
+echo 'int more() { return 0; }' >"$project/more.cpp"
+heed run
+point "and the next start goes on from there" $?
+
+rm -rf "$project/build"
+(cd "$place" && "$project/heed" first >"$place/first" 2>&1) &
+heed second && wait $! && [[ $(<"$place/out") == "<second>" && $(tail -n 1 "$place/first") == "<first>" ]]
+point "two starts at once do not disturb each other" $?
+
+mv "$project" "$place/moved"
+project="$place/moved"
+heed run && [[ $(<"$place/out") == "<run>" ]]
+point "a checkout that was moved is built anew" $?
+
+rm "$place/installed"
+rm -rf "$project/build"
+heed run && err_has "  g++" && grep -q "^apt-get install .* g++$" "$place/calls"
+point "what is missing is listed, then installed" $?
+grep -q "^apt-get update" "$place/calls"
+point "new package lists are fetched where the old ones do not do" $?
+: >"$place/calls"
+heed run && [[ ! -s $place/calls ]]
+point "what is there is not installed again" $?
+
+fake apt-get <<'SH'
+#!/bin/sh
+echo "E: no network"
+exit 100
+SH
+rm -rf "$project/build" "$place/installed"
+heed run
+[[ $? == 1 ]] && err_has "no network" && err_has "apt-get install --no-install-recommends g++" &&
+  [[ ! -e $project/build ]]
+point "where apt-get fails it says why and what to install by hand" $?
+
+echo "1..$points"

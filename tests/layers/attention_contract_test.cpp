@@ -1,0 +1,261 @@
+// What every attention keeps to, whatever its score, its normaliser and its mask: all registered ones are held to it.
+#include "tests/layers/attention_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// Scores of a few products of numbers below 1, through an exponential.
+constexpr double tolerance = 20 * rounding;
+
+// Lengths that do not divide the kernels' tiles, and one position.
+std::vector<Extents> problems(bool equal_widths) {
+  std::vector<Extents> out;
+  for (auto [queries, keys] : {std::pair{1, 1}, {1, 17}, {3, 3}, {5, 1}, {17, 17}, {5, 33}, {33, 16}})
+    for (int heads : {1, 3}) {
+      out.push_back({.heads = heads, .queries = queries, .keys = keys});
+      if (!equal_widths)
+        out.push_back({.heads = heads, .queries = queries, .keys = keys, .query_width = 7, .key_width = 3});
+    }
+  out.push_back({.batch = 1, .heads = 2, .queries = 9, .keys = 9, .query_width = 17, .key_width = 17, .value_width = 17});
+  return out;
+}
+
+// Query i's results of every batch entry and head.
+std::vector<Real> rows_before(const std::vector<Real>& y, const Extents& e, std::int64_t queries, std::int64_t width) {
+  std::vector<Real> out;
+  for (std::int64_t head = 0; head < e.batch * e.heads; ++head) {
+    const auto begin = y.begin() + head * e.queries * width;
+    out.insert(out.end(), begin, begin + queries * width);
+  }
+  return out;
+}
+
+// Replaces what stands at keys from `first` on by large numbers.
+void disturb(Operand& x, const Extents& e, std::int64_t first) {
+  const std::int64_t width = x.shape[3];
+  for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
+    for (std::int64_t j = first; j < e.keys; ++j)
+      for (std::int64_t d = 0; d < width; ++d)
+        x.values[static_cast<std::size_t>((head * e.keys + j) * width + d)] = static_cast<Real>(50 + 3 * j - 7 * d);
+}
+
+} // namespace
+
+TEST_CASE("every attention equals the plain loops over pairs, under every mask", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
+    for (const Extents& e : problems(score.equal_widths)) {
+      AttentionCase attention(choice, e);
+      for (const MaskCase& mask : masks(e)) {
+        INFO(e.text() << ", " << mask.name);
+        const Attended found = attention(mask()), expected = attention.naive(mask());
+        CHECK(distance(found.weights, expected.weights) < tolerance);
+        CHECK(distance(found.result, expected.result) < tolerance);
+      }
+    }
+  });
+}
+
+TEST_CASE("a query that may attend to nothing gives zeros and zero gradients", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.heads = 2, .queries = 4, .keys = 5};
+    AttentionCase attention(choice, e);
+    const std::vector<std::int32_t> lengths = {0, 0};
+    Tape tape;
+    Pass pass = attention.weights.pass(tape, {.training = true});
+    for (Operand* x : {&attention.q, &attention.k, &attention.v}) x->gradient.assign(x->values.size(), Real(7));
+    attention.weights.gradients.assign(attention.weights.gradients.size(), Real(7));
+    Tensor weights;
+    const Tensor q = attention.q.on(tape), k = attention.k.on(tape), v = attention.v.on(tape);
+    const Tensor y = attention.attention(
+        pass, {.queries = q, .values = v, .keys = k, .mask = {.lengths = lengths.data()}}, &weights);
+    CHECK(all_zero(read(weights)));
+    CHECK(all_zero(read(y)));
+    tape.backward(weighted_sum(y));
+    pass.finish_gradients();
+    for (const auto& [operand, leaf] : {std::pair{&attention.q, q}, {&attention.k, k}, {&attention.v, v}})
+      CHECK((Tape::untouched(leaf) || all_zero(operand->gradient)));
+    for (const auto& entry : attention.weights.parameters.entries()) {
+      INFO(entry.name);
+      CHECK(all_zero(attention.weights.gradient(entry.name)));
+    }
+  });
+}
+
+TEST_CASE("the future changes nothing in the past, bit for bit", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    for (std::int64_t length : {3, 17, 33})
+      for (std::int64_t offset : {0, 2}) {
+        const Extents e{.heads = 2, .queries = length, .keys = length + offset};
+        AttentionCase attention(choice, e);
+        const Mask mask{.causal = true, .offset = offset};
+        const Attended before = attention(mask);
+        for (std::int64_t past : {std::int64_t{1}, length / 2, length - 1}) {
+          INFO(e.text() << ", keys from " << past + offset << " on disturbed");
+          disturb(attention.k, e, past + offset);
+          disturb(attention.v, e, past + offset);
+          const Attended after = attention(mask);
+          CHECK(rows_before(after.result, e, past, e.value_width) == rows_before(before.result, e, past, e.value_width));
+          CHECK(rows_before(after.weights, e, past, e.keys) == rows_before(before.weights, e, past, e.keys));
+          CHECK(after.result != before.result);
+          attention.k = Operand(e.k(), 2, {-1, 1, 0});
+          attention.v = Operand(e.v(), 3, {-1, 1, 0});
+        }
+      }
+  });
+}
+
+TEST_CASE("the past has no gradient to the future", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const std::int64_t past = 4;
+    const Extents e{.heads = 2, .queries = 9, .keys = 9};
+    AttentionCase attention(choice, e);
+    Tape tape;
+    Pass pass = attention.weights.pass(tape);
+    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape), .values = attention.v.on(tape),
+                                                .keys = attention.k.on(tape), .mask = {.causal = true}});
+    tape.backward(weighted_sum(slice(y, 2, 0, past)));
+    for (const Operand* x : {&attention.q, &attention.k, &attention.v})
+      for (std::int64_t head = 0; head < e.batch * e.heads; ++head) {
+        const auto begin = x->gradient.begin() + head * 9 * x->shape[3];
+        CHECK(all_zero({begin + past * x->shape[3], begin + 9 * x->shape[3]}));
+      }
+    CHECK_FALSE(all_zero(attention.v.gradient));
+  });
+}
+
+TEST_CASE("padded keys and values change nothing, bit for bit", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.heads = 2, .queries = 6, .keys = 19};
+    AttentionCase attention(choice, e);
+    const std::vector<std::int32_t> lengths = {11, 7};
+    const Mask mask{.lengths = lengths.data()};
+    const Attended before = attention(mask);
+    disturb(attention.k, e, 11);
+    disturb(attention.v, e, 11);
+    const Attended after = attention(mask);
+    CHECK(after.result == before.result);
+    CHECK(after.weights == before.weights);
+  });
+}
+
+TEST_CASE("with softmax, weights sum to 1 where a query attends to anything", "[attention][contract]") {
+  for (const ScoreInfo* score : scores()) {
+    const Extents e{.heads = 3, .queries = 6, .keys = 17};
+    AttentionCase attention(choice_of(*score), e);
+    for (const MaskCase& mask : masks(e)) {
+      INFO(score->about.name << ", " << mask.name);
+      const std::vector<Real> w = attention(mask()).weights;
+      std::vector<double> sums, expected;
+      for (std::int64_t r = 0; r < e.batch * e.heads * e.queries; ++r) {
+        const std::int64_t b = r / (e.heads * e.queries), i = r % e.queries;
+        double total = 0;
+        bool any = false;
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          total += static_cast<double>(w[static_cast<std::size_t>(r * e.keys + j)]);
+          any = any || may_attend(mask(), e, b, i, j);
+        }
+        sums.push_back(total);
+        expected.push_back(any ? 1 : 0);
+      }
+      CHECK(distance(sums, expected) < tolerance);
+    }
+  }
+}
+
+TEST_CASE("the returned weights are what the values are summed with", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.heads = 2, .queries = 5, .keys = 7};
+    AttentionCase attention(choice, e);
+    Tape tape;
+    Pass pass = attention.weights.pass(tape, {.keep_weights = true});
+    Tensor w;
+    const Tensor v = attention.v.on(tape);
+    const Tensor y = attention.attention(
+        pass, {.queries = attention.q.on(tape), .values = v, .keys = attention.k.on(tape), .mask = {.causal = true}}, &w);
+    CHECK(w.shape == Shape{2, 2, 5, 7});
+    CHECK(distance(read(matmul(w, v)), read(y)) < tolerance);
+    REQUIRE(pass.attention_weights.size() == 1);
+    CHECK(read(pass.attention_weights[0]) == read(w));
+  });
+}
+
+TEST_CASE("keys are the values if not given", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.heads = 2, .queries = 3, .keys = 6, .query_width = 4, .key_width = 4, .value_width = 4};
+    AttentionCase attention(choice, e);
+    Tape tape;
+    Pass pass = attention.weights.pass(tape);
+    const Tensor q = attention.q.on(tape), v = attention.v.on(tape);
+    const auto without = read(attention.attention(pass, {.queries = q, .values = v}));
+    const auto with = read(attention.attention(pass, {.queries = q, .values = v, .keys = v}));
+    CHECK(without == with);
+  });
+}
+
+TEST_CASE("inputs without a head axis are those with one head", "[attention][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.queries = 3, .keys = 6};
+    AttentionCase attention(choice, e);
+    for (const MaskCase& mask : masks(e)) {
+      INFO(mask.name);
+      Tape tape;
+      Pass pass = attention.weights.pass(tape);
+      const auto flat = [&](Operand& x) { return reshape(x.on(tape), {x.shape[0], x.shape[2], x.shape[3]}); };
+      Tensor w;
+      const Tensor y = attention.attention(
+          pass, {.queries = flat(attention.q), .values = flat(attention.v), .keys = flat(attention.k), .mask = mask()}, &w);
+      CHECK(y.shape == Shape{2, 3, 3});
+      CHECK(w.shape == Shape{2, 1, 3, 6});
+      const Attended four = attention(mask());
+      CHECK(read(y) == four.result);
+      CHECK(read(w) == four.weights);
+    }
+  });
+}
+
+TEST_CASE("heads are views of one projection as well as tensors of their own", "[attention][contract]") {
+  // [B, T, H D] seen as [B, H, T, D], as multi-head attention has it.
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    const Extents e{.heads = 3, .queries = 9, .keys = 9};
+    AttentionCase attention(choice, e);
+    Tape tape;
+    Pass pass = attention.weights.pass(tape);
+    const auto interleaved = [&](Operand& x) { return transpose(contiguous(transpose(x.on(tape), 1, 2)), 1, 2); };
+    const Tensor y = attention.attention(pass, {.queries = interleaved(attention.q), .values = interleaved(attention.v),
+                                                .keys = interleaved(attention.k), .mask = {.causal = true}});
+    CHECK(distance(read(y), attention({.causal = true}).result) < tolerance);
+  });
+}
+
+TEST_CASE("attention refuses what does not fit, and says what it was given", "[attention]") {
+  AttentionCase attention(choice_of(score_info("dot")), {.heads = 2});
+  Tape tape;
+  Pass pass = attention.weights.pass(tape);
+  const auto message = [&](const Shape& q, const Shape& k, const Shape& v) -> std::string {
+    try {
+      attention.attention(pass, {.queries = tape.zeros(q), .values = tape.zeros(v), .keys = tape.zeros(k), .mask = {}});
+    } catch (const Failed& e) {
+      return e.what();
+    }
+    return "";
+  };
+  using Catch::Contains;
+  CHECK_THAT(message({2, 2, 5, 4}, {2, 2, 5, 4}, {2, 5, 4}), Contains("[attention]") && Contains("4, 4 and 3"));
+  CHECK_THAT(message({2, 3, 5, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}), Contains("2 heads") && Contains("[2, 3, 5, 4]"));
+  CHECK_THAT(message({3, 2, 5, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}), Contains("batch") && Contains("[3, 2, 5, 4]"));
+  CHECK_THAT(message({2, 2, 5, 4}, {2, 2, 5, 4}, {2, 2, 6, 4}), Contains("one length") && Contains("[2, 2, 6, 4]"));
+  CHECK_THAT(message({2, 2, 5, 3}, {2, 2, 5, 4}, {2, 2, 5, 4}), Contains("widths") && Contains("[2, 2, 5, 3]"));
+  CHECK(message({2, 2, 5, 4}, {2, 2, 6, 4}, {2, 2, 6, 9}).empty());
+  for (const ScoreInfo* score : scores()) {
+    if (!score->equal_widths) continue;
+    Weights w;
+    CHECK_THROWS_WITH(Attention(w.scope(), choice_of(*score), {.heads = 1, .query_width = 4, .key_width = 5}),
+                      Contains(score->about.name) && Contains("4 and 5"));
+  }
+  Weights w;
+  LayerChoice unknown;
+  unknown.attention.score = "dott";
+  CHECK_THROWS_WITH(Attention(w.scope(), unknown, {1, 4, 4}), Contains("dott") && Contains("scaled_dot"));
+}

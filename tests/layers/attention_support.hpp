@@ -1,0 +1,164 @@
+// Attention for tests: problems of stated shapes, masks of every kind, and the answer in plain loops.
+#pragma once
+
+#include "layers/attention/attention.hpp"
+#include "tests/layers/layer_support.hpp"
+
+#include <cstdlib>
+
+namespace heed::HEED_REAL {
+
+/// The extents of an attention problem.
+struct Extents {
+  std::int64_t batch = 2, heads = 1, queries = 5, keys = 5, query_width = 4, key_width = 4, value_width = 3;
+
+  Shape q() const { return {batch, heads, queries, query_width}; }
+  Shape k() const { return {batch, heads, keys, key_width}; }
+  Shape v() const { return {batch, heads, keys, value_width}; }
+  ScoreShape score() const { return {heads, query_width, key_width}; }
+  std::string text() const { return "q " + q().text() + ", k " + k().text() + ", v " + v().text(); }
+};
+
+/// A mask with the memory that it points to.
+struct MaskCase {
+  std::string name;
+  Mask mask;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::uint8_t> allowed;
+
+  Mask operator()() const {
+    Mask m = mask;
+    if (!lengths.empty()) m.lengths = lengths.data();
+    if (!allowed.empty()) m.allowed = allowed.data();
+    return m;
+  }
+};
+
+/// Masks of every kind that the contract names (autograd/mask.hpp), and all of them at once. Some leave rows without any
+/// key: lengths of 0, windows beyond the last key, rows of `allowed` without an entry.
+inline std::vector<MaskCase> masks(const Extents& e) {
+  std::vector<std::int32_t> lengths, none;
+  for (std::int64_t b = 0; b < e.batch; ++b) {
+    lengths.push_back(static_cast<std::int32_t>(b % 2 ? e.keys : (e.keys + 1) / 2));
+    none.push_back(static_cast<std::int32_t>(b % 2 ? 0 : e.keys));
+  }
+  const auto pattern = [&](std::int64_t matrices) {
+    std::vector<std::uint8_t> out;
+    for (std::int64_t i = 0; i < matrices * e.queries; ++i)
+      for (std::int64_t j = 0; j < e.keys; ++j)
+        out.push_back(i % 4 == 2 ? 0 : static_cast<std::uint8_t>((5 * i + 3 * j + i * j) % 3 == 0 ? 0 : 1));
+    return out;
+  };
+  const std::vector<std::uint8_t> shared = pattern(1), each = pattern(e.batch);
+  return {{"no mask", {}, {}, {}},
+          {"causal", {.causal = true}, {}, {}},
+          {"causal after 2 earlier keys", {.causal = true, .offset = 2}, {}, {}},
+          {"padding", {}, lengths, {}},
+          {"a row that is all padding", {}, none, {}},
+          {"window", {.window = 1}, {}, {}},
+          {"causal window after 1 earlier key", {.causal = true, .offset = 1, .window = 2}, {}, {}},
+          {"allowed, one matrix", {}, {}, shared},
+          {"allowed, a matrix for each row", {.allowed_shared = false}, {}, each},
+          {"everything at once", {.causal = true, .offset = 1, .window = 3, .allowed_shared = false}, lengths, each}};
+}
+
+/// May query i of batch entry b attend to key j? As autograd/mask.hpp states it, one condition after the other.
+inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int64_t i, std::int64_t j) {
+  if (m.causal && j > i + m.offset) return false;
+  if (m.window >= 0 && std::abs(j - (i + m.offset)) > m.window) return false;
+  if (m.lengths && j >= m.lengths[b]) return false;
+  if (m.allowed && !m.allowed[((m.allowed_shared ? 0 : b) * e.queries + i) * e.keys + j]) return false;
+  return true;
+}
+
+/// The choice of one score and one normaliser.
+inline LayerChoice choice_of(const ScoreInfo& score, const OptionValues& score_options = {},
+                             const std::string& normalizer = "softmax", const OptionValues& normalizer_options = {}) {
+  LayerChoice c;
+  c.attention.score = score.about.name;
+  c.attention.normalizer = normalizer;
+  c.score_options = score_options;
+  c.normalizer_options = normalizer_options;
+  return c;
+}
+
+/// Weights [B, H, Tq, Tk] and results [B, H, Tq, Dv] of an attention.
+struct Attended {
+  std::vector<Real> weights, result;
+};
+
+/// The same in plain loops over pairs, made of ScoreInfo::pair and NormalizerInfo::row alone.
+inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& normalizer, const LayerChoice& choice,
+                                Parameters& parameters, const Extents& e, const std::vector<Real>& q,
+                                const std::vector<Real>& k, const std::vector<Real>& v, const Mask& mask) {
+  std::vector<const Real*> own;
+  for (std::size_t p = 0; p < parameters.entries().size(); ++p) own.push_back(parameters.values(ParameterId{p}));
+  Attended out;
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t h = 0; h < e.heads; ++h)
+      for (std::int64_t i = 0; i < e.queries; ++i) {
+        const std::int64_t head = b * e.heads + h;
+        std::vector<Real> scores, weights(static_cast<std::size_t>(e.keys)), row;
+        for (std::int64_t j = 0; j < e.keys; ++j)
+          if (may_attend(mask, e, b, i, j))
+            scores.push_back(score.pair({q.data() + (head * e.queries + i) * e.query_width,
+                                         k.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
+                                         &choice.score_options}));
+        row.resize(scores.size());
+        normalizer.row(scores.data(), row.data(), static_cast<std::int64_t>(scores.size()), choice.normalizer_options);
+        std::size_t next = 0;
+        std::vector<double> y(static_cast<std::size_t>(e.value_width));
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          if (!may_attend(mask, e, b, i, j)) continue;
+          weights[static_cast<std::size_t>(j)] = row[next++];
+          for (std::int64_t d = 0; d < e.value_width; ++d)
+            y[static_cast<std::size_t>(d)] += static_cast<double>(weights[static_cast<std::size_t>(j)]) *
+                                              static_cast<double>(v[static_cast<std::size_t>((head * e.keys + j) *
+                                                                                            e.value_width + d)]);
+        }
+        out.weights.insert(out.weights.end(), weights.begin(), weights.end());
+        for (double x : y) out.result.push_back(static_cast<Real>(x));
+      }
+  return out;
+}
+
+/// Queries, keys and values of a problem, and an attention with drawn parameters that is called on them.
+struct AttentionCase {
+  Extents extents;
+  LayerChoice choice;
+  Weights weights;
+  Attention attention;
+  Operand q, k, v;
+
+  AttentionCase(const LayerChoice& c, const Extents& e)
+      : extents(e), choice(c), attention(weights.scope(), c, e.score()), q(e.q(), 1, {-1, 1, 0}),
+        k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+    weights.fill(4);
+  }
+
+  Attended operator()(const Mask& mask) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    Tensor w;
+    const Tensor y = attention(pass, {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask}, &w);
+    return {read(w), read(y)};
+  }
+
+  Attended naive(const Mask& mask) {
+    return naive_attention(score_info(choice.attention.score), normalizer_info(choice.attention.normalizer), choice,
+                           weights.parameters, extents, q.values, k.values, v.values, mask);
+  }
+};
+
+/// Each score in each of its setups, with each normaliser in each of its own.
+inline void for_each_attention(const std::function<void(const LayerChoice&, const ScoreInfo&)>& use) {
+  for (const ScoreInfo* score : scores())
+    for (const Setup& s : setups(score->about))
+      for (const NormalizerInfo* normalizer : normalizers())
+        for (const Setup& n : setups(normalizer->about)) {
+          INFO("score " << s.text << ", normaliser " << n.text);
+          use(choice_of(*score, s.options, normalizer->about.name, n.options), *score);
+        }
+}
+
+} // namespace heed::HEED_REAL

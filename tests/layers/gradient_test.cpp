@@ -1,0 +1,174 @@
+// Gradients of every layer in every form, by inputs and parameters, against differences in double precision.
+#include "layers/block.hpp"
+#include "layers/embedding.hpp"
+#include "layers/position/position.hpp"
+#include "tests/layers/attention_support.hpp"
+#include "tests/layers/module_check.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+const Domain moderate{-1, 1, 0};
+
+std::vector<std::string> words_of(const std::vector<Option>& options, const std::string& name) {
+  for (const Option& option : options)
+    if (option.name == name) return option.words;
+  throw Failed("there is no option " + name);
+}
+std::vector<Option> block_options() { return block_option_table().options(); }
+
+} // namespace
+
+TEST_CASE("every attention has the right gradient under every mask", "[gradient][attention]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
+    const std::int64_t key_width = score.equal_widths ? 3 : 2;
+    const Extents e{.heads = 2, .queries = 4, .keys = 5, .query_width = 3, .key_width = key_width, .value_width = 2};
+    for (const MaskCase& mask : masks(e)) {
+      INFO(mask.name);
+      AttentionCase attention(choice, e);
+      check_module(attention.weights, {attention.q, attention.k, attention.v},
+                   [&](Pass& pass, const std::vector<Tensor>& x) {
+                     return attention.attention(
+                         pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask()});
+                   });
+    }
+  });
+}
+
+TEST_CASE("attention has the right gradient where queries, keys and values are one tensor", "[gradient][attention]") {
+  for (const ScoreInfo* score : scores()) {
+    INFO(score->about.name);
+    const Extents e{.batch = 1, .heads = 2, .queries = 4, .keys = 4, .query_width = 3, .key_width = 3, .value_width = 3};
+    AttentionCase attention(choice_of(*score), e);
+    check_module(attention.weights, {attention.q}, [&](Pass& pass, const std::vector<Tensor>& x) {
+      return attention.attention(pass, {.queries = x[0], .values = x[0], .mask = {.causal = true}});
+    });
+  }
+}
+
+TEST_CASE("attention has the right gradient through its weights as well", "[gradient][attention]") {
+  for (const ScoreInfo* score : scores()) {
+    INFO(score->about.name);
+    const Extents e{.batch = 1, .heads = 2, .queries = 3, .keys = 4, .query_width = 3, .key_width = 3};
+    AttentionCase attention(choice_of(*score), e);
+    check_module(attention.weights, {attention.q, attention.k, attention.v},
+                 [&](Pass& pass, const std::vector<Tensor>& x) {
+                   Tensor w;
+                   const Tensor y = attention.attention(
+                       pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = {.causal = true, .offset = 1}}, &w);
+                   return add(weighted_sum(y), weighted_sum(mul(w, w)));
+                 });
+  }
+}
+
+TEST_CASE("multi-head attention has the right gradient: self, cross, and with a head width of its own",
+          "[gradient][attention]") {
+  const std::vector<std::int32_t> lengths = {5, 3};
+  for (const ScoreInfo* score : scores())
+    for (std::int64_t head_width : {0, 3})
+      for (bool bias : {true, false}) {
+        INFO(score->about.name << ", head_width " << head_width << ", bias " << bias);
+        LayerChoice choice = choice_of(*score);
+        choice.attention.head_width = head_width;
+        Weights own;
+        const MultiHeadAttention self(own.scope(), choice, {.width = 4, .memory_width = 0, .heads = 2, .bias = bias},
+                                      Init::normal(1));
+        own.fill(6);
+        check_module(own, {Operand({1, 4, 4}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
+          return self(pass, x[0], {.causal = true});
+        });
+        Weights other;
+        const MultiHeadAttention cross(other.scope(), choice, {.width = 4, .memory_width = 3, .heads = 2, .bias = bias},
+                                       Init::normal(1));
+        other.fill(7);
+        check_module(other, {Operand({2, 2, 4}, 1, moderate), Operand({2, 5, 3}, 2, moderate)},
+                     [&](Pass& pass, const std::vector<Tensor>& x) {
+                       return cross(pass, x[0], x[1], {.lengths = lengths.data()});
+                     });
+      }
+}
+
+TEST_CASE("every positional scheme has the right gradient, added and concatenated", "[gradient][position]") {
+  for (const PositionInfo* info : positions())
+    for (const Setup& setup : setups(info->about))
+      for (const std::string& combine : words_of(position_option_table().options(), "combine"))
+        for (const std::string& concat : words_of(position_option_table().options(), "concat"))
+          for (std::int64_t width : {0, 2}) {
+            INFO(setup.text << ", " << combine << ", " << concat << ", width " << width);
+            Weights weights;
+            const PositionalEmbedding position(
+                weights.scope(), {.kind = info->about.name, .combine = combine, .width = width, .concat = concat},
+                setup.options, 4, 6);
+            weights.fill(8);
+            check_module(weights, {Operand({2, 3, 4}, 1, moderate)},
+                         [&](Pass& pass, const std::vector<Tensor>& x) { return position(pass, x[0], 2); });
+          }
+}
+
+TEST_CASE("linear, embedding and the norms have the right gradient", "[gradient]") {
+  for (bool bias : {true, false}) {
+    Weights weights;
+    const Linear map(weights.scope() / "map", 3, 5, bias);
+    weights.fill(1);
+    check_module(weights, {Operand({2, 3, 3}, 1)},
+                 [&](Pass& pass, const std::vector<Tensor>& x) { return map(pass, x[0]); });
+    for (const std::string& kind : words_of(block_options(), "norm_kind")) {
+      INFO(kind << ", bias " << bias);
+      Weights gains;
+      const Norm norm(gains.scope() / "norm", kind, 5, bias);
+      gains.fill(2);
+      check_module(gains, {Operand({2, 3, 5}, 1)},
+                   [&](Pass& pass, const std::vector<Tensor>& x) { return norm(pass, x[0]); });
+    }
+  }
+  Weights weights;
+  const Embedding embed(weights.scope() / "embedding", 5, 3);
+  weights.fill(3);
+  const std::vector<std::int32_t> tokens = {4, 0, 4, 4, 1, 0};
+  check_module(weights, {},
+               [&](Pass& pass, const std::vector<Tensor>&) { return embed(pass, tokens.data(), {2, 3}); });
+}
+
+TEST_CASE("the feed-forward network has the right gradient with every activation", "[gradient]") {
+  for (const std::string& activation : words_of(block_options(), "activation"))
+    for (bool bias : {true, false}) {
+      INFO(activation << ", bias " << bias);
+      Weights weights;
+      const FeedForward ffn(weights.scope(), activation, 3, 5, bias, Init::normal(1));
+      weights.fill(4);
+      check_module(weights, {Operand({2, 3, 3}, 1)},
+                   [&](Pass& pass, const std::vector<Tensor>& x) { return ffn(pass, x[0]); });
+    }
+}
+
+TEST_CASE("the block has the right gradient with every residual connection and norm", "[gradient]") {
+  const std::vector<std::int32_t> lengths = {4, 2};
+  for (const std::string& residual : words_of(block_options(), "residual"))
+    for (const std::string& norm : words_of(block_options(), "norm"))
+      for (const std::string& kind : words_of(block_options(), "norm_kind"))
+        for (bool causal : {true, false}) {
+          INFO("residual " << residual << ", norm " << norm << ", " << kind << ", causal " << causal);
+          LayerChoice choice;
+          choice.attention.causal = causal;
+          choice.block = {.residual = residual, .norm = norm, .norm_kind = kind, .ffn_width = 5, .bias = causal};
+          Weights weights;
+          const Block block(weights.scope(), choice, {4, 2, Init::normal(1)});
+          weights.fill(5);
+          check_module(weights, {Operand({2, 4, 4}, 1)}, [&](Pass& pass, const std::vector<Tensor>& x) {
+            return block(pass, x[0], {.lengths = lengths.data()});
+          });
+        }
+}
+
+TEST_CASE("dropout within attention and block has the right gradient", "[gradient]") {
+  LayerChoice choice;
+  choice.attention.dropout = 0.3;
+  choice.block.dropout = 0.4;
+  Weights weights;
+  const Block block(weights.scope(), choice, {4, 2, Init::normal(1)});
+  weights.fill(5);
+  check_module(weights, {Operand({2, 4, 4}, 1)},
+               [&](Pass& pass, const std::vector<Tensor>& x) { return block(pass, x[0], {}); });
+}

@@ -1,0 +1,100 @@
+// What the tests of layers share: parameters drawn at random, passes, and the settings that a variant can have.
+#pragma once
+
+#include "layers/module.hpp"
+#include "layers/variant.hpp"
+#include "tests/autograd/close.hpp"
+#include "tests/autograd/drawn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// The parameters of the layers under test, with memory for their gradients.
+struct Weights {
+  Parameters parameters;
+  std::vector<Real> gradients;
+
+  Scope scope(double deviation = 0.5) { return {parameters, Init::normal(deviation)}; }
+  /// Once all layers are made. Every number is drawn anew, biases and gains too, so that none of them stays at 0 or 1.
+  void fill(std::uint64_t seed, const Domain& domain = {-1, 1, 0}) {
+    gradients.assign(static_cast<std::size_t>(parameters.extent()), Real{0});
+    for (std::size_t i = 0; i < parameters.entries().size(); ++i) {
+      const std::vector<Real> drawn = draw(parameters.entries()[i].shape.size(), seed + i, domain);
+      std::copy(drawn.begin(), drawn.end(), parameters.values(ParameterId{i}));
+    }
+  }
+  Pass pass(Tape& tape, const Pass::Options& options = {}) { return {tape, parameters, gradients.data(), options}; }
+
+  std::vector<Real> gradient(const std::string& name) const {
+    const Parameters::Entry* e = parameters.find(name);
+    if (!e) throw Failed("there is no parameter " + name);
+    return {gradients.begin() + e->offset, gradients.begin() + e->offset + e->shape.size()};
+  }
+  void set(const std::string& name, const std::vector<Real>& values) {
+    const Parameters::Entry* e = parameters.find(name);
+    if (!e) throw Failed("there is no parameter " + name);
+    if (e->shape.size() != static_cast<std::int64_t>(values.size()))
+      throw Failed(name + " is " + e->shape.text() + ", not of " + std::to_string(values.size()) + " numbers");
+    std::copy(values.begin(), values.end(), parameters.values() + e->offset);
+  }
+};
+
+/// Values that an option may have, its default not among them: every word, numbers on both sides of the default.
+inline std::vector<Value> other_values(const Option& option) {
+  std::vector<Value> candidates, out;
+  for (const std::string& word : option.words) {
+    if (option.type == OptionType::text) candidates.emplace_back(word);
+    if (option.type == OptionType::word_or_number) candidates.emplace_back(WordOrNumber{word, 0});
+  }
+  if (option.type == OptionType::word_or_number) candidates.emplace_back(WordOrNumber{"", 0.7});
+  if (const auto* b = std::get_if<bool>(&option.default_value)) candidates.emplace_back(!*b);
+  if (const auto* n = std::get_if<std::int64_t>(&option.default_value))
+    for (std::int64_t v : {*n - 1, *n + 1, *n + 3}) candidates.emplace_back(v);
+  if (const auto* x = std::get_if<double>(&option.default_value))
+    for (double v : {*x / 4, *x * 2, *x + 0.25}) candidates.emplace_back(v);
+  for (Value& value : candidates) {
+    const auto allowed = [&](double v) {
+      if (option.minimum && (v < *option.minimum || (option.minimum_excluded && v == *option.minimum))) return false;
+      return !(option.maximum && (v > *option.maximum || (option.maximum_excluded && v == *option.maximum)));
+    };
+    if (const auto* n = std::get_if<std::int64_t>(&value); n && !allowed(static_cast<double>(*n))) continue;
+    if (const auto* x = std::get_if<double>(&value); x && !allowed(*x)) continue;
+    if (value != option.default_value) out.push_back(std::move(value));
+  }
+  return out;
+}
+
+/// One way to set a variant up.
+struct Setup {
+  OptionValues options;
+  std::string text;  ///< "cosine", "cosine with learned #1"
+};
+
+/// A variant with all its defaults, then with each other value of each of its options.
+inline std::vector<Setup> setups(const Variant& variant) {
+  std::vector<Setup> out{{{}, variant.name}};
+  for (const Option& option : variant.options) {
+    int number = 0;
+    for (const Value& value : other_values(option))
+      out.push_back({{{option.name, value}}, variant.name + " with " + option.name + " #" + std::to_string(++number)});
+  }
+  return out;
+}
+
+/// sum_i c_i y_i with fixed c_i that differ: a loss that every element of y counts in.
+inline Tensor weighted_sum(const Tensor& y) {
+  const std::vector<Real> c = draw(y.size(), 99, {0.5, 1.5, 0});
+  return sum(mul(y, y.tape->copy(c.data(), y.shape)));
+}
+
+inline bool all_zero(const std::vector<Real>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](Real v) { return v == Real{0}; });
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,156 @@
+// Scores one by one: what their options change, and what they equal.
+#include "tests/layers/attention_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr double tolerance = 20 * rounding;
+
+// The names and numbers of all parameters.
+std::vector<std::pair<std::string, std::vector<Real>>> start_of(const AttentionCase& attention) {
+  std::vector<std::pair<std::string, std::vector<Real>>> out;
+  for (const auto& e : attention.weights.parameters.entries()) {
+    const Real* p = attention.weights.parameters.values() + e.offset;
+    out.emplace_back(e.name, std::vector<Real>(p, p + e.shape.size()));
+  }
+  return out;
+}
+
+AttentionCase untrained(const LayerChoice& choice, const Extents& e) {
+  AttentionCase attention(choice, e);
+  attention.weights.parameters.initialise(5);
+  return attention;
+}
+
+// Queries and keys of length 1.
+void normalise(Operand& x) {
+  const auto width = static_cast<std::size_t>(x.shape[-1]);
+  for (std::size_t row = 0; row < x.values.size(); row += width) {
+    double square = 0;
+    for (std::size_t d = 0; d < width; ++d)
+      square += static_cast<double>(x.values[row + d]) * static_cast<double>(x.values[row + d]);
+    for (std::size_t d = 0; d < width; ++d)
+      x.values[row + d] = static_cast<Real>(static_cast<double>(x.values[row + d]) / std::sqrt(square));
+  }
+}
+
+// Both on the same queries, keys and values.
+void expect_equal(AttentionCase& found, AttentionCase& expected) {
+  for (const MaskCase& mask : masks(found.extents)) {
+    INFO(mask.name);
+    CHECK(distance(found(mask()).weights, expected(mask()).weights) < tolerance);
+    CHECK(distance(found(mask()).result, expected(mask()).result) < tolerance);
+  }
+}
+
+} // namespace
+
+TEST_CASE("each value of each option of a score changes its weights or its parameters", "[score][contract]") {
+  const Extents e{.heads = 2, .queries = 4, .keys = 5};
+  for (const ScoreInfo* score : scores()) {
+    for (const Option& option : score->about.options) {
+      INFO(score->about.name << "." << option.name);
+      CHECK_FALSE(other_values(option).empty());
+    }
+    const auto all = setups(score->about);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        INFO(all[i].text << ", against " << all[j].text);
+        AttentionCase one = untrained(choice_of(*score, all[i].options), e);
+        AttentionCase other = untrained(choice_of(*score, all[j].options), e);
+        CHECK((start_of(one) != start_of(other) || one({}).weights != other({}).weights));
+      }
+  }
+}
+
+TEST_CASE("different scores give different weights", "[score]") {
+  const Extents e{.heads = 2, .queries = 4, .keys = 5};
+  for (const ScoreInfo* one : scores())
+    for (const ScoreInfo* other : scores()) {
+      if (one == other) continue;
+      INFO(one->about.name << ", " << other->about.name);
+      CHECK(untrained(choice_of(*one), e)({}).weights != untrained(choice_of(*other), e)({}).weights);
+    }
+}
+
+TEST_CASE("scaled_dot without its scale is dot", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 7, .keys = 7};
+  AttentionCase scaled(choice_of(score_info("scaled_dot"), {{"scale", WordOrNumber{"none", 0}}}), e);
+  AttentionCase dot(choice_of(score_info("dot")), e);
+  expect_equal(scaled, dot);
+}
+
+TEST_CASE("a learned scale starts at 1 / sqrt(d), as a stated one and as sqrt", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 7, .keys = 7, .query_width = 9, .key_width = 9};
+  AttentionCase root = untrained(choice_of(score_info("scaled_dot")), e);
+  AttentionCase learned = untrained(choice_of(score_info("scaled_dot"), {{"scale", WordOrNumber{"learned", 0}}}), e);
+  AttentionCase stated = untrained(choice_of(score_info("scaled_dot"), {{"scale", WordOrNumber{"", 1.0 / 3.0}}}), e);
+  expect_equal(learned, root);
+  expect_equal(stated, root);
+  CHECK(learned.weights.parameters.count() == 2);
+}
+
+TEST_CASE("multiplicative with the identity is dot", "[score][equals]") {
+  const Extents e{.heads = 3, .queries = 7, .keys = 7};
+  AttentionCase product(choice_of(score_info("multiplicative")), e);
+  std::vector<Real> identity(3 * 4 * 4);
+  for (std::size_t h = 0; h < 3; ++h)
+    for (std::size_t d = 0; d < 4; ++d) identity[h * 16 + d * 4 + d] = 1;
+  product.weights.set("weight", identity);
+  AttentionCase dot(choice_of(score_info("dot")), e);
+  expect_equal(product, dot);
+}
+
+TEST_CASE("cosine of vectors of length 1, with temperature 1, is dot", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 7, .keys = 7};
+  AttentionCase cosine(choice_of(score_info("cosine"), {{"temperature", 1.0}}), e);
+  AttentionCase dot(choice_of(score_info("dot")), e);
+  for (Operand* x : {&cosine.q, &cosine.k, &dot.q, &dot.k}) normalise(*x);
+  expect_equal(cosine, dot);
+}
+
+TEST_CASE("cosine does not see how long queries and keys are", "[score]") {
+  const Extents e{.heads = 2, .queries = 7, .keys = 7};
+  AttentionCase plain(choice_of(score_info("cosine")), e), longer(choice_of(score_info("cosine")), e);
+  for (Real& x : longer.q.values) x *= Real{100};
+  for (Real& x : longer.k.values) x *= Real(0.01);
+  expect_equal(longer, plain);
+}
+
+TEST_CASE("additive with v = 0 attends to all keys alike", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 3, .keys = 5};
+  AttentionCase additive(choice_of(score_info("additive")), e);
+  additive.weights.set("v", std::vector<Real>(2 * 4));
+  CHECK(distance(additive({}).weights, std::vector<double>(2 * 2 * 3 * 5, 0.2)) < tolerance);
+}
+
+TEST_CASE("additive's hidden width is its own, and the head's query width if not given", "[score]") {
+  const auto parameters = [](std::int64_t hidden) {
+    const Extents e{.heads = 2, .query_width = 4, .key_width = 3};
+    return AttentionCase(choice_of(score_info("additive"), {{"hidden", hidden}}), e).weights.parameters.count();
+  };
+  CHECK(parameters(10) == 2 * (4 + 3 + 1) * 10);
+  CHECK(parameters(0) == parameters(4));
+}
+
+TEST_CASE("a learned score's parameters have one set for each head", "[score]") {
+  // Head 1's parameters changed: head 0 stays as it is.
+  for (const ScoreInfo* score : scores())
+    for (const Setup& setup : setups(score->about)) {
+      const Extents e{.batch = 1, .heads = 2, .queries = 3, .keys = 4};
+      AttentionCase attention(choice_of(*score, setup.options), e);
+      if (attention.weights.parameters.entries().empty()) continue;
+      INFO(setup.text);
+      const auto before = attention({}).weights;
+      for (const auto& entry : attention.weights.parameters.entries()) {
+        REQUIRE(entry.shape[0] == 2);
+        Real* p = attention.weights.parameters.values() + entry.offset;
+        for (std::int64_t i = entry.shape.size() / 2; i < entry.shape.size(); ++i) p[i] += Real(0.5);
+      }
+      const auto after = attention({}).weights;
+      CHECK(std::equal(before.begin(), before.begin() + 12, after.begin()));
+      CHECK_FALSE(std::equal(before.begin() + 12, before.end(), after.begin() + 12));
+    }
+}
