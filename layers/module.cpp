@@ -21,11 +21,15 @@ Tensor Pass::operator()(ParameterId id) {
 
 Tensor Pass::dropout(const Tensor& x, double probability) {
   if (!training() || probability == 0) return x;
-  // Every call has 2^40 numbers of its own; within them, an element's number counts from the whole batch's first row.
+  const DropoutPlace place = next_dropout(x.size() / std::max<std::int64_t>(x.shape[0], 1));
+  return heed::HEED_REAL::dropout(x, probability, place.key, place.first);
+}
+
+Pass::DropoutPlace Pass::next_dropout(std::int64_t row) {
+  // Every place has 2^40 numbers of its own; within them, an element's number counts from the whole batch's first row.
   const std::uint64_t site = dropout_sites_++ << 40;
-  const std::int64_t row = x.size() / std::max<std::int64_t>(x.shape[0], 1);
-  const RandomKey key{options_.seed, Stream::dropout, static_cast<std::uint64_t>(options_.step)};
-  return heed::HEED_REAL::dropout(x, probability, key, site + static_cast<std::uint64_t>(options_.first_row * row));
+  return {{options_.seed, Stream::dropout, static_cast<std::uint64_t>(options_.step)},
+          site + static_cast<std::uint64_t>(options_.first_row * row)};
 }
 
 void Pass::finish_gradients() {

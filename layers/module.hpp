@@ -57,6 +57,12 @@ public:
 
   /// Dropout of x, whose first axis is the batch's rows; x itself where it does not act.
   Tensor dropout(const Tensor& x, double probability);
+  /// For kernels that drop out by themselves: the randomness of a place whose rows have `row` elements each.
+  struct DropoutPlace {
+    RandomKey key;
+    std::uint64_t first;
+  };
+  DropoutPlace next_dropout(std::int64_t row);
 
   /// Sets the gradients to zero of all parameters that the backward pass did not reach.
   void finish_gradients();

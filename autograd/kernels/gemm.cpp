@@ -43,13 +43,14 @@ void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real be
     return;
   }
   prepare_blas();
-  operations += 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(a.columns);
+  count_operations(2.0 * static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(a.columns));
   const Operand x = operand(a, "the left matrix"), y = operand(b, "the right matrix");
   cxxblas::gemm(cxxblas::RowMajor, x.transpose, y.transpose, static_cast<int>(c.rows), static_cast<int>(c.columns),
                 static_cast<int>(a.columns), alpha, a.p, static_cast<int>(x.leading), b.p, static_cast<int>(y.leading),
                 beta, c.p, static_cast<int>(std::max(c.row_stride, c.columns)));
 }
 
-double gemm_operations() { return operations; }
+double counted_operations() { return operations; }
+void count_operations(double more) { operations += more; }
 
 } // namespace heed::HEED_REAL

@@ -40,8 +40,10 @@ inline Matrix row_major(const Real* p, std::int64_t rows, std::int64_t columns) 
 /// numbers. Not for k = 0 with beta unlike 0 or 1.
 void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
 
-/// Multiplications and additions of all products on this thread so far: 2 m n k each.
-double gemm_operations();
+/// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that may
+/// attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).
+double counted_operations();
+void count_operations(double operations);
 
 } // namespace HEED_REAL
 } // namespace heed

@@ -43,12 +43,12 @@ Cost cost(const Config& config, const Task& task) {
   double seconds = 0, operations = 0;
   for (int i = 0; i < 2; ++i) {
     const auto begin = Clock::now();
-    const double before = gemm_operations();
+    const double before = counted_operations();
     fill_training_batch(config, task, run, 0, 0, rows, batch);
     tape.rewind();
     Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
     tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
-    operations = gemm_operations() - before;
+    operations = counted_operations() - before;
     seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
   const auto parts = static_cast<double>(shards);

@@ -30,6 +30,14 @@ const OptionTable<SgdConfig>& sgd_table() {
   return t;
 }
 
+SgdConfig sgd(const OptionValues& options) {
+  SgdConfig c = sgd_table().read(options);
+  if (c.nesterov && c.momentum == 0)
+    throw Refused("train.sgd.nesterov does nothing where train.sgd.momentum is 0: set a momentum, such as 0.9, or leave "
+                  "nesterov out");
+  return c;
+}
+
 struct Entry {
   Variant about;
   OptimizerChoice (*read)(const OptionValues& options);
@@ -46,7 +54,7 @@ const std::vector<Entry>& entries() {
        [](const OptionValues& o) { return OptimizerChoice{adam_table().read(o), true, {}}; }},
       {{"sgd", "stochastic gradient descent with momentum", "Robbins and Monro 1951; Polyak 1964", "",
         "one number for each parameter", sgd_table().options(), {}},
-       [](const OptionValues& o) { return OptimizerChoice{{}, false, sgd_table().read(o)}; }}};
+       [](const OptionValues& o) { return OptimizerChoice{{}, false, sgd(o)}; }}};
   return all;
 }
 

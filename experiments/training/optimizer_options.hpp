@@ -24,6 +24,7 @@ struct OptimizerChoice {
   bool coupled = false;             ///< weight decay is added to the gradient (adam), not to the step (adamw)
   std::optional<SgdConfig> sgd;     ///< takes adam's place
 };
+/// Throws heed::Refused where the options do not go together.
 OptimizerChoice optimizer_choice(const Config& config);
 
 } // namespace heed

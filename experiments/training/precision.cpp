@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/optimizers.hpp"
 #include "experiments/training/trainer.hpp"
 
 #include <thread>
@@ -24,7 +25,11 @@ Metrics evaluate(const Config& config, const Task& task, const Checkpoint& check
 
 const Engine& engine_table() {
   static const Engine table{
-      .check = [](const Config& config, const Task& task) { RunModel run(config, task); },
+      .check =
+          [](const Config& config, const Task& task) {
+            RunModel run(config, task);
+            make_optimizer(config, 0);
+          },
       .cost = cost,
       .train = train,
       .evaluate = evaluate,

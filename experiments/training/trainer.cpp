@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 #include <thread>
 
@@ -22,6 +23,27 @@ int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
   const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
   return static_cast<int>(std::min(machine, std::min(options.shards, options.batch)));
+}
+
+// For a step whose loss was finite, and whose update left a model that is of no use.
+[[noreturn]] void fail_spoiled(std::int64_t step, const std::string& what) {
+  throw Failed(fmt::format("step {}: the update spoiled the model: {}. Try a lower train.learning_rate, train.clip = "
+                           "1.0, or more train.warmup",
+                           step, what));
+}
+
+// A checkpoint that nothing can go on from must not take a good one's place.
+void require_finite(const Parameters& parameters, std::int64_t step) {
+  for (const auto& e : parameters.entries()) {
+    const Real* p = parameters.values() + e.offset;
+    if (!std::all_of(p, p + e.shape.size(), [](Real x) { return std::isfinite(x); }))
+      fail_spoiled(step, fmt::format("parameter {} is not finite", e.name));
+  }
+}
+
+void require_finite(const std::vector<std::pair<std::string, double>>& values, std::int64_t step) {
+  for (const auto& [name, value] : values)
+    if (!std::isfinite(value)) fail_spoiled(step, fmt::format("{} is not finite ({})", name, value));
 }
 
 // What a checkpoint knows beside tensors.
@@ -78,6 +100,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (hooks.measured) hooks.measured({place.step, place.seconds, place.tokens, std::move(values)});
   };
   const auto keep = [&] {
+    require_finite(run.parameters, place.step);
     if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, optimizer, place));
   };
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
@@ -93,6 +116,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (due(t.evaluate_every) || last) {
       auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers);
       place.seconds = before + seconds_since(begin);
+      require_finite(values, place.step);
       report(std::move(values));
     }
     if (hooks.progress)

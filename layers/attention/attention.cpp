@@ -33,6 +33,22 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
 
 } // namespace
 
+ScoreForm Score::form(Pass&, const Tensor&, const Tensor&) const { return {}; }
+
+Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const {
+  const ScoreForm f = form(pass, queries, keys);
+  if (const auto* inner = std::get_if<InnerForm>(&f)) {
+    const Tensor s = matmul(inner->queries, transpose(inner->keys));
+    return inner->factor == 1 ? s : scale(s, inner->factor);
+  }
+  if (const auto* pairwise = std::get_if<PairwiseForm>(&f)) {
+    const Tensor& w = pairwise->weights;
+    const Tensor each = tanh(add(unsqueeze(pairwise->queries, 3), unsqueeze(pairwise->keys, 2)));
+    return sum(mul(each, reshape(w, {w.shape[0], 1, 1, w.shape[1]})), -1);
+  }
+  throw Failed("[attention] a score must give its form or compute its scores itself");
+}
+
 const ScoreInfo& score_info(const std::string& name) { return find(scores(), name, "score"); }
 const NormalizerInfo& normalizer_info(const std::string& name) { return find(normalizers(), name, "normaliser"); }
 
@@ -64,11 +80,34 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
     op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
                         shape_.key_width, q.shape.text(), k.shape.text()));
-  const Tensor weights = (*normalizer_)(pass, (*score_)(pass, q, k), inputs.mask);
-  if (weights_out) *weights_out = weights;
-  if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
-  const Tensor y = matmul(pass.dropout(weights, dropout_), v);
+  const bool want_weights = weights_out || pass.keeps_weights();
+  const ScoreForm form =
+      want_weights || !normalizer_->streams() ? ScoreForm{} : score_->form(pass, q, k);
+  Tensor y;
+  if (form.index() != 0) {
+    y = stream(pass, form, v, inputs.mask);
+  } else {
+    const Tensor weights = (*normalizer_)(pass, (*score_)(pass, q, k), inputs.mask);
+    if (weights_out) *weights_out = weights;
+    if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
+    y = matmul(pass.dropout(weights, dropout_), v);
+  }
   return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
+}
+
+Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const {
+  StreamingOptions options{.mask = mask};
+  const auto* inner = std::get_if<InnerForm>(&form);
+  const auto* pairwise = std::get_if<PairwiseForm>(&form);
+  const Tensor& q = inner ? inner->queries : pairwise->queries;
+  if (pass.training() && dropout_ > 0) {
+    const Pass::DropoutPlace place = pass.next_dropout(q.shape[1] * q.shape[2] * v.shape[2]);
+    options.dropout = dropout_;
+    options.key = place.key;
+    options.first = place.first;
+  }
+  return inner ? attend_inner(q, inner->keys, v, inner->factor, options)
+               : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);
 }
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,

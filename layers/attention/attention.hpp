@@ -1,6 +1,7 @@
 // Attention as a layer by itself, and with projections for several heads.
 #pragma once
 
+#include "autograd/attention.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/layer_options.hpp"
@@ -32,10 +33,13 @@ public:
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
 
   /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values are
-  /// summed with, before dropout.
+  /// summed with, before dropout. Scores of a known form stream through the kernels of autograd/attention.hpp, and
+  /// memory grows linearly with the lengths; with weights it grows with their product.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
 private:
+  Tensor stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const;
+
   ScoreShape shape_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;

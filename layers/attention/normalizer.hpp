@@ -16,6 +16,8 @@ public:
   /// scores [B, H, Tq, Tk] to weights of the same shape. Masked entries are 0; a row without any other is all 0, with a
   /// zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const = 0;
+  /// Is it what the streaming kernels compute, a softmax?
+  virtual bool streams() const { return false; }
 };
 
 struct NormalizerInfo {

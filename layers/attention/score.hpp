@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace heed::HEED_REAL {
@@ -20,12 +21,29 @@ struct ScoreShape {
   std::int64_t key_width = 0;    ///< of one head
 };
 
-/// A score function with its parameters.
+/// s(q_i, k_j) = factor q'_i . k'_j, where queries and keys [B, H, T, D] have been transformed one by one.
+struct InnerForm {
+  Tensor queries, keys;
+  Real factor = 1;
+};
+
+/// s(q_i, k_j) = sum_d w_d tanh(q'_id + k'_jd), where queries and keys [B, H, T, D] have been transformed one by one;
+/// w [H, D].
+struct PairwiseForm {
+  Tensor queries, keys, weights;
+};
+
+/// The forms for which there is a streaming kernel (autograd/attention.hpp), or none of them.
+using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
+
+/// A score function with its parameters. It gives its form, and streams; or, where it has neither form, computes its
+/// scores itself. queries [B, H, Tq, Dq], keys [B, H, Tk, Dk].
 class Score {
 public:
   virtual ~Score() = default;
-  /// queries [B, H, Tq, Dq], keys [B, H, Tk, Dk]; the result is [B, H, Tq, Tk]: entry (i, j) is s(q_i, k_j).
-  virtual Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const = 0;
+  virtual ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const;
+  /// [B, H, Tq, Tk]: entry (i, j) is s(q_i, k_j). Composed from the form where a score has one.
+  virtual Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const;
 };
 
 /// The score of one pair in plain loops, written without the engine: what tests compare the computation with.

@@ -15,6 +15,13 @@ def tool(name):
     return str(debian) if debian.exists() else shutil.which(name)
 
 
+def option_text(value):
+    """An option's value as `meson setup` reads it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)  # a list's text is what Meson reads as one
+
+
 class Build:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -23,8 +30,8 @@ class Build:
 
     def sanitizers(self):
         """The compiler's options for them; none where the build has none."""
-        chosen = self.options["b_sanitize"]
-        return [] if chosen in ("none", []) else ["-fsanitize=" + (chosen if isinstance(chosen, str) else ",".join(chosen))]
+        chosen = option_text(self.options["b_sanitize"])
+        return [] if chosen == "none" else [f"-fsanitize={chosen}"]
 
     def compiler(self):
         """The command that compiles and links C++."""
@@ -33,8 +40,8 @@ class Build:
 
     def setup_like(self, source, folder):
         """Configures another source folder as this one was."""
-        same = [f"-D{name}={self.options[name]}" for name in ("cpu", "optimization", "debug", "werror", "b_lundef")]
-        same += ["-Db_sanitize=" + ("none" if not self.sanitizers() else self.sanitizers()[0].split("=")[1])]
+        same = [f"-D{name}={option_text(self.options[name])}" for name in (
+            "cpu", "optimization", "debug", "werror", "b_lundef", "b_sanitize", "cpp_args", "cpp_link_args")]
         run([tool("meson"), "setup", *same, str(folder), str(source)])
         return Build(folder)
 
@@ -54,6 +61,7 @@ class Build:
     def link_with(self, target, objects, program):
         """Links `target` again, as `program`, with these object files before everything else: a table in them is taken
         instead of the one in a library."""
+        self.ninja(target)
         words = self.link_command(target)
         at = words.index("-o")
         run([*words[:at], "-o", str(program), *map(str, objects), *words[at + 2:]], cwd=self.folder)

@@ -3,6 +3,7 @@
 Usage: guide_test.py CHECKOUT BUILD      prints TAP; BUILD must hold a finished build
 """
 
+import os
 import pathlib
 import re
 import shlex
@@ -11,7 +12,7 @@ import sys
 import tempfile
 
 import documents
-from build import Build, tool
+from build import Build
 from points import Points, run
 
 checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
@@ -102,11 +103,25 @@ def known_everywhere(heed, place):
     assert "gaussian" in out and "bandwidth" in out, out
 
 
+def passes_layer_tests(tests, objects, place):
+    """All tests of the layers pass with these objects, and check more than they do without."""
+    fixtures = {**os.environ, "HEED_FIXTURES": str(checkout / "tests" / "fixtures")}
+    checked = []
+    for program in (build.link_with(f"tests/{tests}", objects, place / tests), build.folder / "tests" / tests):
+        printed = run([program], env=fixtures)
+        checked.append(int(re.search(r"^All tests passed \((\d+) assertions", printed, re.M)[1]))
+    assert checked[0] > checked[1], f"{tests} checks as much without the score as with it: {checked}"
+
+
 # ---- configs and commands --------------------------------------------------------------------------------------------
 
 def desk(place):
-    """A folder in which the documents' commands make sense: the configs, and the text that they name."""
+    """A folder in which the documents' commands make sense: the configs, theirs among them, and the text they name."""
     shutil.copytree(checkout / "configs", place / "configs")
+    for document in every_document:
+        for block in documents.blocks(document):
+            if block.language == "toml" and block.title:
+                (place / block.title).write_text(block.text)
     (place / "input.txt").write_text("First Citizen:\nBefore we proceed any further, hear me speak.\n" * 500)
     return place
 
@@ -119,28 +134,30 @@ def check_config(heed, block, number, at):
 
 
 def known_command(heed, line, at):
-    words = shlex.split(line)[1:]
+    """Commands that only read are run as they stand; of the others, names, options and configs are looked at."""
+    words = shlex.split(line.split(" > ")[0])[1:]
     if words[0] == "test":
         return
-    if words[0].startswith("-"):
-        run([heed, words[0]])
+    configs = [word for word in words if word.endswith(".toml")]
+    missing = [config for config in configs if not (at / config).exists()]
+    assert not [config for config in missing if config.startswith("configs/")], f"there is no {missing}"
+    if words[0].startswith("-") or words[0] in ("variants", "options", "show", "check") and not missing:
+        run([heed, *words], cwd=at)
         return
     helped = run([heed, words[0], "--help"])
     for word in words[1:]:
         if word.startswith("--"):
             assert re.search(rf"(^|\s|,){word.split('=')[0]}\b", helped, re.M), f"{words[0]} has no option {word}"
-    configs = [word for word in words if word.endswith(".toml")]
     overrides = [word for word in words if re.match(r"[a-z_]+(\.[a-z0-9_]+)*=", word)]
-    if configs and (at / configs[0]).exists():
-        run([heed, "check", configs[0], *overrides], cwd=at)
-    elif configs:
-        assert not configs[0].startswith("configs/"), f"there is no {configs[0]}"
+    for config in configs:
+        if config not in missing:
+            run([heed, "check", config, *overrides], cwd=at)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
-        heed = build.folder / "heed"
+        heed, objects = build.folder / "heed", []
         with points.point("the guide's XOR program uses the engine alone, and learns"):
             xor_learns(place)
         with points.point("the guide's attention layer by itself prints what the guide states"):
@@ -150,12 +167,9 @@ def main():
             heed = build.link_with("heed", objects, place / "heed")
         with points.point("the sixth score is known to `heed variants`, configs and sweeps"):
             known_everywhere(heed, place)
-        for precision in ("f32", "f64"):
-            with points.point(f"every score and the sixth hold in {precision}: values by pairs, gradients by differences"):
-                mine = [path for path in objects if f"_{precision}." in str(path)]
-                program = build.link_with(f"tests/guide/score_contract_{precision}", mine, place / f"contract_{precision}")
-                printed = run([program])
-                assert re.search(r"^gaussian: holds", printed, re.M), printed
+        for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
+            with points.point(f"the sixth score passes every test that layers have, in {precision}"):
+                passes_layer_tests(tests, [path for path in objects if f"_{precision}." in str(path)], place)
         at = desk(place / "desk")
         for document in every_document:
             relative = document.relative_to(checkout)

@@ -8,6 +8,9 @@
 
 namespace heed::HEED_REAL {
 
+/// What rounding may cost scores of a few products of numbers below 1, and what comes of them through an exponential.
+inline constexpr double attention_tolerance = 20 * rounding;
+
 /// The extents of an attention problem.
 struct Extents {
   std::int64_t batch = 2, heads = 1, queries = 5, keys = 5, query_width = 4, key_width = 4, value_width = 3;
@@ -34,7 +37,7 @@ struct MaskCase {
   }
 };
 
-/// Masks of every kind that the contract names (autograd/mask.hpp), and all of them at once. Some leave rows without any
+/// Masks of every kind that the contract names (autograd/mask.hpp), and all of them at once. Some leave rows without a
 /// key: lengths of 0, windows beyond the last key, rows of `allowed` without an entry.
 inline std::vector<MaskCase> masks(const Extents& e) {
   std::vector<std::int32_t> lengths, none;
@@ -136,12 +139,38 @@ struct AttentionCase {
     weights.fill(4);
   }
 
+  /// The result is that of a call without weights, which may be computed in another way than one with weights.
   Attended operator()(const Mask& mask) {
     Tape tape;
     Pass pass = weights.pass(tape);
     Tensor w;
-    const Tensor y = attention(pass, {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask}, &w);
+    const AttentionInputs inputs{.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask};
+    const Tensor y = attention(pass, inputs);
+    CHECK(distance(read(attention(pass, inputs, &w)), read(y)) < attention_tolerance);
     return {read(w), read(y)};
+  }
+
+  /// All gradients of a weighted sum of the result, by q, k, v and the parameters, one after the other.
+  std::vector<Real> gradients(const Mask& mask, bool with_weights) {
+    Tape tape;
+    Pass pass = weights.pass(tape, {.training = true});
+    for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
+    weights.gradients.assign(weights.gradients.size(), Real(7));
+    const Tensor on_q = q.on(tape), on_k = k.on(tape), on_v = v.on(tape);
+    const AttentionInputs inputs{.queries = on_q, .values = on_v, .keys = on_k, .mask = mask};
+    Tensor w;
+    tape.backward(weighted_sum(with_weights ? attention(pass, inputs, &w) : attention(pass, inputs)));
+    pass.finish_gradients();
+    std::vector<Real> out;
+    for (const auto& [operand, leaf] : {std::pair{&q, on_q}, {&k, on_k}, {&v, on_v}}) {
+      if (Tape::untouched(leaf)) out.insert(out.end(), operand->values.size(), Real{0});
+      else out.insert(out.end(), operand->gradient.begin(), operand->gradient.end());
+    }
+    for (const auto& e : weights.parameters.entries()) {
+      const std::vector<Real> gradient = weights.gradient(e.name);
+      out.insert(out.end(), gradient.begin(), gradient.end());
+    }
+    return out;
   }
 
   Attended naive(const Mask& mask) {

@@ -40,7 +40,7 @@ TEST_CASE("every attention has the right gradient under every mask", "[gradient]
 TEST_CASE("attention has the right gradient where queries, keys and values are one tensor", "[gradient][attention]") {
   for (const ScoreInfo* score : scores()) {
     INFO(score->about.name);
-    const Extents e{.batch = 1, .heads = 2, .queries = 4, .keys = 4, .query_width = 3, .key_width = 3, .value_width = 3};
+    const Extents e{.batch = 1, .heads = 2, .queries = 4, .keys = 4, .query_width = 3, .key_width = 3};
     AttentionCase attention(choice_of(*score), e);
     check_module(attention.weights, {attention.q}, [&](Pass& pass, const std::vector<Tensor>& x) {
       return attention.attention(pass, {.queries = x[0], .values = x[0], .mask = {.causal = true}});
@@ -56,8 +56,9 @@ TEST_CASE("attention has the right gradient through its weights as well", "[grad
     check_module(attention.weights, {attention.q, attention.k, attention.v},
                  [&](Pass& pass, const std::vector<Tensor>& x) {
                    Tensor w;
+                   const Mask mask{.causal = true, .offset = 1};
                    const Tensor y = attention.attention(
-                       pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = {.causal = true, .offset = 1}}, &w);
+                       pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask}, &w);
                    return add(weighted_sum(y), weighted_sum(mul(w, w)));
                  });
   }

@@ -6,7 +6,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = 20 * rounding;
+constexpr double tolerance = attention_tolerance;
 
 // The names and numbers of all parameters.
 std::vector<std::pair<std::string, std::vector<Real>>> start_of(const AttentionCase& attention) {

@@ -12,6 +12,7 @@ public:
   Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override {
     return masked_softmax(scores, mask);
   }
+  bool streams() const override { return true; }
 };
 
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {

@@ -26,12 +26,10 @@ public:
   Additive(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
       : query_(scope.add("query", {shape.heads, shape.query_width, hidden}, start(shape.query_width))),
         key_(scope.add("key", {shape.heads, shape.key_width, hidden}, start(shape.key_width))),
-        v_(scope.add("v", {shape.heads, 1, 1, hidden}, start(hidden))) {}
+        v_(scope.add("v", {shape.heads, hidden}, start(hidden))) {}
 
-  Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    const Tensor q = unsqueeze(matmul(queries, pass(query_)), 3);  // [B, H, Tq, 1, hidden]
-    const Tensor k = unsqueeze(matmul(keys, pass(key_)), 2);       // [B, H, 1, Tk, hidden]
-    return sum(mul(tanh(add(q, k)), pass(v_)), -1);
+  ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    return PairwiseForm{matmul(queries, pass(query_)), matmul(keys, pass(key_)), pass(v_)};
   }
 
 private:

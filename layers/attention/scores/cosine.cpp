@@ -26,9 +26,10 @@ public:
     if (options.learned) learned_ = scope.add("temperature", {shape.heads, 1, 1}, Init::constant(temperature_));
   }
 
-  Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    const Tensor cosine = matmul(l2_normalize(queries), transpose(l2_normalize(keys)));
-    return learned_ ? mul(cosine, pass(*learned_)) : scale(cosine, static_cast<Real>(temperature_));
+  ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    const Tensor q = l2_normalize(queries), k = l2_normalize(keys);
+    if (learned_) return InnerForm{mul(q, pass(*learned_)), k};
+    return InnerForm{q, k, static_cast<Real>(temperature_)};
   }
 
 private:

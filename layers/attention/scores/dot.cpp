@@ -6,8 +6,8 @@ namespace {
 
 class Dot : public Score {
 public:
-  Tensor operator()(Pass&, const Tensor& queries, const Tensor& keys) const override {
-    return matmul(queries, transpose(keys));
+  ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override {
+    return InnerForm{queries, keys};
   }
 };
 

@@ -13,8 +13,8 @@ public:
       : weight_(scope.add("weight", {shape.heads, shape.query_width, shape.key_width},
                           Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))))) {}
 
-  Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    return matmul(matmul(queries, pass(weight_)), transpose(keys));
+  ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    return InnerForm{matmul(queries, pass(weight_)), keys};
   }
 
 private:

@@ -33,9 +33,9 @@ public:
     if (scale.word == "learned") learned_ = scope.add("scale", {shape.heads, 1, 1}, Init::constant(factor_));
   }
 
-  Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    if (learned_) return mul(matmul(queries, transpose(keys)), pass(*learned_));
-    return scale(matmul(queries, transpose(keys)), static_cast<Real>(factor_));
+  ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    if (learned_) return InnerForm{mul(queries, pass(*learned_)), keys};
+    return InnerForm{queries, keys, static_cast<Real>(factor_)};
   }
 
 private:

@@ -1,0 +1,215 @@
+// What the streaming attention kernels share: the problem's extents, packed copies of one head, masks on tiles.
+#pragma once
+
+#include "autograd/attention.hpp"
+#include "autograd/kernels/small_product.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace heed::HEED_REAL {
+
+/// Extents of one attention problem.
+struct Extents {
+  std::int64_t batch, heads, queries, keys, width, value_width;
+};
+
+/// Checks q [B, H, Tq, D], k [B, H, Tk, D], v [B, H, Tk, Dv] against each other.
+inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
+  op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}", q.rank(),
+           k.rank(), v.rank());
+  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]};
+  if (!(k.shape == Shape{e.batch, e.heads, e.keys, e.width}) ||
+      !(v.shape == Shape{e.batch, e.heads, e.keys, e.value_width}))
+    op.fail(fmt::format("q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is {}, k is {}, v is {}",
+                        q.shape.text(), k.shape.text(), v.shape.text()));
+  return e;
+}
+
+/// The rows of one head in memory: element (t, d) stands at p[t row + d column].
+inline Scattered head_of(const Tensor& x, const Real* base, std::int64_t b, std::int64_t h) {
+  return {base + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3]};
+}
+
+/// Rows that vectors can run along: those of memory themselves where they are whole vectors without gaps, a copy padded
+/// with zeros in `scratch` ([rows, whole_vectors(width)]) otherwise.
+struct PackedRows {
+  const Real* p;
+  std::int64_t row;
+};
+inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t width, Real* scratch) {
+  const std::int64_t padded = whole_vectors(width);
+  if (x.column == 1 && padded == width) return {x.p, x.row};
+  for (std::int64_t t = 0; t < rows; ++t) {
+    Real* to = scratch + t * padded;
+    for (std::int64_t d = 0; d < width; ++d) to[d] = x.p[t * x.row + d * x.column];
+    std::fill(to + width, to + padded, Real{0});
+  }
+  return {scratch, padded};
+}
+
+/// The transpose times a factor, [width, padded], with zeros from `rows` on.
+inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to,
+                         std::int64_t padded) {
+  constexpr std::int64_t strip = 16;  // rows whose cache lines are read together
+  for (std::int64_t t0 = 0; t0 < rows; t0 += strip) {
+    const std::int64_t t1 = std::min(rows, t0 + strip);
+    for (std::int64_t d = 0; d < width; ++d)
+      for (std::int64_t t = t0; t < t1; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];
+  }
+  for (std::int64_t d = 0; d < width; ++d) std::fill(to + d * padded + rows, to + (d + 1) * padded, Real{0});
+}
+
+/// Adds rows of a padded array, times a factor, to a gradient.
+inline void add_rows(const Real* from, std::int64_t from_row, std::int64_t rows, std::int64_t width, Real factor,
+                     const Scattered& to) {
+  for (std::int64_t t = 0; t < rows; ++t) {
+    const Real* p = from + t * from_row;
+    Real* q = const_cast<Real*>(to.p) + t * to.row;
+    if (to.column == 1)
+      map(width, [&](std::int64_t d, int n) { store(q + d, load(q + d, n) + load(p + d, n) * factor, n); });
+    else
+      for (std::int64_t d = 0; d < width; ++d) q[d * to.column] += factor * p[d];
+  }
+}
+
+/// Where a gradient goes that several heads add to, zeroed if nothing is there yet: operands may share memory.
+inline Real* adding_into(const Tensor& x) {
+  const Into d = x.tape->into(x);
+  if (d && d.first) std::fill_n(x.slot->grad, x.slot->size, Real{0});
+  return d.p;
+}
+
+/// Factors of dropout for keys j0 .. j0 + n - 1 of a row whose element 0 has number `row_first`: 0 or 1 / (1 - p).
+inline void dropout_factors(const StreamingOptions& o, std::uint64_t row_first, std::int64_t j0, std::int64_t n,
+                            Real* factors) {
+  const auto limit = static_cast<std::uint64_t>(o.dropout * 0x1p32);
+  const auto kept = static_cast<Real>(1 / (1 - o.dropout));
+  const std::uint64_t begin = o.first + row_first + static_cast<std::uint64_t>(j0);
+  const std::uint64_t end = begin + static_cast<std::uint64_t>(n);
+  for (std::uint64_t i = begin / 4 * 4; i < end; i += 4) {
+    const RandomBlock bits = random_block(o.key, i / 4);
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (i + j >= begin && i + j < end) factors[i + j - begin] = bits[j] < limit ? Real{0} : kept;
+  }
+}
+
+/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1 have been computed:
+/// everything else there becomes `value`.
+inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
+                        const std::uint8_t* allowed, Real value) {
+  const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1);
+  std::fill(row + c0, row + begin, value);
+  std::fill(row + end, row + c1, value);
+  if (allowed)
+    for (std::int64_t c = begin; c < end; ++c)
+      if (!allowed[j0 + c]) row[c] = value;
+}
+
+/// Queries that are worked on together, and keys of a tile.
+inline constexpr std::int64_t row_block = 32, key_tile = 64;
+
+/// One head of a streaming kernel's problem.
+struct HeadProblem {
+  Extents e;
+  StreamingOptions options;
+  std::int64_t b, h;
+
+  Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
+  const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, i, e.queries, e.keys); }
+  /// Number of the row's first element within [B, H, Tq, Tk].
+  std::uint64_t row_first(std::int64_t i) const {
+    return static_cast<std::uint64_t>(((b * e.heads + h) * e.queries + i) * e.keys);
+  }
+};
+
+/// What a block of queries sees: each row's range, and the range of all together.
+struct BlockView {
+  std::int64_t i0, rows, first = 0, last = 0;
+  Mask::Range seen[row_block];
+
+  BlockView(const HeadProblem& head, std::int64_t begin)
+      : i0(begin), rows(std::min(row_block, head.e.queries - begin)) {
+    first = head.e.keys;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      seen[r] = head.seen(i0 + r);
+      if (seen[r].begin >= seen[r].end) continue;
+      first = std::min(first, seen[r].begin);
+      last = std::max(last, seen[r].end);
+    }
+  }
+};
+
+/// Columns c0 .. c1 - 1 of the tile of keys from j0 on, whole vectors, hold all that some rows of a block see there.
+struct Columns {
+  std::int64_t c0 = 0, c1 = 0;
+  bool none() const { return c0 == c1; }
+};
+inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64_t j0, std::int64_t keys) {
+  std::int64_t begin = key_tile, end = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t b = std::max<std::int64_t>(seen[r].begin - j0, 0), e = std::min(seen[r].end - j0, key_tile);
+    if (b >= e) continue;
+    begin = std::min(begin, b);
+    end = std::max(end, e);
+  }
+  if (begin >= end) return {};
+  return {begin / lanes * lanes, std::min(whole_vectors(end), whole_vectors(keys - j0))};
+}
+
+/// Softmax that sees a row piece by piece (Milakov and Gimelshein 2018, arXiv 1805.02867).
+struct RunningSoftmax {
+  static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
+  Real top = nothing, total = 0;
+
+  /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be multiplied
+  /// with the result.
+  Real take(Real* row, const Columns& c) {
+    Pack most(nothing);
+    for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));
+    alignas(64) Real all[lanes];
+    most.store_aligned(all);
+    const Real best = std::max(top, *std::max_element(all, all + lanes));
+    if (best == nothing) {
+      std::fill(row + c.c0, row + c.c1, Real{0});
+      return 1;
+    }
+    const Real shrink = top == best ? Real{1} : std::exp(top - best);
+    Pack sum(Real{0});
+    for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
+      const Pack p = xsimd::exp(Pack::load_aligned(row + i) - best);
+      p.store_aligned(row + i);
+      sum += p;
+    }
+    total = total * shrink + xsimd::hadd(sum);
+    top = best;
+    return shrink;
+  }
+
+  /// The logarithm of the sum of exp(score); infinity for a row that sees nothing, whose weights are then all 0.
+  Real log_sum() const {
+    return total > 0 || total != total ? top + std::log(total) : std::numeric_limits<Real>::infinity();
+  }
+  Real inverse() const { return total > 0 || total != total ? Real{1} / total : Real{0}; }
+};
+
+/// How many pairs of queries and keys the mask's ranges let through, over the batch and all heads.
+inline double seen_pairs(const Extents& e, const Mask& mask) {
+  std::int64_t pairs = 0;
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t i = 0; i < e.queries; ++i) {
+      const Mask::Range r = mask.range(b, i, e.keys);
+      pairs += r.end - r.begin;
+    }
+  return static_cast<double>(pairs * e.heads);
+}
+
+/// delta_i = dy_i . y_i for all rows of a head: what softmax's gradient subtracts from every entry of row i.
+inline void row_deltas(const Scattered& y, const Scattered& dy, std::int64_t rows, std::int64_t width, Real* delta) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    delta[i] = sum_over(width, [&](std::int64_t d, int n) {
+      return load(y.p + i * y.row + d, n) * load(dy.p + i * dy.row + d, n);
+    });
+}
+
+} // namespace heed::HEED_REAL

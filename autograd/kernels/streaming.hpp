@@ -1,0 +1,63 @@
+// The forward pass of streaming attention, for any scores that can be computed tile by tile.
+#pragma once
+
+#include "autograd/kernels/heads.hpp"
+
+namespace heed::HEED_REAL {
+
+/// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what each
+/// sees of the tile of keys from j0 on.
+template <class F> void each_strip(const BlockView& block, std::int64_t j0, std::int64_t keys, F&& f) {
+  for (std::int64_t r0 = 0; r0 < block.rows; r0 += product_rows) {
+    const std::int64_t rows = std::min<std::int64_t>(product_rows, block.rows - r0);
+    f(r0, rows, columns_of(block.seen + r0, rows, j0, keys));
+  }
+}
+
+/// One head's result and the log-sum-exp of each row. scores(i, rows, j0, columns, tile) writes the scores of queries
+/// i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows key_tile apart; what it writes beyond the last
+/// key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
+template <class Scores>
+void stream_forward(const HeadProblem& head, const Scores& scores, const PackedRows& v, Real* sums, Real* y,
+                    std::int64_t y_row, Real* log_sums) {
+  const Extents& e = head.e;
+  const std::int64_t v_width = whole_vectors(e.value_width);
+  alignas(64) Real s[row_block * key_tile];
+  alignas(64) Real factors[key_tile];
+  for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
+    const BlockView block(head, i0);
+    RunningSoftmax softmax[row_block];
+    std::fill_n(sums, block.rows * v_width, Real{0});
+    for (std::int64_t j0 = block.first / key_tile * key_tile; j0 < block.last; j0 += key_tile)
+      each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
+        if (c.none()) return;
+        Real* tile = s + r0 * key_tile;
+        scores(i0 + r0, rows, j0, c, tile);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::int64_t i = r0 + r;
+          Real* row = tile + r * key_tile;
+          fill_unseen(row, j0, c.c0, c.c1, block.seen[i], head.allowed(i0 + i), RunningSoftmax::nothing);
+          const Real shrink = softmax[i].take(row, c);
+          if (shrink != 1)
+            for (std::int64_t d = 0; d < v_width; d += lanes) {
+              Real* sum = sums + i * v_width + d;
+              (Pack::load_aligned(sum) * shrink).store_aligned(sum);
+            }
+          if (head.options.dropout > 0) {
+            dropout_factors(head.options, head.row_first(i0 + i), j0 + c.c0, c.c1 - c.c0, factors);
+            for (std::int64_t k = c.c0; k < c.c1; ++k) row[k] *= factors[k - c.c0];
+          }
+        }
+        small_product({tile + c.c0, key_tile, 1}, v.p + (j0 + c.c0) * v.row, v.row, sums + r0 * v_width, v_width, rows,
+                      v_width, std::min(c.c1, e.keys - j0) - c.c0, true);
+      });
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      const Real inverse = softmax[r].inverse();
+      log_sums[i0 + r] = softmax[r].log_sum();
+      Real* out = y + (i0 + r) * y_row;
+      map(e.value_width, [&](std::int64_t d, int n) { store(out + d, load(sums + r * v_width + d, n) * inverse, n); });
+    }
+  }
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,164 @@
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/streaming.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Scores of some queries with the keys of a tile's columns, as a product.
+struct InnerScores {
+  Scattered q;
+  const Real* k_columns;  // [D, whole_vectors(Tk)], the keys times the factor
+  std::int64_t k_row, width;
+
+  void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile) const {
+    small_product({q.p + i * q.row, q.row, q.column}, k_columns + j0 + c.c0, k_row, tile + c.c0, key_tile, rows,
+                  c.c1 - c.c0, width, false);
+  }
+};
+
+// What the backward pass of one head reads, and the padded arrays that it adds up in.
+struct Backward {
+  InnerScores scores;
+  Scattered dy;
+  const Real* v_columns;                   // [Dv, whole_vectors(Tk)]
+  PackedRows q_rows, k_rows, dy_rows;
+  const Real *log_sums, *delta;
+  Real *dq, *dk, *dv;                      // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
+};
+
+// Weights p and scores' gradients ds of a block of queries within a tile, 0 where nothing is seen; and the columns that
+// hold anything. With dropout, p comes out multiplied by its factors.
+Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0, Real* p,
+                           Real* ds) {
+  const Extents& e = head.e;
+  const std::int64_t k_row = whole_vectors(e.keys);
+  const Columns all = columns_of(block.seen, block.rows, j0, e.keys);
+  alignas(64) Real factors[key_tile];
+  each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
+    Real *p_tile = p + r0 * key_tile, *d_tile = ds + r0 * key_tile;
+    if (!c.none()) {
+      a.scores(block.i0 + r0, rows, j0, c, p_tile);
+      small_product({a.dy.p + (block.i0 + r0) * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0 + c.c0, k_row,
+                    d_tile + c.c0, key_tile, rows, c.c1 - c.c0, e.value_width, false);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t i = block.i0 + r0 + r;
+      Real *pr = p_tile + r * key_tile, *dr = d_tile + r * key_tile;
+      if (!c.none()) {
+        fill_unseen(pr, j0, c.c0, c.c1, block.seen[r0 + r], head.allowed(i), RunningSoftmax::nothing);
+        const Real log_sum = a.log_sums[i], delta = a.delta[i];
+        if (head.options.dropout > 0) {
+          dropout_factors(head.options, head.row_first(i), j0 + c.c0, c.c1 - c.c0, factors);
+          for (std::int64_t k = c.c0; k < c.c1; ++k) dr[k] *= factors[k - c.c0];
+        }
+        for (std::int64_t k = c.c0; k < c.c1; k += lanes) {
+          const Pack w = xsimd::exp(Pack::load_aligned(pr + k) - log_sum);
+          w.store_aligned(pr + k);
+          (w * (Pack::load_aligned(dr + k) - delta)).store_aligned(dr + k);
+        }
+        if (head.options.dropout > 0)
+          for (std::int64_t k = c.c0; k < c.c1; ++k) pr[k] *= factors[k - c.c0];
+      }
+      const std::int64_t c0 = c.none() ? all.c1 : c.c0, c1 = c.none() ? all.c1 : c.c1;
+      for (Real* row : {pr, dr}) {
+        std::fill(row + all.c0, row + c0, Real{0});
+        std::fill(row + c1, row + all.c1, Real{0});
+      }
+    }
+  });
+  return all;
+}
+
+void backward(const HeadProblem& head, const Backward& a, Real factor, const Scattered* dk_out,
+              const Scattered* dv_out) {
+  const Extents& e = head.e;
+  const std::int64_t width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
+  alignas(64) Real p[row_block * key_tile], ds[row_block * key_tile];
+  std::fill_n(a.dq, e.queries * width, Real{0});
+  for (std::int64_t j0 = 0; j0 < e.keys; j0 += key_tile) {
+    const std::int64_t keys = std::min(key_tile, e.keys - j0);
+    std::fill_n(a.dk, key_tile * width, Real{0});
+    std::fill_n(a.dv, key_tile * v_width, Real{0});
+    for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
+      const BlockView block(head, i0);
+      if (block.first >= j0 + keys || block.last <= j0) continue;
+      const Columns c = weights_and_slopes(head, a, block, j0, p, ds);
+      const std::int64_t n = std::min(c.c1, keys) - c.c0;
+      if (n <= 0) continue;
+      small_product({p + c.c0, 1, key_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + c.c0 * v_width,
+                    v_width, n, v_width, block.rows, true);
+      small_product({ds + c.c0, 1, key_tile}, a.q_rows.p + i0 * a.q_rows.row, a.q_rows.row, a.dk + c.c0 * width, width,
+                    n, width, block.rows, true);
+      small_product({ds + c.c0, key_tile, 1}, a.k_rows.p + (j0 + c.c0) * a.k_rows.row, a.k_rows.row,
+                    a.dq + i0 * width, width, block.rows, width, n, true);
+    }
+    if (dk_out)
+      add_rows(a.dk, width, keys, e.width, factor, {dk_out->p + j0 * dk_out->row, dk_out->row, dk_out->column});
+    if (dv_out)
+      add_rows(a.dv, v_width, keys, e.value_width, 1, {dv_out->p + j0 * dv_out->row, dv_out->row, dv_out->column});
+  }
+}
+
+} // namespace
+
+Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real factor, const StreamingOptions& options) {
+  const Op op("attend_inner", {&q, &k, &v});
+  const Extents e = attention_extents(op, q, k, v);
+  Tape& tape = op.tape();
+  const std::int64_t k_row = whole_vectors(e.keys), width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
+  const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
+  const Tensor y = transpose(merged, 1, 2);
+  Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
+  Real* k_columns = tape.keep<Real>(e.width * k_row);
+  Real* v_scratch = tape.keep<Real>(e.keys * v_width);
+  Real* sums = tape.keep<Real>(row_block * v_width);
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t h = 0; h < e.heads; ++h) {
+      pack_columns(head_of(k, k.data, b, h), e.keys, e.width, factor, k_columns, k_row);
+      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
+      stream_forward({e, options, b, h}, InnerScores{head_of(q, q.data, b, h), k_columns, k_row, e.width}, v_rows, sums,
+                     y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
+                     log_sums + (b * e.heads + h) * e.queries);
+    }
+  const double operations = 2 * seen_pairs(e, options.mask) * static_cast<double>(e.width + e.value_width);
+  count_operations(operations);
+
+  op.record(merged, [=] {
+    Tape& t = *merged.tape;
+    count_operations(2 * operations);
+    const Real* dy = t.grad(merged);
+    // All three may be views of one projection: each is added to.
+    Real *dq = adding_into(q), *dk = adding_into(k), *dv = adding_into(v);
+    Backward a{};
+    Real* columns = t.keep<Real>(e.width * k_row);
+    Real* values = t.keep<Real>(e.value_width * k_row);
+    Real* q_scratch = t.keep<Real>(e.queries * width);
+    Real* k_scratch = t.keep<Real>(e.keys * width);
+    Real* dy_scratch = t.keep<Real>(e.queries * v_width);
+    Real* delta = t.keep<Real>(e.queries);
+    a.dq = t.keep<Real>(e.queries * width);
+    a.dk = t.keep<Real>(key_tile * width);
+    a.dv = t.keep<Real>(key_tile * v_width);
+    for (std::int64_t b = 0; b < e.batch; ++b)
+      for (std::int64_t h = 0; h < e.heads; ++h) {
+        a.scores = {head_of(q, q.data, b, h), columns, k_row, e.width};
+        a.dy = head_of(y, dy, b, h);
+        pack_columns(head_of(k, k.data, b, h), e.keys, e.width, factor, columns, k_row);
+        pack_columns(head_of(v, v.data, b, h), e.keys, e.value_width, 1, values, k_row);
+        a.v_columns = values;
+        a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
+        a.k_rows = pack_rows(head_of(k, k.data, b, h), e.keys, e.width, k_scratch);
+        a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
+        row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
+        a.delta = delta;
+        a.log_sums = log_sums + (b * e.heads + h) * e.queries;
+        const Scattered dk_head = head_of(k, dk, b, h), dv_head = head_of(v, dv, b, h);
+        backward({e, options, b, h}, a, factor, dk ? &dk_head : nullptr, dv ? &dv_head : nullptr);
+        if (dq) add_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
+      }
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

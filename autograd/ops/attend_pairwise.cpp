@@ -1,0 +1,312 @@
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/streaming.hpp"
+
+#include <numbers>
+#include <type_traits>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k): products of exponentials that were taken once for
+// each query and each key. The 1 adds the same to every score of a row, which softmax does not see; and since the rows of
+// ds sum to zero, no gradient sees it either. r is as good as zero where x is above exp(limit), and no product of four
+// 1 + x overflows below that.
+constexpr bool single = std::is_same_v<Real, float>;
+constexpr Real limit = single ? 21 : 36;
+constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either way
+constexpr int group = 4;                      // queries, and dimensions, that are worked on together
+constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the cache between scores and gradients
+
+// How x is formed without overflow: as a product; as a product that is cut off; or, where a factor alone would overflow,
+// as the exponential of the sum.
+enum class Range { product, cut_product, exponential };
+
+Pack inverse(const Pack& x) {
+  if constexpr (single) {
+    const Pack r = xsimd::reciprocal(x);      // 11 bits or more; each of Newton's steps doubles them
+    const Pack once = r * xsimd::fnma(x, r, Pack(Real{2}));
+    return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Pack(Real{2}));
+  } else {
+    return Real{1} / x;
+  }
+}
+
+template <Range range> Pack odds(Real q, const Pack& k) {
+  if constexpr (range == Range::product) return Pack(q) * k;
+  if constexpr (range == Range::cut_product) return xsimd::min(Pack(q) * k, Pack(std::exp(limit)));
+  return xsimd::exp(xsimd::min(Pack(q) + k, Pack(limit)));
+}
+
+// One head's queries and keys, ready for `odds`.
+struct Factors {
+  Range range;
+  Real* q;          // [Tq, D]
+  Real* k_columns;  // [D, whole_vectors(Tk)]
+  std::int64_t width, k_row;
+};
+
+// Smallest and largest entry of each dimension of 2 x.
+void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* low, Real* high) {
+  for (std::int64_t t = 0; t < rows; ++t)
+    for (std::int64_t d = 0; d < width; ++d) {
+      const Real v = 2 * x.p[t * x.row + d * x.column];
+      low[d] = t ? std::min(low[d], v) : v;
+      high[d] = t ? std::max(high[d], v) : v;
+    }
+}
+
+// Chooses the range, and fills the factors. Each dimension is centred by a power of two, which rounds nothing, so that
+// exp(2q) and exp(2k) are of one size. `scratch` has room for 5 D numbers.
+void prepare(const Scattered& q, const Scattered& k, const Extents& e, Real* scratch, Factors& f) {
+  Real *q_low = scratch, *q_high = q_low + e.width, *k_low = q_high + e.width, *k_high = k_low + e.width;
+  Real* shift = k_high + e.width;
+  bounds(q, e.queries, e.width, q_low, q_high);
+  bounds(k, e.keys, e.width, k_low, k_high);
+  bool low_enough = true, representable = true;
+  for (std::int64_t d = 0; d < e.width; ++d) {
+    constexpr Real ln2 = std::numbers::ln2_v<Real>;
+    shift[d] = ln2 * std::round((q_high[d] - k_high[d]) / (2 * ln2));
+    low_enough = low_enough && q_high[d] + k_high[d] <= limit;
+    representable = representable && q_low[d] - shift[d] >= -greatest && q_high[d] - shift[d] <= greatest &&
+                    k_low[d] + shift[d] >= -greatest && k_high[d] + shift[d] <= greatest;
+  }
+  f.range = low_enough ? Range::product : representable ? Range::cut_product : Range::exponential;
+  if (f.range == Range::exponential) std::fill_n(shift, e.width, Real{0});
+  for (std::int64_t t = 0; t < e.queries; ++t)
+    for (std::int64_t d = 0; d < e.width; ++d) f.q[t * e.width + d] = 2 * q.p[t * q.row + d * q.column] - shift[d];
+  pack_columns(k, e.keys, e.width, 2, f.k_columns, f.k_row);
+  if (f.range == Range::exponential) return;
+  const auto exponentials = [](Real* p, std::int64_t n, Real add) {
+    map(n, [&](std::int64_t i, int m) { store(p + i, xsimd::exp(load(p + i, m) + add), m); });
+  };
+  exponentials(f.q, e.queries * e.width, 0);
+  for (std::int64_t d = 0; d < e.width; ++d) exponentials(f.k_columns + d * f.k_row, f.k_row, shift[d]);
+}
+
+// -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
+// a/A + b/B = (a B + b A) / (A B), twice.
+template <Range range>
+void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_t rows, const Real* k, const Columns& c,
+                    Real* tile) {
+  const std::int64_t whole = f.width / group * group;
+  for (std::int64_t at = c.c0; at < c.c1; at += lanes)
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Real* q = f.q + (i + r) * f.width;
+      Pack sum(Real{0});
+      std::int64_t d = 0;
+      for (; d < whole; d += group) {
+        const Real* column = k + d * f.k_row + at;
+        const Pack a = odds<range>(q[d], load(column)) + Real{1};
+        const Pack b = odds<range>(q[d + 1], load(column + f.k_row)) + Real{1};
+        const Pack m = odds<range>(q[d + 2], load(column + 2 * f.k_row)) + Real{1};
+        const Pack n = odds<range>(q[d + 3], load(column + 3 * f.k_row)) + Real{1};
+        const Pack ab = a * b, mn = m * n;
+        const Pack left = xsimd::fma(Pack(w[d]), b, w[d + 1] * a), right = xsimd::fma(Pack(w[d + 2]), n, w[d + 3] * m);
+        sum = xsimd::fma(xsimd::fma(left, mn, right * ab), inverse(ab * mn), sum);
+      }
+      for (; d < f.width; ++d)
+        sum = xsimd::fma(Pack(w[d]), inverse(odds<range>(q[d], load(k + d * f.k_row + at)) + Real{1}), sum);
+      store(tile + r * key_tile + at, sum * Real{-2});
+    }
+}
+
+struct PairwiseScores {
+  const Factors& f;
+  const Real* w;
+
+  void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile) const {
+    const auto work = f.range == Range::product       ? scores_of_rows<Range::product>
+                      : f.range == Range::cut_product ? scores_of_rows<Range::cut_product>
+                                                      : scores_of_rows<Range::exponential>;
+    work(f, w, i, rows, f.k_columns + j0, c, tile);
+  }
+};
+
+// What the backward pass of one head reads, and the arrays that it adds up in.
+struct Backward {
+  const Factors& f;
+  const Real* w;
+  Scattered dy;
+  PackedRows dy_rows;
+  const Real *v_columns, *log_sums, *delta;
+  Real* r;            // [D, group, pair_tile]: of the pairs under way
+  Real* dq_lanes;     // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
+  Real* dk_columns;   // [D, whole_vectors(Tk)]: sum over queries of the same
+  Real* dw_lanes;     // [D, lanes]: sum over pairs of ds r
+  Real* dv;           // [Tk, whole_vectors(Dv)]
+};
+
+// Keeps r of some queries with the tile of keys at k, and gives the scores, pair_tile apart.
+template <Range range>
+void keep_r(const Backward& a, std::int64_t i, std::int64_t rows, const Real* k, Real* s) {
+  Pack sum[group][2];
+  for (auto& row : sum) row[0] = row[1] = Pack(Real{0});
+  for (std::int64_t d = 0; d < a.f.width; ++d) {
+    const Pack k0 = load(k + d * a.f.k_row), k1 = load(k + d * a.f.k_row + lanes);
+    for (std::int64_t g = 0; g < rows; ++g) {
+      const Real q = a.f.q[(i + g) * a.f.width + d];
+      const Pack r0 = inverse(odds<range>(q, k0) + Real{1}), r1 = inverse(odds<range>(q, k1) + Real{1});
+      Real* to = a.r + (d * group + g) * pair_tile;
+      r0.store_aligned(to);
+      r1.store_aligned(to + lanes);
+      sum[g][0] = xsimd::fma(Pack(a.w[d]), r0, sum[g][0]);
+      sum[g][1] = xsimd::fma(Pack(a.w[d]), r1, sum[g][1]);
+    }
+  }
+  for (std::int64_t g = 0; g < rows; ++g)
+    for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
+}
+
+// Adds what ds of some queries with one tile of keys gives to dq, dk and dw.
+void add_slopes(const Backward& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0, const Real* ds) {
+  for (std::int64_t d = 0; d < a.f.width; ++d) {
+    Real* dk = a.dk_columns + d * a.f.k_row + j0;
+    Real* dw = a.dw_lanes + d * lanes;
+    Pack k0 = load(dk), k1 = load(dk + lanes), w = load(dw);
+    for (std::int64_t g = 0; g < rows; ++g) {
+      const Real* r = a.r + (d * group + g) * pair_tile;
+      const Pack s0 = Pack::load_aligned(ds + g * pair_tile), s1 = Pack::load_aligned(ds + g * pair_tile + lanes);
+      const Pack r0 = Pack::load_aligned(r), r1 = Pack::load_aligned(r + lanes);
+      const Pack u0 = s0 * r0, u1 = s1 * r1;
+      const Pack g0 = xsimd::fnma(u0, r0, u0), g1 = xsimd::fnma(u1, r1, u1);
+      Real* dq = a.dq_lanes + ((row_in_block + g) * a.f.width + d) * lanes;
+      (load(dq) + (g0 + g1)).store_aligned(dq);
+      k0 += g0;
+      k1 += g1;
+      w += u0 + u1;
+    }
+    store(dk, k0);
+    store(dk + lanes, k1);
+    store(dw, w);
+  }
+}
+
+template <Range range>
+void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t dq_row) {
+  const Extents& e = head.e;
+  const std::int64_t v_width = whole_vectors(e.value_width);
+  alignas(64) Real p[row_block * pair_tile], ds[row_block * pair_tile], factors[pair_tile];
+  for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
+    const BlockView block(head, i0);
+    std::fill_n(a.dq_lanes, block.rows * e.width * lanes, Real{0});
+    for (std::int64_t j0 = block.first / pair_tile * pair_tile; j0 < block.last; j0 += pair_tile) {
+      const std::int64_t keys = std::min(pair_tile, e.keys - j0);
+      small_product({a.dy.p + i0 * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0, a.f.k_row, ds, pair_tile,
+                    block.rows, pair_tile, e.value_width, false);
+      for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
+        const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0);
+        bool any = false;
+        for (std::int64_t r = r0; r < r0 + rows; ++r)
+          any = any || (block.seen[r].begin < j0 + keys && block.seen[r].end > j0);
+        Real *p_rows = p + r0 * pair_tile, *d_rows = ds + r0 * pair_tile;
+        if (!any) {
+          std::fill_n(p_rows, rows * pair_tile, Real{0});
+          continue;
+        }
+        keep_r<range>(a, i0 + r0, rows, a.f.k_columns + j0, p_rows);
+        for (std::int64_t g = 0; g < rows; ++g) {
+          const std::int64_t i = i0 + r0 + g;
+          Real *pr = p_rows + g * pair_tile, *dr = d_rows + g * pair_tile;
+          fill_unseen(pr, j0, 0, pair_tile, block.seen[r0 + g], head.allowed(i), RunningSoftmax::nothing);
+          if (head.options.dropout > 0) {
+            dropout_factors(head.options, head.row_first(i), j0, pair_tile, factors);
+            for (std::int64_t c = 0; c < pair_tile; ++c) dr[c] *= factors[c];
+          }
+          for (std::int64_t c = 0; c < pair_tile; c += lanes) {
+            const Pack weight = xsimd::exp(Pack::load_aligned(pr + c) - a.log_sums[i]);
+            weight.store_aligned(pr + c);
+            (weight * (Pack::load_aligned(dr + c) - a.delta[i])).store_aligned(dr + c);
+          }
+          if (head.options.dropout > 0)
+            for (std::int64_t c = 0; c < pair_tile; ++c) pr[c] *= factors[c];
+        }
+        add_slopes(a, r0, rows, j0, d_rows);
+      }
+      small_product({p, 1, pair_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + j0 * v_width, v_width,
+                    keys, v_width, block.rows, true);
+    }
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      for (std::int64_t d = 0; d < e.width; ++d)
+        dq[(i0 + r) * dq_row + d] = 4 * a.w[d] * xsimd::hadd(load(a.dq_lanes + (r * e.width + d) * lanes));
+  }
+}
+
+} // namespace
+
+Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, const Tensor& v,
+                       const StreamingOptions& options) {
+  const Op op("attend_pairwise", {&q, &k, &weights, &v});
+  const Extents e = attention_extents(op, q, k, v);
+  if (!(weights.shape == Shape{e.heads, e.width}))
+    op.fail(fmt::format("w must be [{}, {}], it is {}", e.heads, e.width, weights.shape.text()));
+  const Tensor w = contiguous(weights);
+  Tape& tape = op.tape();
+  // Keys are padded to whole tiles, so that every tile can be read and added to.
+  const std::int64_t k_row = (e.keys + pair_tile - 1) / pair_tile * pair_tile, v_width = whole_vectors(e.value_width);
+  const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
+  const Tensor y = transpose(merged, 1, 2);
+  Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
+  Factors f{Range::product, tape.keep<Real>(e.queries * e.width), tape.keep<Real>(e.width * k_row), e.width, k_row};
+  Real* scratch = tape.keep<Real>(5 * e.width);
+  Real* v_scratch = tape.keep<Real>(e.keys * v_width);
+  Real* sums = tape.keep<Real>(row_block * v_width);
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t h = 0; h < e.heads; ++h) {
+      prepare(head_of(q, q.data, b, h), head_of(k, k.data, b, h), e, scratch, f);
+      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
+      stream_forward({e, options, b, h}, PairwiseScores{f, w.data + h * e.width}, v_rows, sums,
+                     y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
+                     log_sums + (b * e.heads + h) * e.queries);
+    }
+  // A score is an addition, a tanh, a multiplication and an addition for each dimension.
+  const double operations = seen_pairs(e, options.mask) * static_cast<double>(4 * e.width + 2 * e.value_width);
+  count_operations(operations);
+
+  op.record(merged, [=] {
+    Tape& t = *merged.tape;
+    count_operations(2 * operations);
+    const Real* dy = t.grad(merged);
+    Real *dq = adding_into(q), *dk = adding_into(k), *dv = adding_into(v), *dw = adding_into(w);
+    // The forward pass's arrays serve again, one head at a time.
+    Factors again = f;
+    Real* values = t.keep<Real>(e.value_width * k_row);
+    Real* dy_scratch = t.keep<Real>(e.queries * v_width);
+    Real* delta = t.keep<Real>(e.queries);
+    Real* dq_rows = t.keep<Real>(e.queries * e.width);
+    Backward a{again, nullptr, {}, {}, values, nullptr, delta, t.keep<Real>(e.width * group * pair_tile),
+               t.keep<Real>(row_block * e.width * lanes), t.keep<Real>(e.width * k_row), t.keep<Real>(e.width * lanes),
+               t.keep<Real>(k_row * v_width)};
+    for (std::int64_t b = 0; b < e.batch; ++b)
+      for (std::int64_t h = 0; h < e.heads; ++h) {
+        prepare(head_of(q, q.data, b, h), head_of(k, k.data, b, h), e, scratch, again);
+        a.w = w.data + h * e.width;
+        a.dy = head_of(y, dy, b, h);
+        a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
+        pack_columns(head_of(v, v.data, b, h), e.keys, e.value_width, 1, values, k_row);
+        row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
+        a.log_sums = log_sums + (b * e.heads + h) * e.queries;
+        std::fill_n(a.dk_columns, e.width * k_row, Real{0});
+        std::fill_n(a.dw_lanes, e.width * lanes, Real{0});
+        std::fill_n(a.dv, k_row * v_width, Real{0});
+        const HeadProblem head{e, options, b, h};
+        if (again.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
+        else if (again.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
+        else backward<Range::exponential>(head, a, dq_rows, e.width);
+        if (dq) add_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
+        if (dv) add_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
+        if (dk) {
+          const Scattered to = head_of(k, dk, b, h);
+          for (std::int64_t j = 0; j < e.keys; ++j)
+            for (std::int64_t d = 0; d < e.width; ++d)
+              const_cast<Real*>(to.p)[j * to.row + d * to.column] += 4 * a.w[d] * a.dk_columns[d * k_row + j];
+        }
+        if (dw)
+          for (std::int64_t d = 0; d < e.width; ++d)
+            dw[h * e.width + d] -= 2 * xsimd::hadd(load(a.dw_lanes + d * lanes));
+      }
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

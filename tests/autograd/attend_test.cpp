@@ -1,0 +1,187 @@
+// The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
+// round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 5e-5 in float32 is 420.
+#include "autograd/attention.hpp"
+#include "tests/autograd/close.hpp"
+#include "tests/autograd/drawn.hpp"
+
+#include <functional>
+#include <type_traits>
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr double tolerance = std::is_same_v<Real, double> ? 1e-12 : 5e-5;
+
+struct Problem {
+  std::int64_t batch, heads, queries, keys, width, value_width;
+};
+
+// Odd lengths and widths, one position, several tiles, unequal lengths.
+const std::vector<Problem> problems{{1, 1, 1, 1, 1, 1},    {2, 3, 5, 7, 3, 5},     {1, 2, 33, 33, 16, 16},
+                                    {2, 1, 64, 64, 32, 32}, {1, 2, 77, 77, 24, 20}, {1, 1, 130, 197, 17, 33},
+                                    {1, 1, 200, 70, 64, 8}, {1, 2, 3, 129, 8, 40}};
+
+struct MaskCase {
+  std::string name;
+  std::function<Mask(const Problem&)> make;
+};
+
+// Memory that masks point to.
+std::vector<std::int32_t> lengths;
+std::vector<std::uint8_t> allowed;
+
+const std::vector<MaskCase> masks{
+    {"none", [](const Problem&) { return Mask{}; }},
+    {"causal", [](const Problem&) { return Mask{.causal = true}; }},
+    {"causal after cached keys", [](const Problem& p) { return Mask{.causal = true, .offset = p.keys - p.queries}; }},
+    {"window", [](const Problem&) { return Mask{.window = 3}; }},
+    {"padding",
+     [](const Problem& p) {
+       lengths.clear();
+       for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(static_cast<std::int32_t>(b ? 0 : p.keys / 2 + 1));
+       return Mask{.lengths = lengths.data()};
+     }},
+    {"allowed here and there, and nowhere in one row", [](const Problem& p) {
+       allowed.clear();
+       for (std::int64_t i = 0; i < p.queries; ++i)
+         for (std::int64_t j = 0; j < p.keys; ++j) allowed.push_back(i != p.queries / 2 && (i * 7 + j * 5) % 3 != 0);
+       return Mask{.allowed = allowed.data()};
+     }}};
+
+struct Outcome {
+  std::vector<Real> y, dq, dk, dv, dw;
+};
+
+using Attend = std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v)>;
+
+// Values and gradients, through views as a model makes them: heads are slices of rows of a wider matrix.
+Outcome outcome(const Problem& p, double spread, const Attend& attend) {
+  Operand q({p.batch, p.queries, p.heads, p.width}, 1, {-spread, spread});
+  Operand k({p.batch, p.keys, p.heads, p.width}, 2, {-spread, spread});
+  Operand v({p.batch, p.keys, p.heads, p.value_width}, 3);
+  Operand w({p.heads, p.width}, 4);
+  const std::vector<Real> along = draw(p.batch * p.heads * p.queries * p.value_width, 5);
+  Tape tape;
+  const Tensor y = attend(transpose(q.on(tape), 1, 2), transpose(k.on(tape), 1, 2), w.on(tape),
+                          transpose(v.on(tape), 1, 2));
+  tape.backward(sum(mul(y, tape.copy(along.data(), y.shape))));
+  return {read(y), q.gradient, k.gradient, v.gradient, w.gradient};
+}
+
+void compare(const Outcome& found, const Outcome& expected) {
+  CHECK(distance(found.y, expected.y) < tolerance);
+  CHECK(distance(found.dq, expected.dq) < tolerance);
+  CHECK(distance(found.dk, expected.dk) < tolerance);
+  CHECK(distance(found.dv, expected.dv) < tolerance);
+  CHECK(distance(found.dw, expected.dw) < 10 * tolerance);  // a sum over all pairs
+}
+
+const RandomKey key{11, Stream::test, 3};
+
+Tensor weigh(const Tensor& scores, const Tensor& v, const Mask& mask, double probability) {
+  const Tensor weights = masked_softmax(scores, mask);
+  return matmul(probability > 0 ? dropout(weights, probability, key, 40) : weights, v);
+}
+
+Tensor composed_pairwise(const Tensor& q, const Tensor& k, const Tensor& w) {
+  const Tensor v = reshape(w, {w.shape[0], 1, 1, w.shape[1]});
+  return sum(mul(tanh(add(unsqueeze(q, 3), unsqueeze(k, 2))), v), -1);
+}
+
+} // namespace
+
+TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for every mask") {
+  for (const Problem& p : problems)
+    for (const MaskCase& mask_case : masks)
+      for (const double probability : {0.0, 0.25}) {
+        CAPTURE(p.queries, p.keys, p.width, p.value_width, mask_case.name, probability);
+        const Mask mask = mask_case.make(p);
+        const Real factor = Real(0.3);
+        Outcome found = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+          return add(attend_inner(q, k, v, factor, {.mask = mask, .dropout = probability, .key = key, .first = 40}),
+                     scale(sum(w), 0));
+        });
+        compare(found, outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+                  return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, probability), scale(sum(w), 0));
+                }));
+      }
+}
+
+TEST_CASE("attend_pairwise is softmax(sum w tanh(q + k)) v, values and gradients, for every mask") {
+  for (const Problem& p : problems)
+    for (const MaskCase& mask_case : masks)
+      for (const double probability : {0.0, 0.25}) {
+        CAPTURE(p.queries, p.keys, p.width, p.value_width, mask_case.name, probability);
+        const Mask mask = mask_case.make(p);
+        compare(outcome(p, 2,
+                        [&](auto& q, auto& k, auto& w, auto& v) {
+                          return attend_pairwise(q, k, w, v,
+                                                 {.mask = mask, .dropout = probability, .key = key, .first = 40});
+                        }),
+                outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+                  return weigh(composed_pairwise(q, k, w), v, mask, probability);
+                }));
+      }
+}
+
+TEST_CASE("attend_pairwise holds for large arguments, where exp(2q) exp(2k) needs care") {
+  // 8: products that are cut off; 60: exponentials of sums, in float32. Both keep the gradients.
+  for (const double spread : {8.0, 20.0, 60.0, 400.0}) {
+    CAPTURE(spread);
+    const Problem p{1, 2, 37, 45, 12, 8};
+    compare(outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) { return attend_pairwise(q, k, w, v); }),
+            outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) {
+              return weigh(composed_pairwise(q, k, w), v, {}, 0);
+            }));
+  }
+}
+
+TEST_CASE("attend_pairwise knows opposite extremes: q = -60 and k = 50 give tanh(-10), not 0") {
+  Tape tape;
+  const std::vector<Real> q{-60}, k{50, -60}, w{1}, v{1, 0};
+  const Tensor y = attend_pairwise(tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
+                                   tape.copy(w.data(), {1, 1}), tape.copy(v.data(), {1, 1, 2, 1}));
+  CHECK(y.data[0] == Approx(0.5));  // tanh(-10) and tanh(-120) are both -1
+}
+
+TEST_CASE("A row that may attend to nothing gives zeros and a zero gradient") {
+  const Problem p{1, 1, 4, 5, 3, 2};
+  const std::vector<std::int32_t> none{0};
+  for (const bool pairwise : {false, true}) {
+    const Outcome o = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+      const StreamingOptions options{.mask = {.lengths = none.data()}};
+      return pairwise ? attend_pairwise(q, k, w, v, options)
+                      : add(attend_inner(q, k, v, 1, options), scale(sum(w), 0));
+    });
+    for (const auto& numbers : {o.y, o.dq, o.dk, o.dv, o.dw})
+      for (Real x : numbers) CHECK(x == 0);
+  }
+}
+
+TEST_CASE("One tensor may be queries, keys and values at once") {
+  const Shape shape{1, 2, 19, 8};
+  for (const bool pairwise : {false, true}) {
+    Operand x(shape, 7), y(shape, 7), w({2, 8}, 8), u({2, 8}, 8);
+    Tape tape;
+    const Tensor a = x.on(tape), b = y.on(tape);
+    const Tensor found = pairwise ? attend_pairwise(a, a, w.on(tape), a, {.mask = {.causal = true}})
+                                  : attend_inner(a, a, a, 1, {.mask = {.causal = true}});
+    const Tensor expected = weigh(pairwise ? composed_pairwise(b, b, u.on(tape)) : matmul(b, transpose(b)), b,
+                                  {.causal = true}, 0);
+    tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
+    CHECK(distance(read(found), read(expected)) < tolerance);
+    CHECK(distance(x.gradient, y.gradient) < 10 * tolerance);
+  }
+}
+
+TEST_CASE("Shapes that do not fit are refused by name") {
+  Tape tape;
+  const auto zeros = [&](const Shape& s) { return tape.zeros(s); };
+  CHECK_THROWS_WITH(attend_inner(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4}), zeros({1, 1, 2, 3}), 1),
+                    "[attend_inner] q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is [1, 1, 2, 3], "
+                    "k is [1, 1, 2, 4], v is [1, 1, 2, 3]");
+  CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2}), zeros({1, 1, 2, 3})),
+                    "[attend_pairwise] w must be [1, 3], it is [1, 2]");
+}

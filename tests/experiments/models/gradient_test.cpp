@@ -1,0 +1,76 @@
+// Gradients of whole models against differences.
+#define HEED_REAL f64  // differences need double precision
+#include "tests/experiments/models/model_support.hpp"
+#include "tests/layers/module_check.hpp"
+
+using namespace heed;
+using namespace heed::f64;
+
+namespace {
+
+// Without the decoder's own options where the model is an encoder.
+std::vector<std::string> of_kind(const std::string& kind, std::vector<std::string> assignments) {
+  if (kind != "decoder") std::erase(assignments, "model.tied_embeddings=false");
+  assignments.push_back("model.kind=" + kind);
+  return assignments;
+}
+
+void check_model(const std::vector<std::string>& assignments) {
+  INFO(listed(assignments));
+  TestModel m(assignments);
+  const Batch batch = m.batch({4, 2});
+  check_module(m.weights, {}, [&](Pass& pass, const std::vector<Tensor>&) {
+    return cross_entropy(m.model->logits(pass, batch), batch.targets.data(), {.label_smoothing = 0.1});
+  });
+}
+
+} // namespace
+
+TEST_CASE("decoders have the right gradient, over a spread of configurations", "[gradient][model]") {
+  for (const auto& assignments : spread()) check_model(of_kind("decoder", assignments));
+  for (const std::string tied : {"true", "false"})
+    check_model({"model.tied_embeddings=" + tied, "model.embedding_scale=sqrt", "position.kind=learned"});
+  check_model({"attention.causal=false"});
+}
+
+TEST_CASE("encoders have the right gradient, over a spread of configurations", "[gradient][model]") {
+  for (const auto& assignments : spread()) check_model(of_kind("encoder", assignments));
+  for (const std::string& pooling : find_option("model.encoder.pooling")->words)
+    for (const std::string norm : {"pre", "post", "none"})
+      check_model({"model.kind=encoder", "model.encoder.pooling=" + pooling, "block.norm=" + norm});
+  check_model({"model.kind=encoder", "attention.causal=true"});
+}
+
+TEST_CASE("a model whose blocks differ has the right gradient", "[gradient][model]") {
+  TestModel m({});
+  const Config mixed = test::config(R"(
+[model]
+layers = 3
+width = 4
+heads = 2
+[block]
+ffn_width = 5
+[[block.override]]
+layers = [1]
+residual = "ffn"
+norm = "post"
+attention.score = "additive"
+attention.additive.hidden = 3
+[[block.override]]
+layers = [2]
+norm = "none"
+activation = "swiglu"
+attention.score = "cosine"
+)");
+  Weights weights;
+  const auto model = model_info("decoder").make(weights.scope(), mixed, m.shape);
+  weights.fill(12, {-0.7, 0.9, 0});
+  CHECK(weights.parameters.find("blocks.1.attention.score.v")->shape == Shape{2, 1, 1, 3});
+  CHECK_FALSE(weights.parameters.find("blocks.0.attention.score.v"));
+  CHECK(weights.parameters.find("blocks.1.ffn_norm.weight"));
+  CHECK_FALSE(weights.parameters.find("blocks.2.ffn_norm.weight"));
+  const Batch batch = m.batch({4, 3});
+  check_module(weights, {}, [&](Pass& pass, const std::vector<Tensor>&) {
+    return cross_entropy(model->logits(pass, batch), batch.targets.data());
+  });
+}

@@ -1,0 +1,165 @@
+// What models keep to, whatever they are made of.
+#include "tests/experiments/models/model_support.hpp"
+
+#include <cstring>
+
+using namespace heed;
+using namespace heed::f32;
+
+namespace {
+
+std::vector<std::string> with(std::vector<std::string> assignments, const std::string& more) {
+  assignments.push_back(more);
+  return assignments;
+}
+
+// Configurations that any model can have.
+std::vector<std::vector<std::string>> for_encoders() {
+  auto out = spread();
+  for (auto& assignments : out) {
+    std::erase(assignments, "model.tied_embeddings=false");
+    assignments.push_back("model.kind=encoder");
+  }
+  return out;
+}
+
+// Another token wherever `where` says so.
+void exchange(Batch& batch, const std::function<bool(std::int64_t row, std::int64_t t)>& where) {
+  for (std::int64_t r = 0; r < batch.rows; ++r)
+    for (std::int64_t t = 0; t < batch.length; ++t)
+      if (where(r, t)) {
+        std::int32_t& token = batch.tokens[static_cast<std::size_t>(r * batch.length + t)];
+        token = (token + 1) % 5;
+      }
+}
+
+} // namespace
+
+TEST_CASE("a decoder's logits depend on no later token, bit for bit", "[model][contract]") {
+  for (const auto& assignments : spread()) {
+    INFO(listed(assignments));
+    TestModel m(assignments);
+    const Batch before = m.batch({4, 4, 3});
+    const std::vector<Real> expected = m.logits(before);
+    for (std::int64_t past = 1; past < 4; ++past) {
+      Batch after = before;
+      exchange(after, [&](std::int64_t, std::int64_t t) { return t >= past; });
+      const std::vector<Real> found = m.logits(after);
+      for (std::int64_t row = 0; row < 3; ++row) {
+        const std::int64_t begin = row * 4 * 5;
+        CHECK(std::equal(expected.begin() + begin, expected.begin() + begin + past * 5, found.begin() + begin));
+      }
+      CHECK(found != expected);
+    }
+  }
+}
+
+TEST_CASE("a decoder that is not causal sees later tokens", "[model]") {
+  TestModel m({"attention.causal=false"});
+  Batch batch = m.batch({4});
+  const std::vector<Real> before = m.logits(batch);
+  exchange(batch, [](std::int64_t, std::int64_t t) { return t == 3; });
+  CHECK_FALSE(std::equal(before.begin(), before.begin() + 5, m.logits(batch).begin()));
+}
+
+TEST_CASE("padding changes nothing of what an encoder says, bit for bit", "[model][contract]") {
+  for (const auto& assignments : for_encoders())
+    for (const std::string& pooling : find_option("model.encoder.pooling")->words) {
+      INFO(listed(assignments) << ", pooling " << pooling);
+      TestModel m(with(assignments, "model.encoder.pooling=" + pooling));
+      const Batch before = m.batch({2, 4, 1});
+      Batch after = before;
+      exchange(after, [&](std::int64_t r, std::int64_t t) { return t >= before.lengths[static_cast<std::size_t>(r)]; });
+      REQUIRE(after.tokens != before.tokens);
+      CHECK(m.logits(after) == m.logits(before));
+    }
+}
+
+TEST_CASE("padding changes nothing of what a decoder says of tokens, bit for bit", "[model][contract]") {
+  for (const auto& assignments : spread()) {
+    INFO(listed(assignments));
+    TestModel m(with(assignments, "attention.causal=false"));
+    const Batch before = m.batch({2, 4, 1});
+    Batch after = before;
+    exchange(after, [&](std::int64_t r, std::int64_t t) { return t >= before.lengths[static_cast<std::size_t>(r)]; });
+    const std::vector<Real> a = m.logits(before), b = m.logits(after);
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const std::int64_t begin = row * 4 * 5, n = before.lengths[static_cast<std::size_t>(row)] * 5;
+      CHECK(std::equal(a.begin() + begin, a.begin() + begin + n, b.begin() + begin));
+    }
+  }
+}
+
+TEST_CASE("a row says the same whatever rows are with it", "[model][contract]") {
+  for (const std::string kind : {"decoder", "encoder"}) {
+    INFO(kind);
+    TestModel m({"model.kind=" + kind});
+    const Batch three = m.batch({4, 2, 3});
+    Batch one = three;
+    one.reset(1, three.length, m.form);
+    one.lengths = {2};
+    std::copy_n(three.tokens.begin() + 4, 4, one.tokens.begin());
+    const std::vector<Real> all = m.logits(three), alone = m.logits(one);
+    const std::vector<Real> second(all.begin() + static_cast<std::ptrdiff_t>(alone.size()),
+                                   all.begin() + static_cast<std::ptrdiff_t>(2 * alone.size()));
+    CHECK(distance(alone, second) < 20 * rounding);
+  }
+}
+
+TEST_CASE("an encoder that sees no position gives the same whatever the tokens' order", "[model]") {
+  TestModel blind({"model.kind=encoder", "position.kind=none"}), sees({"model.kind=encoder"});
+  Batch batch = blind.batch({4});
+  batch.tokens = {0, 3, 1, 4};
+  Batch reversed = batch;
+  std::reverse(reversed.tokens.begin(), reversed.tokens.end());
+  CHECK(distance(blind.logits(reversed), blind.logits(batch)) < 20 * rounding);
+  CHECK(distance(sees.logits(reversed), sees.logits(batch)) > 1e-3);
+}
+
+TEST_CASE("tied embeddings are the output's weights; untied ones have a matrix of their own", "[model]") {
+  const auto count = [](const std::vector<std::string>& assignments) {
+    return TestModel(assignments).weights.parameters.count();
+  };
+  CHECK(count({"model.tied_embeddings=false"}) == count({}) + 5 * 4);
+  CHECK_FALSE(TestModel({}).weights.parameters.find("output.weight"));
+  CHECK_THROWS_WITH(TestModel({"position.combine=concat", "position.concat=widen"}),
+                    Catch::Contains("tied_embeddings = false"));
+}
+
+TEST_CASE("weights start normal, and smaller where a residual branch ends", "[model]") {
+  // 2 layers: the projections that end a branch start at init_std / sqrt(4).
+  for (bool scaled : {true, false}) {
+    const Config config = test::config("[model]\nlayers = 2\nwidth = 64\ninit_std = 0.1\n",
+                                       {std::string("model.scaled_init=") + (scaled ? "true" : "false")});
+    Parameters parameters;
+    const auto model = model_info("decoder").make({parameters, weight_init(config)}, config, {50, 16, 50});
+    parameters.initialise(3);
+    for (const auto& e : parameters.entries()) {
+      INFO(e.name);
+      double square = 0, sum = 0;
+      for (std::int64_t i = 0; i < e.shape.size(); ++i) {
+        const double x = static_cast<double>(parameters.values()[e.offset + i]);
+        square += x * x;
+        sum += x;
+      }
+      const auto n = static_cast<double>(e.shape.size());
+      if (e.shape.rank == 1) {
+        CHECK(sum == (e.name.find("norm.weight") != std::string::npos ? n : 0.0));
+        continue;
+      }
+      const auto named = [&](const char* part) { return e.name.find(part) != std::string::npos; };
+      const bool ends = named("output.weight") || named("project.");
+      const double expected = ends && scaled ? 0.05 : 0.1;
+      CHECK(std::sqrt(square / n) == Approx(expected).epsilon(6 / std::sqrt(2 * n)));
+      CHECK(std::abs(sum / n) < 6 * expected / std::sqrt(n));
+    }
+  }
+}
+
+TEST_CASE("every registered model says what it is, and is found by its name", "[model]") {
+  for (const ModelInfo* info : models()) {
+    CHECK(&model_info(info->about.name) == info);
+    CHECK_FALSE(info->about.summary.empty());
+  }
+  CHECK_THROWS_WITH(model_info("decodre"), Catch::Contains("decodre"));
+}

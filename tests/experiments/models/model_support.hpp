@@ -1,0 +1,93 @@
+// Models for tests: made from a configuration's text, with drawn parameters, and batches of drawn tokens.
+#pragma once
+
+#include "experiments/models/model.hpp"
+#include "tests/experiments/config/config_support.hpp"
+#include "tests/layers/layer_support.hpp"
+
+namespace heed::HEED_REAL {
+
+/// A small model without a task: 5 tokens, rows of up to 4, 3 classes where it classifies.
+struct TestModel {
+  Config config;
+  Form form;
+  TaskShape shape;
+  Weights weights;
+  std::unique_ptr<Model> model;
+
+  explicit TestModel(const std::vector<std::string>& assignments)
+      : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n", assignments)),
+        form(model_info(config.model.kind).form), shape{5, 4, form == Form::language_model ? 5 : 3},
+        model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
+    weights.fill(11, {-0.7, 0.9, 0});
+  }
+
+  /// Rows with the given numbers of tokens; targets are drawn, some of them `ignored`.
+  Batch batch(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 1) const {
+    Batch b;
+    b.reset(static_cast<std::int64_t>(lengths.size()), shape.length, form);
+    b.lengths = lengths;
+    RandomSource random({seed, Stream::test, 0});
+    const auto drawn = [&](std::int64_t n) {
+      return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
+    };
+    for (std::size_t row = 0; row < lengths.size(); ++row)
+      for (std::int32_t t = 0; t < lengths[row]; ++t) {
+        const std::size_t at = row * static_cast<std::size_t>(shape.length) + static_cast<std::size_t>(t);
+        b.tokens[at] = drawn(shape.vocabulary);
+        if (form == Form::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
+        else b.targets[row] = drawn(shape.classes);
+      }
+    return b;
+  }
+
+  std::vector<Real> logits(const Batch& b) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    const Tensor y = model->logits(pass, b);
+    if (form == Form::language_model) CHECK(y.shape == Shape{b.rows, b.length, shape.classes});
+    else CHECK(y.shape == Shape{b.rows, shape.classes});
+    return read(y);
+  }
+};
+
+/// Configurations that between them have every score, positional scheme and combination of it, residual connection,
+/// norm and activation; as assignments over TestModel's configuration.
+inline std::vector<std::vector<std::string>> spread() {
+  std::vector<std::vector<std::string>> out = {{}};
+  const auto each = [&](const std::string& key, const std::vector<std::string>& others = {}) {
+    for (const std::string& word : find_option(key)->words) {
+      out.push_back(others);
+      out.back().push_back(key + "=" + word);
+    }
+  };
+  each("attention.score");
+  each("attention.normalizer");
+  each("position.kind");
+  each("block.activation");
+  each("model.embedding_scale");
+  for (const std::string& kind : find_option("position.kind")->words) {
+    if (kind == "none") continue;
+    each("position.concat", {"position.kind=" + kind, "position.combine=concat", "position.width=2"});
+  }
+  for (const std::string& residual : find_option("block.residual")->words)
+    for (const std::string norm : {"pre", "post"})
+      each("block.norm_kind", {"block.residual=" + residual, "block.norm=" + norm});
+  each("block.residual", {"block.norm=none"});
+  out.push_back({"block.bias=false"});
+  out.push_back({"attention.head_width=3"});
+  out.push_back({"attention.dropout=0.2", "block.dropout=0.2", "model.dropout=0.2"});
+  // Widened by positions, a model's output can't be the token embeddings.
+  for (auto& assignments : out)
+    if (std::count(assignments.begin(), assignments.end(), "position.concat=widen"))
+      assignments.push_back("model.tied_embeddings=false");
+  return out;
+}
+
+inline std::string listed(const std::vector<std::string>& assignments) {
+  std::string out = "defaults";
+  for (const std::string& a : assignments) out += ", " + a;
+  return out;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,277 @@
+// Evaluation against a row-by-row computation, generation, and what a run costs.
+#include "experiments/training/run_model.hpp"
+#include "tests/experiments/training/training_support.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace heed;
+using namespace heed::f32;
+using test::config;
+using test::train;
+using Catch::Contains;
+
+namespace {
+
+std::map<std::string, double> by_name(const Metrics& m) { return {m.values.begin(), m.values.end()}; }
+
+// One row at a time, softmax in double precision.
+std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoint, Split split,
+                                    const std::string& prefix, std::int64_t rows = -1) {
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  load_parameters(run.parameters, checkpoint);
+  double loss = 0, count = 0, right = 0, whole = 0;
+  if (rows < 0) rows = task->evaluation_rows(run.form, split);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    Batch b;
+    b.reset(1, run.shape.length, run.form);
+    task->evaluation_row(run.form, split, r, b, 0);
+    Tape tape;
+    tape.record(false);
+    Pass pass(tape, run.parameters, nullptr, {});
+    const Tensor logits = run.model->logits(pass, b);
+    bool all = true;
+    for (std::size_t i = 0; i < b.targets.size(); ++i) {
+      if (b.targets[i] == ignored) continue;
+      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+      double sum = 0;
+      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
+      loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
+      const bool hit = std::max_element(p, p + run.shape.classes) == p + b.targets[i];
+      right += hit;
+      all = all && hit;
+      ++count;
+    }
+    whole += all;
+  }
+  std::map<std::string, double> out{{prefix + "_loss", loss / count}, {prefix + "_accuracy", right / count}};
+  if (has_sequence_accuracy(c)) out[prefix + "_sequence_accuracy"] = whole / static_cast<double>(rows);
+  return out;
+}
+
+void expect_close(const std::map<std::string, double>& found, const std::map<std::string, double>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    REQUIRE(found.contains(name));
+    CHECK(found.at(name) == Approx(value).epsilon(1e-5));
+  }
+}
+
+// A text of 65 different characters, and a decoder of it.
+struct Reader {
+  test::Folder folder;
+  std::string path;
+
+  Reader() {
+    std::string text;
+    for (int i = 0; i < 3000; ++i) text += static_cast<char>(' ' + (i * (1 + i / 65)) % 65);
+    path = folder.write("text.txt", text).string();
+  }
+  Config operator()(std::vector<std::string> assignments = {}) const {
+    assignments.push_back("data.path=" + path);
+    return config(R"(
+[data]
+train = 0.8
+test = 0.1
+[task]
+kind = "text"
+[task.text]
+block = 16
+[model]
+layers = 1
+width = 16
+heads = 2
+init_std = 0.2
+[train]
+steps = 20
+batch = 4
+learning_rate = 3e-3
+)", assignments);
+  }
+};
+
+// A Sampling without its `write`.
+struct Asked {
+  std::string prompt = "ABC";
+  std::int64_t tokens = 500;
+  double temperature = 1;
+  std::int64_t top_k = 0;
+  std::uint64_t seed = 0;
+};
+
+std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked& asked) {
+  std::string out;
+  Sampling s;
+  s.prompt = asked.prompt;
+  s.tokens = asked.tokens;
+  s.temperature = asked.temperature;
+  s.top_k = asked.top_k;
+  s.seed = asked.seed;
+  s.write = [&](std::string_view text) { out += text; };
+  engine(c).generate(c, *make_task(c), checkpoint, s);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("evaluation equals a computation row by row, on every split", "[evaluation]") {
+  const Reader reader;
+  for (const Config& c : {config(test::tiny_decoder), config(test::tiny_encoder), reader()}) {
+    const test::History h = train(c);
+    const auto task = make_task(c);
+    for (const auto& [split, prefix] : {std::pair{Split::validation, "val"}, {Split::test, "test"}}) {
+      INFO(c.task.kind << ", " << prefix);
+      expect_close(by_name(engine(c).evaluate(c, *task, h.last(), split)), naive(c, h.last(), split, prefix));
+    }
+    std::map<std::string, double> during;
+    for (const auto& [name, value] : naive(c, h.last(), Split::validation, "val")) during[name] = h.final(name);
+    expect_close(during, naive(c, h.last(), Split::validation, "val"));
+  }
+}
+
+TEST_CASE("evaluate_batches bounds the rows that are looked at", "[evaluation]") {
+  for (std::int64_t batches : {1, 2, 1000}) {
+    const Config c = config(test::tiny_decoder, {"train.evaluate_batches=" + std::to_string(batches)});
+    const test::History h = train(c);
+    const auto rows = std::min<std::int64_t>(batches * 7, 40);
+    const auto expected = naive(c, h.last(), Split::validation, "val", rows);
+    CHECK(h.final("val_loss") == Approx(expected.at("val_loss")).epsilon(1e-5));
+    CHECK(h.final("val_sequence_accuracy") == Approx(expected.at("val_sequence_accuracy")));
+  }
+}
+
+TEST_CASE("a run measures what metrics_of says, at the last step at least", "[evaluation]") {
+  const Reader reader;
+  for (const Config& c : {config(test::tiny_decoder), config(test::tiny_encoder), reader()}) {
+    const test::History h = train(c);
+    std::set<std::string> promised, found;
+    for (const MetricInfo& m : metrics_of(c)) promised.insert(m.name);
+    for (const Metrics& m : h.metrics)
+      if (m.step == c.train.steps)
+        for (const auto& [name, value] : m.values) found.insert(name);
+    found.erase("learning_rate");
+    found.erase("grad_norm");
+    CHECK(found == promised);
+  }
+}
+
+TEST_CASE("logging and evaluation are done as often as asked, and at the end", "[training]") {
+  const test::History h = train(config(test::tiny_decoder, {"train.steps=7", "train.log_every=2",
+                                                            "train.evaluate_every=3", "train.checkpoint_every=4"}));
+  std::vector<std::int64_t> losses, evaluations, checkpoints;
+  for (const Metrics& m : h.metrics) (m.values[0].first == "train_loss" ? losses : evaluations).push_back(m.step);
+  for (const Checkpoint& c : h.checkpoints) checkpoints.push_back(std::stoll(c.metadata.at("step")));
+  CHECK(losses == std::vector<std::int64_t>{2, 4, 6, 7});
+  CHECK(evaluations == std::vector<std::int64_t>{3, 6, 7});
+  CHECK(checkpoints == std::vector<std::int64_t>{4, 7});
+}
+
+TEST_CASE("text is generated from the prompt on, the same for the same seed", "[generation]") {
+  const Reader reader;
+  const Config c = reader();
+  const Checkpoint checkpoint = train(c).last();
+  const Asked once{.tokens = 40, .seed = 5};
+  const std::string text = generated(c, checkpoint, once);
+  CHECK(text.size() == 43);
+  CHECK(text.substr(0, 3) == "ABC");
+  CHECK(text == generated(c, checkpoint, once));
+  CHECK(text != generated(c, checkpoint, {.tokens = 40, .seed = 6}));
+  CHECK(generated(c, checkpoint, {.tokens = 0}) == "ABC");
+  // The first 10 tokens are the same however many follow.
+  CHECK(generated(c, checkpoint, {.tokens = 10, .seed = 5}) == text.substr(0, 13));
+}
+
+TEST_CASE("temperature 0 takes the most probable token, as does the best one alone", "[generation]") {
+  const Reader reader;
+  const Config c = reader();
+  const Checkpoint checkpoint = train(c).last();
+  const std::string greedy = generated(c, checkpoint, {.tokens = 30, .temperature = 0, .seed = 1});
+  CHECK(greedy == generated(c, checkpoint, {.tokens = 30, .temperature = 0, .seed = 2}));
+  CHECK(greedy == generated(c, checkpoint, {.tokens = 30, .temperature = 2, .top_k = 1, .seed = 3}));
+  // By hand: the last 16 tokens go in, the highest logit comes out.
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  load_parameters(run.parameters, checkpoint);
+  std::vector<std::int32_t> tokens = task->encode("ABC");
+  for (int i = 0; i < 30; ++i) {
+    const auto n = std::min<std::int64_t>(16, static_cast<std::int64_t>(tokens.size()));
+    Batch b;
+    b.reset(1, n, Form::language_model);
+    b.tokens.assign(tokens.end() - n, tokens.end());
+    b.lengths = {static_cast<std::int32_t>(n)};
+    Tape tape;
+    Pass pass(tape, run.parameters, nullptr, {});
+    const Tensor logits = run.model->logits(pass, b);
+    const float* p = logits.data + (n - 1) * run.shape.classes;
+    tokens.push_back(static_cast<std::int32_t>(std::max_element(p, p + run.shape.classes) - p));
+  }
+  CHECK(greedy == task->decode(tokens));
+}
+
+TEST_CASE("top_k leaves the k most probable tokens, and a high temperature spreads the choice", "[generation]") {
+  const Reader reader;
+  const Config c = reader();
+  const Checkpoint checkpoint = train(c).last();
+  const auto first_tokens = [&](double temperature, std::int64_t top_k) {
+    std::set<std::string> out;
+    for (std::uint64_t seed = 0; seed < 200; ++seed)
+      out.insert(generated(c, checkpoint,
+                           {.tokens = 1, .temperature = temperature, .top_k = top_k, .seed = seed}));
+    return out.size();
+  };
+  CHECK(first_tokens(100, 3) == 3);
+  CHECK(first_tokens(100, 0) > 40);
+  CHECK(first_tokens(1e-6, 0) == 1);
+}
+
+TEST_CASE("generation refuses what it cannot do", "[generation]") {
+  const Reader reader;
+  const Config c = reader();
+  const Checkpoint checkpoint = train(c).last();
+  CHECK_THROWS_AS(generated(c, checkpoint, {.prompt = ""}), Refused);
+  CHECK_THROWS_AS(generated(c, checkpoint, {.prompt = "\xc3\xa9"}), Refused);
+  const Config encoder = config(test::tiny_encoder);
+  CHECK_THAT(test::refusal([&] { generated(encoder, train(encoder).last(), {.prompt = "0"}); }),
+             Contains("encoder") && Contains("only a decoder generates"));
+}
+
+TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
+  // nanoGPT reports 0.80M without the 8,192 of its position table (github.com/karpathy/nanoGPT): 65 tokens, block 64, 4
+  // layers of width 128, no biases, tied embeddings. By hand: 65 * 128 + 64 * 128 + 4 (3 * 128^2 + 128^2 + 8 * 128^2 +
+  // 2 * 128) + 128.
+  const Reader reader;
+  const Config c = reader({"task.text.block=64", "model.layers=4", "model.width=128", "model.heads=4",
+                           "position.kind=learned", "block.bias=false", "train.batch=12"});
+  const auto task = make_task(c);
+  REQUIRE(task->shape(Form::language_model).vocabulary == 65);
+  const Cost cost = engine(c).cost(c, *task);
+  CHECK(cost.parameters == 804096);
+  std::map<std::string, std::int64_t> modules(cost.parameters_by_module.begin(), cost.parameters_by_module.end());
+  CHECK(modules.at("embedding") == 65 * 128);
+  CHECK(modules.at("position") == 64 * 128);
+  CHECK(modules.at("blocks.3.attention") == 4 * 128 * 128);
+  CHECK(modules.at("blocks.0.ffn") == 8 * 128 * 128);
+  CHECK(modules.at("final_norm") == 128);
+  std::int64_t total = 0;
+  for (const auto& [name, n] : cost.parameters_by_module) total += n;
+  CHECK(total == cost.parameters);
+  // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention adds
+  // 2 * 64 * 128 forward for each token and layer, twice, and as much again twice backward.
+  const double tokens = 12 * 64, weights = 65 * 128 + 4 * 12 * 128 * 128;
+  const double products = 6 * tokens * weights + 12 * tokens * 4 * 64 * 128;
+  CHECK(cost.flops_per_step == Approx(products).epsilon(0.05));
+  CHECK(cost.seconds_per_step > 0);
+  CHECK(cost.bytes > 4.0 * 804096);
+}
+
+TEST_CASE("what model and task cannot do together is refused before anything runs", "[training]") {
+  const Reader reader;
+  const auto check = [](const Config& c) { return test::refusal([&] { engine(c).check(c, *make_task(c)); }); };
+  CHECK(check(reader()).empty());
+  CHECK_THAT(check(reader({"model.kind=encoder"})), Contains("encoder") && Contains("text"));
+  CHECK_THAT(check(config(test::tiny_decoder, {"position.combine=concat", "position.concat=widen"})),
+             Contains("tied_embeddings"));
+}

@@ -1,0 +1,126 @@
+// The same bits whatever the threads, and whether a run was interrupted or not.
+#include "tests/experiments/training/training_support.hpp"
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+// What could depend on who computes what and when: dropout in every place, padding, a schedule, clipping.
+std::vector<Config> configurations() {
+  const std::vector<std::string> all = {"attention.dropout=0.1", "block.dropout=0.2", "model.dropout=0.1",
+                                        "train.schedule=cosine", "train.warmup=2",    "train.clip=0.5"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), all.begin(), all.end());
+    return more;
+  };
+  return {config(tiny_decoder, with({})),
+          config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.optimizer=sgd",
+                                     "train.sgd.momentum=0.9"})),
+          config(tiny_encoder, with({"attention.score=cosine", "attention.cosine.learned=true"}))};
+}
+
+} // namespace
+
+TEST_CASE("a run's bits do not depend on its threads", "[training][bits]") {
+  for (Config c : configurations()) {
+    c.train.threads = 1;
+    const History one = train(c);
+    CHECK(one.outcome == Outcome::finished);
+    for (std::int64_t threads : {2, 3, 8, 0}) {
+      INFO(threads << " threads");
+      c.train.threads = threads;
+      const History found = train(c);
+      CHECK(text_of(found.metrics) == text_of(one.metrics));
+      CHECK((text_of(found.last()) == text_of(one.last())));
+    }
+  }
+}
+
+TEST_CASE("a run that is trained twice has the same bits, and another seed has others", "[training][bits]") {
+  for (Config c : configurations()) {
+    const History first = train(c), second = train(c);
+    CHECK((text_of(first.last()) == text_of(second.last())));
+    ++c.general.seed;
+    const History other = train(c);
+    CHECK((text_of(first.last()) != text_of(other.last())));
+    CHECK(text_of(first.metrics) != text_of(other.metrics));
+  }
+}
+
+TEST_CASE("a run interrupted at any step and continued ends in the same bits", "[training][bits]") {
+  for (const Config& c : configurations()) {
+    const History whole = train(c);
+    for (std::int64_t k = 1; k < c.train.steps; ++k) {
+      INFO("interrupted after step " << k);
+      const History before = train(c, {}, k);
+      CHECK(before.outcome == Outcome::interrupted);
+      CHECK(before.last().metadata.at("step") == std::to_string(k));
+      const History after = train(c, before.last());
+      CHECK(after.outcome == Outcome::finished);
+      std::vector<Metrics> metrics = before.metrics;
+      metrics.insert(metrics.end(), after.metrics.begin(), after.metrics.end());
+      CHECK(text_of(metrics) == text_of(whole.metrics));
+      CHECK((text_of(after.last()) == text_of(whole.last())));
+    }
+  }
+}
+
+TEST_CASE("a run interrupted after every step ends in the same bits", "[training][bits]") {
+  for (const Config& c : configurations()) {
+    const History whole = train(c);
+    std::optional<Checkpoint> from;
+    std::vector<Metrics> metrics;
+    for (std::int64_t k = 1; k <= c.train.steps; ++k) {
+      const History part = train(c, from, k);
+      CHECK(part.outcome == (k == c.train.steps ? Outcome::finished : Outcome::interrupted));
+      metrics.insert(metrics.end(), part.metrics.begin(), part.metrics.end());
+      from = part.last();
+    }
+    CHECK(text_of(metrics) == text_of(whole.metrics));
+    CHECK((text_of(*from) == text_of(whole.last())));
+  }
+}
+
+TEST_CASE("a run goes on from any of its checkpoints, not from its last alone", "[training][bits]") {
+  Config c = configurations()[0];
+  c.train.checkpoint_every = 2;
+  const History whole = train(c);
+  REQUIRE(whole.checkpoints.size() == 3);
+  const History after = train(c, whole.checkpoints[0]);
+  CHECK((text_of(after.last()) == text_of(whole.last())));
+  REQUIRE(after.metrics.size() < whole.metrics.size());
+  CHECK(text_of(after.metrics) ==
+        text_of({whole.metrics.end() - static_cast<std::ptrdiff_t>(after.metrics.size()), whole.metrics.end()}));
+}
+
+TEST_CASE("the seconds of a continued run count on from the checkpoint's", "[training]") {
+  const Config c = config(tiny_decoder);
+  Checkpoint half = train(c, {}, 3).last();
+  half.metadata["seconds"] = "1000";
+  const History after = train(c, half);
+  for (const Metrics& m : after.metrics) CHECK(m.seconds >= 1000);
+  CHECK(after.metrics.back().seconds < 1100);
+}
+
+TEST_CASE("a finished run has nothing left to do", "[training]") {
+  const Config c = config(tiny_decoder);
+  const History whole = train(c);
+  const History again = train(c, whole.last());
+  CHECK(again.outcome == Outcome::finished);
+  CHECK(again.metrics.empty());
+  CHECK(again.checkpoints.empty());
+}
+
+TEST_CASE("a checkpoint of another configuration is not taken", "[training]") {
+  const Config c = config(tiny_decoder);
+  const Checkpoint mine = train(c).last();
+  using Catch::Contains;
+  const auto message = [&](const std::vector<std::string>& assignments) {
+    return failure([&] { train(config(tiny_decoder, assignments), mine); });
+  };
+  CHECK_THAT(message({"model.width=16"}), Contains("[checkpoint]") && Contains("embedding.weight"));
+  CHECK_THAT(message({"precision=float64"}), Contains("float64"));
+  CHECK_THAT(message({"train.optimizer=sgd", "train.sgd.momentum=0.9"}), Contains("sgd.momentum"));
+  CHECK_THAT(message({"model.layers=3"}), Contains("blocks.2"));
+}

@@ -1,0 +1,158 @@
+// Whole runs for tests: a configuration's text is trained, and all that came of it is kept.
+#pragma once
+
+#include "experiments/tasks/task.hpp"
+#include "experiments/training/training.hpp"
+#include "tests/experiments/config/config_support.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed::test {
+
+/// What a run gave.
+struct History {
+  Outcome outcome = Outcome::finished;
+  std::vector<Metrics> metrics;
+  std::vector<Checkpoint> checkpoints;
+
+  const Checkpoint& last() const { return checkpoints.at(checkpoints.size() - 1); }
+  /// All values of one metric, in order.
+  std::vector<double> all(const std::string& name) const {
+    std::vector<double> out;
+    for (const Metrics& m : metrics)
+      for (const auto& [key, value] : m.values)
+        if (key == name) out.push_back(value);
+    return out;
+  }
+  double final(const std::string& name) const {
+    const std::vector<double> values = all(name);
+    if (values.empty()) throw Failed("the run has no " + name);
+    return values.back();
+  }
+};
+
+/// Trains; asks it to stop after `stop_at` steps (0: never).
+inline History train(const Config& config, const std::optional<Checkpoint>& from = {}, std::int64_t stop_at = 0) {
+  const auto task = make_task(config);
+  History h;
+  std::int64_t done = 0;
+  TrainingHooks hooks;
+  hooks.measured = [&](const Metrics& m) { h.metrics.push_back(m); };
+  hooks.checkpoint = [&](const Checkpoint& c) { h.checkpoints.push_back(c); };
+  hooks.progress = [&](const Progress& p) { done = p.step; };
+  hooks.stop_requested = [&] { return stop_at > 0 && done >= stop_at; };
+  h.outcome = engine(config).train(config, *task, from, hooks);
+  return h;
+}
+
+/// Metrics to the last bit, but for the seconds, which no two runs share.
+inline std::string text_of(const std::vector<Metrics>& metrics) {
+  std::string out;
+  for (const Metrics& m : metrics) {
+    out += fmt::format("step {} tokens {}", m.step, m.tokens);
+    for (const auto& [name, value] : m.values) out += fmt::format(" {} {:a}", name, value);
+    out += '\n';
+  }
+  return out;
+}
+
+/// All tensors of a checkpoint to the last bit: its names, shapes and numbers.
+inline std::string text_of(const Checkpoint& checkpoint) {
+  std::string out;
+  for (const StoredTensor& t : checkpoint.tensors) {
+    out += t.name + (t.float64 ? " float64" : " float32");
+    for (std::int64_t extent : t.shape) out += fmt::format(" {}", extent);
+    out += ' ';
+    const std::size_t at = out.size();
+    out.resize(at + t.bytes.size());
+    std::memcpy(out.data() + at, t.bytes.data(), t.bytes.size());
+    out += '\n';
+  }
+  return out;
+}
+
+/// The numbers of a tensor of a checkpoint.
+inline std::vector<double> numbers_of(const Checkpoint& checkpoint, const std::string& name) {
+  for (const StoredTensor& t : checkpoint.tensors) {
+    if (t.name != name) continue;
+    std::vector<double> out;
+    const std::size_t width = t.float64 ? 8 : 4;
+    for (std::size_t at = 0; at < t.bytes.size(); at += width) {
+      float single = 0;
+      double value = 0;
+      std::memcpy(t.float64 ? static_cast<void*>(&value) : &single, t.bytes.data() + at, width);
+      out.push_back(t.float64 ? value : static_cast<double>(single));
+    }
+    return out;
+  }
+  throw Failed("the checkpoint has no " + name);
+}
+
+/// What `work` fails with; empty where it does not.
+template <class Work> std::string failure(Work work) {
+  try {
+    work();
+  } catch (const Failed& failed) {
+    return failed.what();
+  }
+  return "";
+}
+
+/// A decoder that takes a few milliseconds: it copies 2 to 4 of 5 symbols.
+inline const std::string tiny_decoder = R"(
+seed = 1
+[task]
+kind = "copy"
+validation = 40
+test = 40
+[task.copy]
+length = 4
+min_length = 2
+symbols = 5
+[model]
+layers = 2
+width = 8
+heads = 2
+init_std = 0.3
+[train]
+steps = 6
+batch = 7
+shards = 3
+threads = 1
+learning_rate = 0.01
+log_every = 1
+evaluate_every = 3
+)";
+
+/// An encoder that says whether 3 to 8 bits have an odd sum.
+inline const std::string tiny_encoder = R"(
+seed = 1
+[task]
+kind = "parity"
+validation = 20
+test = 20
+[task.parity]
+length = 8
+min_length = 3
+[model]
+kind = "encoder"
+layers = 2
+width = 8
+heads = 2
+init_std = 0.3
+[train]
+steps = 6
+batch = 7
+shards = 3
+threads = 1
+learning_rate = 0.01
+log_every = 1
+evaluate_every = 3
+)";
+
+} // namespace heed::test

@@ -1,0 +1,243 @@
+// Block, feed-forward network and norms against the formulas that their headers state.
+#include "layers/block.hpp"
+#include "tests/layers/attention_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr double tolerance = 50 * rounding;
+
+// What a block's parts compute, called one after the other, on the block's own parameters.
+struct Parts {
+  Weights weights;
+  LayerChoice choice;
+  Block block;
+  Operand x{{2, 5, 6}, 2};
+  std::vector<std::int32_t> lengths{5, 3};
+
+  explicit Parts(const LayerChoice& c)
+      : choice(c), block(weights.scope(), c, {6, 2, Init::normal(1)}) {
+    weights.fill(3, {-0.7, 0.9, 0});
+  }
+
+  std::vector<Real> found(const Pass::Options& options = {}) {
+    Tape tape;
+    Pass pass = weights.pass(tape, options);
+    return read(block(pass, x.on(tape), {.lengths = lengths.data()}));
+  }
+  std::vector<Real> run(const std::function<Tensor(Pass&, const Tensor&)>& f) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    return read(f(pass, x.on(tape)));
+  }
+};
+
+// The parts of a block with the same parameters, taken by name.
+class Rebuilt {
+public:
+  explicit Rebuilt(Parts& parts) : parts_(parts) {}
+
+  Tensor parameter(Pass& pass, const std::string& name) const {
+    const auto* e = parts_.weights.parameters.find(name);
+    REQUIRE(e);
+    return pass.tape().constant(parts_.weights.parameters.values() + e->offset, e->shape);
+  }
+  Tensor norm(Pass& pass, const Tensor& x, const std::string& name) const {
+    const Tensor gain = parameter(pass, name + ".weight");
+    if (parts_.choice.block.norm_kind == "rms") return rms_norm(x, gain);
+    const Tensor bias = parameter(pass, name + ".bias");
+    return layer_norm(x, gain, &bias);
+  }
+  Tensor affine(Pass& pass, const Tensor& x, const std::string& name) const {
+    return linear(x, parameter(pass, name + ".weight"), parameter(pass, name + ".bias"));
+  }
+  // Two heads of 3, scaled dot product and softmax.
+  Tensor attention(Pass& pass, const Tensor& x) const {
+    const Tensor all = affine(pass, x, "attention.qkv");
+    const auto heads = [&](int part) {
+      return transpose(reshape(slice(all, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2);
+    };
+    const Tensor scores = scale(matmul(heads(0), transpose(heads(1))), 1 / std::sqrt(Real{3}));
+    const Mask mask{.causal = parts_.choice.attention.causal, .lengths = parts_.lengths.data()};
+    const Tensor y = matmul(masked_softmax(scores, mask), heads(2));
+    return affine(pass, reshape(transpose(y, 1, 2), {2, 5, 6}), "attention.output");
+  }
+  Tensor ffn(Pass& pass, const Tensor& x) const {
+    return affine(pass, gelu(affine(pass, x, "ffn.expand")), "ffn.project");
+  }
+
+private:
+  Parts& parts_;
+};
+
+} // namespace
+
+TEST_CASE("the block is what its header states, with every norm and residual connection", "[block]") {
+  for (const std::string norm : {"pre", "post", "none"})
+    for (const std::string residual : {"both", "attention", "ffn", "none"})
+      for (const std::string kind : {"layer", "rms"})
+        for (bool causal : {true, false}) {
+          INFO("norm " << norm << ", " << kind << ", residual " << residual << ", causal " << causal);
+          LayerChoice choice;
+          choice.attention.causal = causal;
+          choice.block.norm = norm;
+          choice.block.norm_kind = kind;
+          choice.block.residual = residual;
+          Parts parts(choice);
+          const Rebuilt by_hand(parts);
+          const bool around_attention = residual == "both" || residual == "attention";
+          const bool around_ffn = residual == "both" || residual == "ffn";
+          const auto expected = parts.run([&](Pass& pass, const Tensor& x) {
+            const auto n = [&](const Tensor& t, const char* name) { return by_hand.norm(pass, t, name); };
+            const auto plus = [](bool on, const Tensor& t, const Tensor& f) { return on ? add(t, f) : f; };
+            const auto a = [&](const Tensor& t) { return by_hand.attention(pass, t); };
+            const auto f = [&](const Tensor& t) { return by_hand.ffn(pass, t); };
+            if (norm == "pre") {
+              const Tensor h = plus(around_attention, x, a(n(x, "attention_norm")));
+              return plus(around_ffn, h, f(n(h, "ffn_norm")));
+            }
+            if (norm == "post") {
+              const Tensor h = n(plus(around_attention, x, a(x)), "attention_norm");
+              return n(plus(around_ffn, h, f(h)), "ffn_norm");
+            }
+            const Tensor h = plus(around_attention, x, a(x));
+            return plus(around_ffn, h, f(h));
+          });
+          CHECK(distance(parts.found(), expected) < tolerance);
+          CHECK((parts.weights.parameters.find("ffn_norm.weight") != nullptr) == (norm != "none"));
+        }
+}
+
+TEST_CASE("without biases a block has none, in maps or norms", "[block]") {
+  for (const std::string kind : {"layer", "rms"}) {
+    LayerChoice choice;
+    choice.block.bias = false;
+    choice.block.norm_kind = kind;
+    Parts parts(choice);
+    for (const auto& e : parts.weights.parameters.entries()) {
+      INFO(e.name);
+      CHECK(e.name.find("bias") == std::string::npos);
+    }
+    // qkv, output, expand, project, two gains.
+    CHECK(parts.weights.parameters.count() == 3 * 36 + 36 + 2 * 4 * 36 + 2 * 6);
+  }
+}
+
+TEST_CASE("the feed-forward network's hidden width is four times the model's, or as stated", "[feed_forward]") {
+  const auto hidden = [](std::int64_t stated, const std::string& activation) {
+    LayerChoice choice;
+    choice.block.ffn_width = stated;
+    choice.block.activation = activation;
+    return Parts(choice).weights.parameters.find("ffn.expand.weight")->shape;
+  };
+  CHECK(hidden(0, "gelu") == Shape{24, 6});
+  CHECK(hidden(5, "relu") == Shape{5, 6});
+  CHECK(hidden(5, "swiglu") == Shape{10, 6});
+}
+
+TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's gate", "[feed_forward]") {
+  const auto phi = [](double x) { return 0.5 * (1 + std::erf(x / std::sqrt(2.0))); };
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  const std::vector<std::pair<std::string, std::function<double(double)>>> functions = {
+      {"relu", [](double x) { return std::max(x, 0.0); }},
+      {"gelu", [&](double x) { return x * phi(x); }},
+      {"gelu_tanh",
+       [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))); }},
+      {"silu", silu},
+      {"swiglu", silu}};
+  for (const auto& [name, f] : functions) {
+    INFO(name);
+    Weights weights;
+    const std::int64_t in = 3, hidden = 4;
+    const FeedForward ffn(weights.scope(), name, in, hidden, true, Init::normal(1));
+    weights.fill(9);
+    Operand x({1, 2, in}, 1);
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    const std::vector<Real> found = read(ffn(pass, x.on(tape)));
+    const auto number = [&](const char* parameter, std::int64_t i) {
+      return static_cast<double>(weights.parameters.values()[weights.parameters.find(parameter)->offset + i]);
+    };
+    std::vector<double> expected;
+    for (std::int64_t row = 0; row < 2; ++row)
+      for (std::int64_t o = 0; o < in; ++o) {
+        double y = number("project.bias", o);
+        for (std::int64_t h = 0; h < hidden; ++h) {
+          const auto inner = [&](std::int64_t unit) {
+            double sum = number("expand.bias", unit);
+            for (std::int64_t i = 0; i < in; ++i)
+              sum += number("expand.weight", unit * in + i) *
+                     static_cast<double>(x.values[static_cast<std::size_t>(row * in + i)]);
+            return sum;
+          };
+          const double gate = name == "swiglu" ? inner(hidden + h) : 1.0;
+          y += number("project.weight", o * hidden + h) * f(inner(h)) * gate;
+        }
+        expected.push_back(y);
+      }
+    CHECK(distance(found, expected) < tolerance);
+  }
+  Weights weights;
+  CHECK_THROWS_WITH(FeedForward(weights.scope(), "sine", 3, 4, true, Init::normal(1)), Catch::Contains("sine"));
+}
+
+TEST_CASE("dropout acts in training only, and the rows of a shard see what they see in the whole batch", "[dropout]") {
+  for (auto [attention, sublayer] : {std::pair{0.5, 0.0}, {0.0, 0.5}, {0.3, 0.3}}) {
+    LayerChoice choice;
+    Parts plain(choice);
+    choice.attention.dropout = attention;
+    choice.block.dropout = sublayer;
+    Parts parts(choice);
+    INFO("attention " << attention << ", block " << sublayer);
+    CHECK(parts.found() == plain.found());
+    const Pass::Options training{.training = true, .seed = 5, .step = 7};
+    const auto whole = parts.found(training);
+    CHECK(whole != plain.found());
+    CHECK(whole == parts.found(training));
+    CHECK(whole != parts.found({.training = true, .seed = 6, .step = 7}));
+    CHECK(whole != parts.found({.training = true, .seed = 5, .step = 8}));
+    Tape tape;
+    Pass pass = parts.weights.pass(tape, {.training = true, .seed = 5, .step = 7, .first_row = 1});
+    const Tensor row = slice(parts.x.on(tape), 0, 1, 1);
+    const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
+    CHECK(second == std::vector<Real>(whole.begin() + 30, whole.end()));
+  }
+}
+
+TEST_CASE("weights returned are before dropout", "[dropout]") {
+  LayerChoice choice = choice_of(score_info("scaled_dot"));
+  AttentionCase plain(choice, {});
+  choice.attention.dropout = 0.5;
+  AttentionCase dropped(choice, {});
+  Tape tape;
+  Pass pass = dropped.weights.pass(tape, {.training = true});
+  Tensor w;
+  const Tensor y = dropped.attention(
+      pass, {.queries = dropped.q.on(tape), .values = dropped.v.on(tape), .keys = dropped.k.on(tape)}, &w);
+  const Attended expected = plain({});
+  CHECK(read(w) == expected.weights);
+  CHECK(read(y) != expected.result);
+}
+
+TEST_CASE("multi-head attention refuses heads that do not divide the width", "[attention]") {
+  Weights weights;
+  CHECK_THROWS_WITH(MultiHeadAttention(weights.scope(), {}, {.width = 10, .heads = 4}, Init::normal(1)),
+                    Catch::Contains("4 heads") && Catch::Contains("10"));
+}
+
+TEST_CASE("parameters that a pass does not use have zero gradients", "[module]") {
+  Weights weights;
+  const Linear used(weights.scope() / "used", 3, 2, true), unused(weights.scope() / "unused", 3, 2, true);
+  weights.fill(1);
+  std::fill(weights.gradients.begin(), weights.gradients.end(), Real(7));
+  Operand x({2, 3}, 1);
+  Tape tape;
+  Pass pass = weights.pass(tape, {.training = true});
+  tape.backward(weighted_sum(used(pass, x.on(tape))));
+  pass.finish_gradients();
+  CHECK(all_zero(weights.gradient("unused.weight")));
+  CHECK(all_zero(weights.gradient("unused.bias")));
+  CHECK_FALSE(all_zero(weights.gradient("used.weight")));
+}

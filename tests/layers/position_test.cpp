@@ -1,0 +1,182 @@
+// Positional schemes: what every one keeps to, and what single ones promise.
+#include "layers/position/position.hpp"
+#include "tests/layers/layer_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr std::int64_t width = 6, longest = 12;
+
+// A scheme by itself, with drawn parameters.
+struct Scheme {
+  Weights weights;
+  std::unique_ptr<Position> position;
+
+  Scheme(const PositionInfo& info, const OptionValues& options = {}, std::int64_t w = width) {
+    position = info.make(weights.scope(), w, longest, options);
+    weights.fill(1);
+  }
+  std::vector<Real> operator()(std::int64_t first, std::int64_t length) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    return read(position->vectors(pass, first, length));
+  }
+};
+
+// Positions put to drawn embeddings x [2, 5, 6].
+struct Embedded {
+  Weights weights;
+  PositionalEmbedding embedding;
+  Operand x{{2, 5, width}, 2};
+
+  Embedded(const PositionOptions& options, const OptionValues& own = {})
+      : embedding(weights.scope(), options, own, width, longest) {
+    weights.fill(1);
+  }
+  std::vector<Real> operator()(std::int64_t first = 0) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    const Tensor y = embedding(pass, x.on(tape), first);
+    CHECK(y.shape == Shape{2, 5, embedding.output_width()});
+    return read(y);
+  }
+};
+
+void for_each_scheme(const std::function<void(const PositionInfo&, const Setup&)>& use) {
+  for (const PositionInfo* info : positions())
+    for (const Setup& setup : setups(info->about)) {
+      INFO(setup.text);
+      use(*info, setup);
+    }
+}
+
+} // namespace
+
+TEST_CASE("vectors from a later position on are those of that position", "[position][contract]") {
+  for_each_scheme([](const PositionInfo& info, const Setup& setup) {
+    if (!info.has_vectors) return;
+    Scheme scheme(info, setup.options);
+    const std::vector<Real> all = scheme(0, longest);
+    REQUIRE(all.size() == longest * width);
+    for (auto [first, length] : {std::pair{0, 1}, {3, 5}, {11, 1}, {4, 8}})
+      CHECK(scheme(first, length) ==
+            std::vector<Real>(all.begin() + first * width, all.begin() + (first + length) * width));
+  });
+}
+
+TEST_CASE("no two positions have the same vector", "[position][contract]") {
+  for_each_scheme([](const PositionInfo& info, const Setup& setup) {
+    if (!info.has_vectors) return;
+    Scheme scheme(info, setup.options);
+    for (std::int64_t i = 0; i < longest; ++i)
+      for (std::int64_t j = i + 1; j < longest; ++j) CHECK(scheme(i, 1) != scheme(j, 1));
+  });
+}
+
+TEST_CASE("positions are the same for every row, and nothing else than added", "[position][contract]") {
+  for_each_scheme([](const PositionInfo& info, const Setup& setup) {
+    Embedded added({.kind = info.about.name}, setup.options);
+    CHECK(added.embedding.output_width() == width);
+    for (std::int64_t first : {0, 4}) {
+      std::vector<double> expected;
+      std::vector<Real> p(5 * width);
+      if (info.has_vectors) p = Scheme(info, setup.options)(first, 5);
+      for (std::size_t i = 0; i < added.x.values.size(); ++i)
+        expected.push_back(static_cast<double>(added.x.values[i]) + static_cast<double>(p[i % p.size()]));
+      CHECK(distance(added(first), expected) < rounding);
+    }
+  });
+}
+
+TEST_CASE("concatenated positions stand behind the embeddings, in a width of their own", "[position][contract]") {
+  for_each_scheme([](const PositionInfo& info, const Setup& setup) {
+    if (!info.has_vectors) return;
+    for (std::int64_t own : {0, 4}) {
+      const std::int64_t p_width = own ? own : width;
+      Embedded widened({.kind = info.about.name, .combine = "concat", .width = own, .concat = "widen"}, setup.options);
+      REQUIRE(widened.embedding.output_width() == width + p_width);
+      const std::vector<Real> p = Scheme(info, setup.options, p_width)(2, 5), y = widened(2);
+      std::vector<Real> expected;
+      for (std::ptrdiff_t row = 0; row < 10; ++row) {
+        const auto x = widened.x.values.begin() + row * width;
+        const auto at = p.begin() + row % 5 * p_width;
+        expected.insert(expected.end(), x, x + width);
+        expected.insert(expected.end(), at, at + p_width);
+      }
+      CHECK(y == expected);
+
+      Embedded projected({.kind = info.about.name, .combine = "concat", .width = own, .concat = "project"},
+                         setup.options);
+      REQUIRE(projected.embedding.output_width() == width);
+      const auto* entry = projected.weights.parameters.find("projection.weight");
+      REQUIRE(entry);
+      REQUIRE(entry->shape == Shape{width, width + p_width});
+      const Real* w = projected.weights.parameters.values() + entry->offset;
+      std::vector<double> products;
+      for (std::int64_t row = 0; row < 10; ++row)
+        for (std::int64_t o = 0; o < width; ++o) {
+          double sum = 0;
+          for (std::int64_t i = 0; i < width + p_width; ++i)
+            sum += static_cast<double>(w[o * (width + p_width) + i]) *
+                   static_cast<double>(expected[static_cast<std::size_t>(row * (width + p_width) + i)]);
+          products.push_back(sum);
+        }
+      CHECK(distance(projected(2), products) < 10 * rounding);
+    }
+  });
+}
+
+TEST_CASE("each value of each option of a scheme changes its vectors", "[position][contract]") {
+  for (const PositionInfo* info : positions()) {
+    const auto all = setups(info->about);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        INFO(all[i].text << ", against " << all[j].text);
+        CHECK(Scheme(*info, all[i].options)(0, longest) != Scheme(*info, all[j].options)(0, longest));
+      }
+  }
+}
+
+TEST_CASE("none leaves embeddings as they are, and has no parameters", "[position]") {
+  for (const std::string combine : {"add", "concat"}) {
+    Embedded none({.kind = "none", .combine = combine, .concat = "widen"});
+    CHECK(none() == none.x.values);
+    CHECK(none.embedding.output_width() == width);
+    CHECK(none.weights.parameters.count() == 0);
+  }
+}
+
+TEST_CASE("sinusoidal positions are the paper's formula at any length", "[position]") {
+  // Vaswani et al. 2017, arXiv 1706.03762, section 3.5, in double precision.
+  for (double base : {10000.0, 50.0})
+    for (std::int64_t w : {1, 5, 6}) {
+      Scheme scheme(position_info("sinusoidal"), {{"base", base}}, w);
+      std::vector<double> expected;
+      for (int t = 990; t < 1000; ++t)
+        for (int i = 0; i < w; ++i) {
+          const double angle = t / std::pow(base, 2.0 * (i / 2) / static_cast<double>(w));
+          expected.push_back(i % 2 ? std::cos(angle) : std::sin(angle));
+        }
+      CHECK(distance(scheme(990, 10), expected) < (sizeof(Real) == 8 ? 1e-10 : 1e-6));
+    }
+  Scheme scheme(position_info("sinusoidal"));
+  CHECK(scheme.weights.parameters.count() == 0);
+  CHECK(scheme(0, 1) == std::vector<Real>{0, 1, 0, 1, 0, 1});
+}
+
+TEST_CASE("learned positions are a table, and refuse to go beyond it", "[position]") {
+  Scheme scheme(position_info("learned"));
+  CHECK(scheme.weights.parameters.count() == longest * width);
+  const Real* table = scheme.weights.parameters.values();
+  CHECK(scheme(0, longest) == std::vector<Real>(table, table + longest * width));
+  using Catch::Contains;
+  CHECK_THROWS_WITH(scheme(0, longest + 1), Contains("12") && Contains("13") && Contains("extrapolate"));
+  CHECK_THROWS_WITH(scheme(10, 3), Contains("12") && Contains("13"));
+  CHECK_NOTHROW(scheme(longest - 1, 1));
+}
+
+TEST_CASE("positions that do not exist are refused with those that do", "[position]") {
+  CHECK_THROWS_WITH(position_info("sinusoid"), Catch::Contains("sinusoid") && Catch::Contains("learned"));
+}

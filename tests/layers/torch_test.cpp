@@ -1,0 +1,223 @@
+// Values and all gradients equal to PyTorch's, from copied weights (tests/fixtures/multihead_attention.json and
+// encoder_layer.json).
+#include "layers/block.hpp"
+#include "tests/fixtures/fixture.hpp"
+#include "tests/layers/layer_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// Matrices are row-major with one row for each output: where PyTorch keeps the matrices of a module for queries, keys
+// and values as one, they are rows of it.
+
+
+// `x` with columns of zeros before and behind it.
+FixtureTensor padded(const FixtureTensor& x, std::int64_t before, std::int64_t behind) {
+  FixtureTensor out{x.shape, {}};
+  out.shape[-1] += before + behind;
+  const std::int64_t width = x.shape[-1];
+  for (std::int64_t row = 0; row < x.shape.size() / width; ++row) {
+    out.values.insert(out.values.end(), static_cast<std::size_t>(before), 0.0);
+    out.values.insert(out.values.end(), x.values.begin() + row * width, x.values.begin() + (row + 1) * width);
+    out.values.insert(out.values.end(), static_cast<std::size_t>(behind), 0.0);
+  }
+  return out;
+}
+
+// Columns [begin, end) of the last axis.
+std::vector<Real> columns(const std::vector<Real>& x, std::int64_t width, std::int64_t begin, std::int64_t end) {
+  std::vector<Real> out;
+  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(width))
+    out.insert(out.end(), x.begin() + static_cast<std::ptrdiff_t>(row) + begin,
+               x.begin() + static_cast<std::ptrdiff_t>(row) + end);
+  return out;
+}
+
+// A fixture's module: weights are copied in, the result is compared, and the gradients after the backward pass.
+struct Comparison {
+  Fixture fixture;
+  Weights weights;
+  Tape tape;
+
+  Comparison(const std::string& file, const std::string& name) : fixture(file, name) {}
+
+  std::int64_t heads() const { return static_cast<std::int64_t>(fixture.number("heads")); }
+  Operand operand(const std::string& name) const { return {fixture[name].shape, fixture[name].as<Real>()}; }
+
+  void copy(const std::string& ours, const FixtureTensor& theirs) {
+    const auto* e = weights.parameters.find(ours);
+    REQUIRE(e);
+    REQUIRE(e->shape == theirs.shape);
+    weights.set(ours, theirs.as<Real>());
+  }
+  void copy(const std::string& ours, const std::string& theirs) { copy(ours, fixture[theirs]); }
+
+  Pass pass() {
+    weights.gradients.assign(static_cast<std::size_t>(weights.parameters.extent()), Real(7));
+    return weights.pass(tape, {.training = true});
+  }
+  // Compares the result, and runs backward from the fixture's derivative by it.
+  void backward(Pass& pass, const Tensor& y) {
+    REQUIRE(y.shape == fixture["y"].shape);
+    CHECK(distance(read(y), fixture["y"].values) < agreement);
+    const std::vector<Real> dy = fixture["dy"].as<Real>();
+    tape.backward(sum(mul(y, tape.copy(dy.data(), y.shape))));
+    pass.finish_gradients();
+  }
+  void same_gradient(const std::string& ours, const FixtureTensor& theirs) const {
+    INFO(ours);
+    CHECK(distance(weights.gradient(ours), theirs.values) < agreement);
+  }
+  void same_gradient(const std::string& ours, const std::string& theirs) const {
+    same_gradient(ours, fixture["d." + theirs]);
+  }
+};
+
+LayerChoice scaled_dot_choice(bool causal) {
+  LayerChoice c;
+  c.attention.causal = causal;
+  return c;
+}
+
+// nn.MultiheadAttention called on one tensor.
+void compare_self_attention(const std::string& name) {
+  INFO(name);
+  Comparison c("multihead_attention", name);
+  const bool bias = c.fixture.has("in_proj_bias");
+  Operand x = c.operand("query");
+  const MultiHeadAttention attention(
+      c.weights.scope(), scaled_dot_choice(false),
+      {.width = x.shape[2], .memory_width = 0, .heads = c.heads(), .bias = bias}, Init::zeros());
+  std::vector<std::pair<std::string, std::string>> names = {{"qkv.weight", "in_proj_weight"},
+                                                            {"output.weight", "out_proj.weight"}};
+  if (bias) names.insert(names.end(), {{"qkv.bias", "in_proj_bias"}, {"output.bias", "out_proj.bias"}});
+  for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+  Mask mask;
+  std::vector<std::uint8_t> allowed;
+  if (c.fixture.has("allowed")) {
+    allowed = c.fixture["allowed"].as<std::uint8_t>();
+    mask.allowed = allowed.data();
+  }
+  Pass pass(c.tape, c.weights.parameters, nullptr, {.keep_weights = true});
+  attention(pass, x.on(c.tape), mask);
+  REQUIRE(pass.attention_weights.size() == 1);
+  CHECK(distance(read(pass.attention_weights[0]), c.fixture["weights"].values) < agreement);
+
+  Pass training = c.pass();
+  c.backward(training, attention(training, x.on(c.tape), mask));
+  CHECK(distance(x.gradient, c.fixture["d.query"].values) < agreement);
+  for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+}
+
+// nn.MultiheadAttention called on a query, a key and a value. Heed has one memory for keys and values: theirs side by
+// side, where the key's matrix has zeros for the value's part, and the other way round.
+void compare_cross_attention(const std::string& name) {
+  INFO(name);
+  Comparison c("multihead_attention", name);
+  Operand x = c.operand("query");
+  const FixtureTensor key = c.fixture["key"], value = c.fixture["value"];
+  const std::int64_t width = x.shape[2], keys = key.shape[2], values = value.shape[2], both = keys + values;
+  const bool one_matrix = c.fixture.has("in_proj_weight");
+  const auto matrix = [&](const std::string& prefix, int part) -> FixtureTensor {
+    if (one_matrix) return c.fixture[prefix + "in_proj_weight"].rows(part * width, (part + 1) * width);
+    return c.fixture[prefix + std::string(1, "qkv"[part]) + "_proj_weight"];
+  };
+  const auto bias = [&](const std::string& prefix, int part) {
+    return c.fixture[prefix + "in_proj_bias"].rows(part * width, (part + 1) * width);
+  };
+  const MultiHeadAttention attention(c.weights.scope(), scaled_dot_choice(false),
+                                     {.width = width, .memory_width = both, .heads = c.heads(), .bias = true},
+                                     Init::zeros());
+  c.copy("query.weight", matrix("", 0));
+  c.copy("key.weight", padded(matrix("", 1), 0, values));
+  c.copy("value.weight", padded(matrix("", 2), keys, 0));
+  c.copy("output.weight", "out_proj.weight");
+  c.copy("output.bias", "out_proj.bias");
+  const std::vector<std::string> maps = {"query", "key", "value"};
+  for (int part = 0; part < 3; ++part) c.copy(maps[static_cast<std::size_t>(part)] + ".bias", bias("", part));
+
+  Operand k(key.shape, key.as<Real>()), v(value.shape, value.as<Real>());
+  Mask mask;
+  std::vector<std::int32_t> lengths;
+  if (c.fixture.has("lengths")) {
+    lengths = c.fixture["lengths"].as<std::int32_t>();
+    mask.lengths = lengths.data();
+  }
+  Pass pass = c.pass();
+  c.backward(pass, attention(pass, x.on(c.tape), concat({k.on(c.tape), v.on(c.tape)}, 2), mask));
+  CHECK(distance(x.gradient, c.fixture["d.query"].values) < agreement);
+  CHECK(distance(k.gradient, c.fixture["d.key"].values) < agreement);
+  CHECK(distance(v.gradient, c.fixture["d.value"].values) < agreement);
+  c.same_gradient("query.weight", matrix("d.", 0));
+  CHECK(distance(columns(c.weights.gradient("key.weight"), both, 0, keys), matrix("d.", 1).values) < agreement);
+  CHECK(distance(columns(c.weights.gradient("value.weight"), both, keys, both), matrix("d.", 2).values) < agreement);
+  for (int part = 0; part < 3; ++part)
+    c.same_gradient(maps[static_cast<std::size_t>(part)] + ".bias", bias("d.", part));
+  c.same_gradient("output.weight", "out_proj.weight");
+  c.same_gradient("output.bias", "out_proj.bias");
+}
+
+// nn.TransformerEncoderLayer.
+void compare_encoder_layer(const std::string& name, const std::string& norm, const std::string& activation) {
+  INFO(name);
+  Comparison c("encoder_layer", name);
+  Operand x = c.operand("x");
+  LayerChoice choice = scaled_dot_choice(false);
+  choice.block = {.norm = norm, .activation = activation, .ffn_width = c.fixture["linear1.bias"].shape[0]};
+  const Block block(c.weights.scope(), choice, {x.shape[2], c.heads(), Init::zeros()});
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"attention.qkv.weight", "self_attn.in_proj_weight"},   {"attention.qkv.bias", "self_attn.in_proj_bias"},
+      {"attention.output.weight", "self_attn.out_proj.weight"}, {"attention.output.bias", "self_attn.out_proj.bias"},
+      {"ffn.expand.weight", "linear1.weight"},                {"ffn.expand.bias", "linear1.bias"},
+      {"ffn.project.weight", "linear2.weight"},               {"ffn.project.bias", "linear2.bias"},
+      {"attention_norm.weight", "norm1.weight"},              {"attention_norm.bias", "norm1.bias"},
+      {"ffn_norm.weight", "norm2.weight"},                    {"ffn_norm.bias", "norm2.bias"}};
+  REQUIRE(c.weights.parameters.entries().size() == names.size());
+  for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
+  std::vector<std::int32_t> lengths;
+  Mask mask;
+  if (c.fixture.has("lengths")) {
+    lengths = c.fixture["lengths"].as<std::int32_t>();
+    mask.lengths = lengths.data();
+  }
+  Pass pass = c.pass();
+  c.backward(pass, block(pass, x.on(c.tape), mask));
+  CHECK(distance(x.gradient, c.fixture["d.x"].values) < agreement);
+  for (const auto& [ours, theirs] : names) c.same_gradient(ours, theirs);
+}
+
+} // namespace
+
+TEST_CASE("multi-head self attention equals nn.MultiheadAttention", "[torch]") {
+  compare_self_attention("self");
+  compare_self_attention("self_causal");
+  compare_self_attention("self_without_bias");
+}
+
+TEST_CASE("a causal mask is the lower triangle that PyTorch is given", "[torch]") {
+  Comparison c("multihead_attention", "self_causal");
+  Operand x = c.operand("query");
+  const MultiHeadAttention attention(c.weights.scope(), scaled_dot_choice(false),
+                                     {.width = 8, .memory_width = 0, .heads = c.heads(), .bias = true}, Init::zeros());
+  c.copy("qkv.weight", "in_proj_weight");
+  c.copy("qkv.bias", "in_proj_bias");
+  c.copy("output.weight", "out_proj.weight");
+  c.copy("output.bias", "out_proj.bias");
+  Pass pass = c.pass();
+  c.backward(pass, attention(pass, x.on(c.tape), {.causal = true}));
+  CHECK(distance(x.gradient, c.fixture["d.query"].values) < agreement);
+}
+
+TEST_CASE("multi-head cross attention equals nn.MultiheadAttention", "[torch]") {
+  compare_cross_attention("cross_padded");
+  compare_cross_attention("cross_widths");
+}
+
+TEST_CASE("the block equals nn.TransformerEncoderLayer", "[torch]") {
+  compare_encoder_layer("pre_norm_gelu", "pre", "gelu");
+  compare_encoder_layer("pre_norm_gelu_padded", "pre", "gelu");
+  compare_encoder_layer("post_norm_relu", "post", "relu");
+  compare_encoder_layer("post_norm_relu_padded", "post", "relu");
+}
