@@ -24,6 +24,7 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
                     const StreamingOptions& options = {});
 
 /// The same for the pairwise form: scores s_ij = sum_d w_d tanh(q_id + k_jd), with w [H, D], one row for each head.
+/// Right for arguments of any size; slower for heads with one beyond 43 (float64: 350).
 Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
                        const StreamingOptions& options = {});
 

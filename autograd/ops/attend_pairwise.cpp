@@ -1,7 +1,6 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/streaming.hpp"
 
-#include <numbers>
 #include <type_traits>
 
 namespace heed::HEED_REAL {
@@ -18,9 +17,11 @@ constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either wa
 constexpr int group = 4;                      // queries, and dimensions, that are worked on together
 constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the cache between scores and gradients
 
-// How x is formed without overflow: as a product; as a product that is cut off; or, where a factor alone would overflow,
-// as the exponential of the sum.
-enum class Range { product, cut_product, exponential };
+// How x is formed without overflow: as a product; as a product that is cut off; or, for the pairs of a query or a key
+// whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which it
+// can, so what a query gets does not depend on keys that it does not see, bit for bit.
+enum class Range { product, cut_product, mixed };
+constexpr Real out_of_range = -1;             // in place of a factor
 
 Pack inverse(const Pack& x) {
   if constexpr (single) {
@@ -32,81 +33,82 @@ Pack inverse(const Pack& x) {
   }
 }
 
-template <Range range> Pack odds(Real q, const Pack& k) {
-  if constexpr (range == Range::product) return Pack(q) * k;
-  if constexpr (range == Range::cut_product) return xsimd::min(Pack(q) * k, Pack(std::exp(limit)));
-  return xsimd::exp(xsimd::min(Pack(q) + k, Pack(limit)));
-}
-
 // One head's queries and keys, ready for `odds`.
 struct Factors {
   Range range;
-  Real* q;          // [Tq, D]
-  Real* k_columns;  // [D, whole_vectors(Tk)]
+  Real *q, *q_twice;                  // [Tq, D]: exp(2q) and 2q
+  Real *k_columns, *k_columns_twice;  // [D, k_row]: exp(2k) and 2k
   std::int64_t width, k_row;
 };
 
-// Smallest and largest entry of each dimension of 2 x.
-void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* low, Real* high) {
+// 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is the
+// bound, since the second one's NaN is kept.
+template <Range range> Pack one_and_odds(const Factors& f, std::int64_t q_at, const Pack& k, std::int64_t k_at) {
+  const Pack q(f.q[q_at]), one(Real{1}), zero(Real{0});
+  const Pack product = xsimd::fma(q, k, one);
+  if constexpr (range == Range::product) return product;
+  const Pack cut = xsimd::min(Pack(Real{1} + std::exp(limit)), product);
+  if constexpr (range == Range::cut_product) return cut;
+  const Pack sum = xsimd::min(Pack(limit), Pack(f.q_twice[q_at]) + load(f.k_columns_twice + k_at));
+  return xsimd::select((q < zero) || (k < zero), one + xsimd::exp(sum), cut);
+}
+
+// Largest magnitude and largest entry of each dimension of 2 x.
+void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* magnitude, Real* high) {
   for (std::int64_t t = 0; t < rows; ++t)
     for (std::int64_t d = 0; d < width; ++d) {
-      const Real v = 2 * x.p[t * x.row + d * x.column];
-      low[d] = t ? std::min(low[d], v) : v;
-      high[d] = t ? std::max(high[d], v) : v;
+      const Real v = 2 * x.p[t * x.row + d * x.column], size = std::abs(v);
+      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d];  // a NaN stays
+      high[d] = t == 0 ? v : std::max(high[d], v);
     }
 }
 
-// Chooses the range, and fills the factors. Each dimension is centred by a power of two, which rounds nothing, so that
-// exp(2q) and exp(2k) are of one size. `scratch` has room for 5 D numbers.
+// Chooses the range, and fills the factors. `scratch` has room for 4 D numbers.
 void prepare(const Scattered& q, const Scattered& k, const Extents& e, Real* scratch, Factors& f) {
-  Real *q_low = scratch, *q_high = q_low + e.width, *k_low = q_high + e.width, *k_high = k_low + e.width;
-  Real* shift = k_high + e.width;
-  bounds(q, e.queries, e.width, q_low, q_high);
-  bounds(k, e.keys, e.width, k_low, k_high);
+  Real *q_size = scratch, *q_high = q_size + e.width, *k_size = q_high + e.width, *k_high = k_size + e.width;
+  bounds(q, e.queries, e.width, q_size, q_high);
+  bounds(k, e.keys, e.width, k_size, k_high);
   bool low_enough = true, representable = true;
   for (std::int64_t d = 0; d < e.width; ++d) {
-    constexpr Real ln2 = std::numbers::ln2_v<Real>;
-    shift[d] = ln2 * std::round((q_high[d] - k_high[d]) / (2 * ln2));
     low_enough = low_enough && q_high[d] + k_high[d] <= limit;
-    representable = representable && q_low[d] - shift[d] >= -greatest && q_high[d] - shift[d] <= greatest &&
-                    k_low[d] + shift[d] >= -greatest && k_high[d] + shift[d] <= greatest;
+    representable = representable && q_size[d] <= greatest && k_size[d] <= greatest;
   }
-  f.range = low_enough ? Range::product : representable ? Range::cut_product : Range::exponential;
-  if (f.range == Range::exponential) std::fill_n(shift, e.width, Real{0});
+  f.range = !representable ? Range::mixed : low_enough ? Range::product : Range::cut_product;
   for (std::int64_t t = 0; t < e.queries; ++t)
-    for (std::int64_t d = 0; d < e.width; ++d) f.q[t * e.width + d] = 2 * q.p[t * q.row + d * q.column] - shift[d];
-  pack_columns(k, e.keys, e.width, 2, f.k_columns, f.k_row);
-  if (f.range == Range::exponential) return;
-  const auto exponentials = [](Real* p, std::int64_t n, Real add) {
-    map(n, [&](std::int64_t i, int m) { store(p + i, xsimd::exp(load(p + i, m) + add), m); });
+    for (std::int64_t d = 0; d < e.width; ++d) f.q_twice[t * e.width + d] = 2 * q.p[t * q.row + d * q.column];
+  pack_columns(k, e.keys, e.width, 2, f.k_columns_twice, f.k_row);
+  const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
+    map(n, [&](std::int64_t at, int m) {
+      const Pack x = load(from + at, m);
+      store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), xsimd::exp(x)), m);
+    });
   };
-  exponentials(f.q, e.queries * e.width, 0);
-  for (std::int64_t d = 0; d < e.width; ++d) exponentials(f.k_columns + d * f.k_row, f.k_row, shift[d]);
+  exponentials(f.q_twice, f.q, e.queries * e.width);
+  exponentials(f.k_columns_twice, f.k_columns, e.width * f.k_row);
 }
 
 // -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
 // a/A + b/B = (a B + b A) / (A B), twice.
 template <Range range>
-void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_t rows, const Real* k, const Columns& c,
-                    Real* tile) {
+void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_t rows, std::int64_t j0,
+                    const Columns& c, Real* tile) {
   const std::int64_t whole = f.width / group * group;
   for (std::int64_t at = c.c0; at < c.c1; at += lanes)
     for (std::int64_t r = 0; r < rows; ++r) {
-      const Real* q = f.q + (i + r) * f.width;
+      const auto one_plus = [&](std::int64_t d) {
+        const std::int64_t k_at = d * f.k_row + j0 + at;
+        return one_and_odds<range>(f, (i + r) * f.width + d, load(f.k_columns + k_at), k_at);
+      };
       Pack sum(Real{0});
       std::int64_t d = 0;
       for (; d < whole; d += group) {
-        const Real* column = k + d * f.k_row + at;
-        const Pack a = odds<range>(q[d], load(column)) + Real{1};
-        const Pack b = odds<range>(q[d + 1], load(column + f.k_row)) + Real{1};
-        const Pack m = odds<range>(q[d + 2], load(column + 2 * f.k_row)) + Real{1};
-        const Pack n = odds<range>(q[d + 3], load(column + 3 * f.k_row)) + Real{1};
+        const Pack a = one_plus(d), b = one_plus(d + 1), m = one_plus(d + 2), n = one_plus(d + 3);
         const Pack ab = a * b, mn = m * n;
         const Pack left = xsimd::fma(Pack(w[d]), b, w[d + 1] * a), right = xsimd::fma(Pack(w[d + 2]), n, w[d + 3] * m);
         sum = xsimd::fma(xsimd::fma(left, mn, right * ab), inverse(ab * mn), sum);
       }
       for (; d < f.width; ++d)
-        sum = xsimd::fma(Pack(w[d]), inverse(odds<range>(q[d], load(k + d * f.k_row + at)) + Real{1}), sum);
+        sum = xsimd::fma(Pack(w[d]), inverse(one_plus(d)), sum);
       store(tile + r * key_tile + at, sum * Real{-2});
     }
 }
@@ -118,8 +120,8 @@ struct PairwiseScores {
   void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile) const {
     const auto work = f.range == Range::product       ? scores_of_rows<Range::product>
                       : f.range == Range::cut_product ? scores_of_rows<Range::cut_product>
-                                                      : scores_of_rows<Range::exponential>;
-    work(f, w, i, rows, f.k_columns + j0, c, tile);
+                                                      : scores_of_rows<Range::mixed>;
+    work(f, w, i, rows, j0, c, tile);
   }
 };
 
@@ -137,16 +139,18 @@ struct Backward {
   Real* dv;           // [Tk, whole_vectors(Dv)]
 };
 
-// Keeps r of some queries with the tile of keys at k, and gives the scores, pair_tile apart.
+// Keeps r of some queries with the tile of keys from j0 on, and gives the scores, pair_tile apart.
 template <Range range>
-void keep_r(const Backward& a, std::int64_t i, std::int64_t rows, const Real* k, Real* s) {
+void keep_r(const Backward& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
   Pack sum[group][2];
   for (auto& row : sum) row[0] = row[1] = Pack(Real{0});
   for (std::int64_t d = 0; d < a.f.width; ++d) {
-    const Pack k0 = load(k + d * a.f.k_row), k1 = load(k + d * a.f.k_row + lanes);
+    const std::int64_t k_at = d * a.f.k_row + j0;
+    const Pack k0 = load(a.f.k_columns + k_at), k1 = load(a.f.k_columns + k_at + lanes);
     for (std::int64_t g = 0; g < rows; ++g) {
-      const Real q = a.f.q[(i + g) * a.f.width + d];
-      const Pack r0 = inverse(odds<range>(q, k0) + Real{1}), r1 = inverse(odds<range>(q, k1) + Real{1});
+      const std::int64_t q_at = (i + g) * a.f.width + d;
+      const Pack r0 = inverse(one_and_odds<range>(a.f, q_at, k0, k_at));
+      const Pack r1 = inverse(one_and_odds<range>(a.f, q_at, k1, k_at + lanes));
       Real* to = a.r + (d * group + g) * pair_tile;
       r0.store_aligned(to);
       r1.store_aligned(to + lanes);
@@ -204,7 +208,7 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
           std::fill_n(p_rows, rows * pair_tile, Real{0});
           continue;
         }
-        keep_r<range>(a, i0 + r0, rows, a.f.k_columns + j0, p_rows);
+        keep_r<range>(a, i0 + r0, rows, j0, p_rows);
         for (std::int64_t g = 0; g < rows; ++g) {
           const std::int64_t i = i0 + r0 + g;
           Real *pr = p_rows + g * pair_tile, *dr = d_rows + g * pair_tile;
@@ -247,8 +251,9 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Factors f{Range::product, tape.keep<Real>(e.queries * e.width), tape.keep<Real>(e.width * k_row), e.width, k_row};
-  Real* scratch = tape.keep<Real>(5 * e.width);
+  Factors f{Range::product, tape.keep<Real>(e.queries * e.width), tape.keep<Real>(e.queries * e.width),
+            tape.keep<Real>(e.width * k_row), tape.keep<Real>(e.width * k_row), e.width, k_row};
+  Real* scratch = tape.keep<Real>(4 * e.width);
   Real* v_scratch = tape.keep<Real>(e.keys * v_width);
   Real* sums = tape.keep<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
@@ -292,7 +297,7 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
         const HeadProblem head{e, options, b, h};
         if (again.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
         else if (again.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
-        else backward<Range::exponential>(head, a, dq_rows, e.width);
+        else backward<Range::mixed>(head, a, dq_rows, e.width);
         if (dq) add_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
         if (dv) add_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
         if (dk) {

@@ -207,7 +207,9 @@ TEST_CASE("inputs without a head axis are those with one head", "[attention][con
       const auto flat = [&](Operand& x) { return reshape(x.on(tape), {x.shape[0], x.shape[2], x.shape[3]}); };
       Tensor w;
       const Tensor q = flat(attention.q), k = flat(attention.k), v = flat(attention.v);
-      const Tensor y = attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask()}, &w);
+      const AttentionInputs inputs{.queries = q, .values = v, .keys = k, .mask = mask()};
+      attention.attention(pass, inputs, &w);
+      const Tensor y = attention.attention(pass, inputs);
       CHECK(y.shape == Shape{2, 3, 3});
       CHECK(w.shape == Shape{2, 1, 3, 6});
       const Attended four = attention(mask());

@@ -65,7 +65,7 @@ attention.score = "cosine"
   Weights weights;
   const auto model = model_info("decoder").make(weights.scope(), mixed, m.shape);
   weights.fill(12, {-0.7, 0.9, 0});
-  CHECK(weights.parameters.find("blocks.1.attention.score.v")->shape == Shape{2, 1, 1, 3});
+  CHECK(weights.parameters.find("blocks.1.attention.score.v")->shape == Shape{2, 3});
   CHECK_FALSE(weights.parameters.find("blocks.0.attention.score.v"));
   CHECK(weights.parameters.find("blocks.1.ffn_norm.weight"));
   CHECK_FALSE(weights.parameters.find("blocks.2.ffn_norm.weight"));
