@@ -96,6 +96,46 @@ Into Tape::into(const Tensor& x) {
   return {p, false};
 }
 
+namespace {
+
+// Do the tensors, [B, H, T, D] each, split the rows of a [B, T, width] array among them?
+bool side_by_side(const std::array<Tensor, 3>& parts) {
+  const Tensor& first = parts[0];
+  std::int64_t row = 0;
+  const Real* next = first.slot->value;
+  for (const Tensor& x : parts) {
+    if (x.rank() != 4 || x.slot != first.slot || x.data != next || x.shape[0] != first.shape[0] ||
+        x.shape[2] != first.shape[2] || x.stride[0] != first.stride[0] || x.stride[2] != first.stride[2] ||
+        x.stride[3] != 1 || x.stride[1] != x.shape[3])
+      return false;
+    row += x.shape[1] * x.shape[3];
+    next += x.shape[1] * x.shape[3];
+  }
+  return first.stride[2] == row && first.stride[0] == first.shape[2] * row &&
+         first.slot->size == first.shape[0] * first.shape[2] * row;
+}
+
+} // namespace
+
+std::array<Into, 3> Tape::into_together(const std::array<Tensor, 3>& operands) {
+  const Slot *a = operands[0].slot, *b = operands[1].slot, *c = operands[2].slot;
+  std::array<Into, 3> out;
+  if (a != b && b != c && a != c) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = into(operands[i]);
+    return out;
+  }
+  const bool fill = side_by_side(operands);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Tensor& x = operands[i];
+    const Into whole = into({this, x.slot->value, x.slot, {x.slot->size}, {1}});
+    if (!whole) continue;
+    // Where they overlap, or leave something out, they add to zeros, in any order.
+    if (whole.first && !fill) std::fill_n(whole.p, x.slot->size, Real{0});
+    out[i] = {whole.p + (x.data - x.slot->value), fill && (whole.first || (i > 0 && out[0].first))};
+  }
+  return out;
+}
+
 bool Tape::hand_on(const Tensor& y, const Tensor& x) {
   Slot& from = *y.slot;
   Slot& to = *x.slot;

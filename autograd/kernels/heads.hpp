@@ -51,33 +51,50 @@ inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t 
 /// The transpose times a factor, [width, padded], with zeros from `rows` on.
 inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to,
                          std::int64_t padded) {
-  constexpr std::int64_t strip = 16;  // rows whose cache lines are read together
-  for (std::int64_t t0 = 0; t0 < rows; t0 += strip) {
-    const std::int64_t t1 = std::min(rows, t0 + strip);
-    for (std::int64_t d = 0; d < width; ++d)
-      for (std::int64_t t = t0; t < t1; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];
+  // Squares of four floats or two doubles are turned in registers: zipping halves with halves, log2(n) times.
+  using Small = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
+  constexpr std::int64_t n = Small::size;
+  const std::int64_t whole_rows = x.column == 1 ? rows / n * n : 0, whole_width = width / n * n;
+  for (std::int64_t t = 0; t < whole_rows; t += n)
+    for (std::int64_t d = 0; d < whole_width; d += n) {
+      Small in[n], out[n];
+      for (std::int64_t i = 0; i < n; ++i) in[i] = Small::load_unaligned(x.p + (t + i) * x.row + d) * factor;
+      for (std::int64_t stage = 1; stage < n; stage *= 2) {
+        for (std::int64_t i = 0; i < n / 2; ++i) {
+          out[2 * i] = xsimd::zip_lo(in[i], in[i + n / 2]);
+          out[2 * i + 1] = xsimd::zip_hi(in[i], in[i + n / 2]);
+        }
+        std::copy(out, out + n, in);
+      }
+      for (std::int64_t i = 0; i < n; ++i) in[i].store_unaligned(to + (d + i) * padded + t);
+    }
+  for (std::int64_t d = 0; d < width; ++d) {
+    const std::int64_t done = d < whole_width ? whole_rows : 0;
+    for (std::int64_t t = done; t < rows; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];
+    std::fill(to + d * padded + rows, to + (d + 1) * padded, Real{0});
   }
-  for (std::int64_t d = 0; d < width; ++d) std::fill(to + d * padded + rows, to + (d + 1) * padded, Real{0});
 }
 
-/// Adds rows of a padded array, times a factor, to a gradient.
-inline void add_rows(const Real* from, std::int64_t from_row, std::int64_t rows, std::int64_t width, Real factor,
-                     const Scattered& to) {
+/// Rows of a gradient: stored, if nothing is there yet, or added to.
+struct RowsInto {
+  Real* p;
+  std::int64_t row, column;
+  bool first;
+};
+inline RowsInto head_of(const Tensor& x, const Into& d, std::int64_t b, std::int64_t h) {
+  return {d.p + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3], d.first};
+}
+
+/// Puts rows of a padded array, times a factor, into a gradient from row t0 on.
+inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows, std::int64_t width, Real factor,
+                     const RowsInto& to, std::int64_t t0 = 0) {
   for (std::int64_t t = 0; t < rows; ++t) {
     const Real* p = from + t * from_row;
-    Real* q = const_cast<Real*>(to.p) + t * to.row;
-    if (to.column == 1)
-      map(width, [&](std::int64_t d, int n) { store(q + d, load(q + d, n) + load(p + d, n) * factor, n); });
+    Real* q = to.p + (t0 + t) * to.row;
+    if (to.column == 1) map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.first, n); });
     else
-      for (std::int64_t d = 0; d < width; ++d) q[d * to.column] += factor * p[d];
+      for (std::int64_t d = 0; d < width; ++d) deposit(q[d * to.column], factor * p[d], to.first);
   }
-}
-
-/// Where a gradient goes that several heads add to, zeroed if nothing is there yet: operands may share memory.
-inline Real* adding_into(const Tensor& x) {
-  const Into d = x.tape->into(x);
-  if (d && d.first) std::fill_n(x.slot->grad, x.slot->size, Real{0});
-  return d.p;
 }
 
 /// Factors of dropout for keys j0 .. j0 + n - 1 of a row whose element 0 has number `row_first`: 0 or 1 / (1 - p).

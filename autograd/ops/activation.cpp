@@ -63,9 +63,24 @@ Tensor relu(const Tensor& x) {
                      [](Pack v, Pack) { return xsimd::select(v <= Pack(Real{0}), Pack(Real{0}), Pack(Real{1})); });
 }
 
-Tensor gelu(const Tensor& x) {
-  return elementwise("gelu", x, [](Pack v) { return v * normal_cdf(v); },
-                     [](Pack v, Pack) { return normal_cdf(v) + v * normal_density(v); });
+Tensor gelu(const Tensor& input) {
+  const Op op("gelu", {&input});
+  const Tensor x = contiguous(input);
+  const Tensor y = op.output(x.shape);
+  // The slope is kept: it shares the distribution function, the dearest part, with the value.
+  Real* slope = op.wanted() ? op.tape().keep<Real>(x.size()) : nullptr;
+  map(x.size(), [&](std::int64_t i, int n) {
+    const Pack v = load(x.data + i, n), cdf = normal_cdf(v);
+    store(y.data + i, v * cdf, n);
+    if (slope) store(slope + i, cdf + v * normal_density(v), n);
+  });
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    map(x.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(slope + i, n) * load(dy + i, n), d.first, n); });
+  });
+  return y;
 }
 
 Tensor gelu_tanh(const Tensor& x) {

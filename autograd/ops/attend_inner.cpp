@@ -70,8 +70,7 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
   return all;
 }
 
-void backward(const HeadProblem& head, const Backward& a, Real factor, const Scattered* dk_out,
-              const Scattered* dv_out) {
+void backward(const HeadProblem& head, const Backward& a, Real factor, const RowsInto& dk, const RowsInto& dv) {
   const Extents& e = head.e;
   const std::int64_t width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
   alignas(64) Real p[row_block * key_tile], ds[row_block * key_tile];
@@ -93,10 +92,8 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Sca
       small_product({ds + c.c0, key_tile, 1}, a.k_rows.p + (j0 + c.c0) * a.k_rows.row, a.k_rows.row,
                     a.dq + i0 * width, width, block.rows, width, n, true);
     }
-    if (dk_out)
-      add_rows(a.dk, width, keys, e.width, factor, {dk_out->p + j0 * dk_out->row, dk_out->row, dk_out->column});
-    if (dv_out)
-      add_rows(a.dv, v_width, keys, e.value_width, 1, {dv_out->p + j0 * dv_out->row, dv_out->row, dv_out->column});
+    if (dk.p) put_rows(a.dk, width, keys, e.width, factor, dk, j0);
+    if (dv.p) put_rows(a.dv, v_width, keys, e.value_width, 1, dv, j0);
   }
 }
 
@@ -128,8 +125,7 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     Tape& t = *merged.tape;
     count_operations(2 * operations);
     const Real* dy = t.grad(merged);
-    // All three may be views of one projection: each is added to.
-    Real *dq = adding_into(q), *dk = adding_into(k), *dv = adding_into(v);
+    const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
     Real* columns = t.keep<Real>(e.width * k_row);
     Real* values = t.keep<Real>(e.value_width * k_row);
@@ -153,9 +149,9 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
         row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
         a.delta = delta;
         a.log_sums = log_sums + (b * e.heads + h) * e.queries;
-        const Scattered dk_head = head_of(k, dk, b, h), dv_head = head_of(v, dv, b, h);
-        backward({e, options, b, h}, a, factor, dk ? &dk_head : nullptr, dv ? &dv_head : nullptr);
-        if (dq) add_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
+        backward({e, options, b, h}, a, factor, dk ? head_of(k, dk, b, h) : RowsInto{},
+                 dv ? head_of(v, dv, b, h) : RowsInto{});
+        if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
       }
   });
   return y;

@@ -272,7 +272,8 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
     Tape& t = *merged.tape;
     count_operations(2 * operations);
     const Real* dy = t.grad(merged);
-    Real *dq = adding_into(q), *dk = adding_into(k), *dv = adding_into(v), *dw = adding_into(w);
+    const auto [dq, dk, dv] = t.into_together({q, k, v});
+    const Into dw = t.into(w);
     // The forward pass's arrays serve again, one head at a time.
     Factors again = f;
     Real* values = t.keep<Real>(e.value_width * k_row);
@@ -298,17 +299,17 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
         if (again.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
         else if (again.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
         else backward<Range::mixed>(head, a, dq_rows, e.width);
-        if (dq) add_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
-        if (dv) add_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
+        if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
+        if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
         if (dk) {
-          const Scattered to = head_of(k, dk, b, h);
+          const RowsInto to = head_of(k, dk, b, h);
           for (std::int64_t j = 0; j < e.keys; ++j)
             for (std::int64_t d = 0; d < e.width; ++d)
-              const_cast<Real*>(to.p)[j * to.row + d * to.column] += 4 * a.w[d] * a.dk_columns[d * k_row + j];
+              deposit(to.p[j * to.row + d * to.column], 4 * a.w[d] * a.dk_columns[d * k_row + j], to.first);
         }
         if (dw)
           for (std::int64_t d = 0; d < e.width; ++d)
-            dw[h * e.width + d] -= 2 * xsimd::hadd(load(a.dw_lanes + d * lanes));
+            deposit(dw.p[h * e.width + d], -2 * xsimd::hadd(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
       }
   });
   return y;

@@ -41,7 +41,7 @@ std::string how_to_mend(int error) {
     case EEXIST: return "something on that path is a file where a folder is needed: remove it, or choose another "
                         "folder with --out";
     case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder with --out";
-    case ENOENT: return "the folder is gone: run again to have it made anew";
+    case ENOENT: return "there is no such place, or the folder is gone: run again, or choose another folder with --out";
     case EMFILE:
     case ENFILE: return "too many files are open: close some programs, or raise the limit (ulimit -n)";
     case ENAMETOOLONG: return "choose a shorter path with --out";

@@ -176,6 +176,32 @@ TEST_CASE("One tensor may be queries, keys and values at once") {
   }
 }
 
+TEST_CASE("Queries, keys and values may be the parts of one projection, with and without a rest") {
+  constexpr std::int64_t heads = 2, width = 8, length = 19;
+  for (const std::int64_t rest : {0, 5})
+    for (const bool pairwise : {false, true}) {
+      CAPTURE(rest, pairwise);
+      const Shape shape{2, length, 3 * heads * width + rest};
+      Operand x(shape, 7), y(shape, 7), w({heads, width}, 8), u({heads, width}, 8);
+      Tape tape;
+      const Tensor a = x.on(tape), b = y.on(tape);
+      const auto part = [&](const Tensor& all, std::int64_t i) {
+        Tensor p = slice(all, 2, i * heads * width, heads * width);
+        p.shape = {2, heads, length, width};
+        p.stride = {all.stride[0], width, all.stride[1], 1};
+        return p;
+      };
+      const Mask mask{.causal = true};
+      const Tensor found = pairwise ? attend_pairwise(part(a, 0), part(a, 1), w.on(tape), part(a, 2), {.mask = mask})
+                                    : attend_inner(part(a, 0), part(a, 1), part(a, 2), 1, {.mask = mask});
+      const Tensor scores = pairwise ? composed_pairwise(part(b, 0), part(b, 1), u.on(tape))
+                                     : matmul(part(b, 0), transpose(part(b, 1)));
+      const Tensor expected = weigh(scores, part(b, 2), mask, 0);
+      tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
+      CHECK(distance(x.gradient, y.gradient) < 10 * tolerance);
+    }
+}
+
 TEST_CASE("Shapes that do not fit are refused by name") {
   Tape tape;
   const auto zeros = [&](const Shape& s) { return tape.zeros(s); };

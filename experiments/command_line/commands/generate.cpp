@@ -1,11 +1,7 @@
 // heed generate: text from a trained run.
-#include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/runs/run_store.hpp"
-#include "experiments/tasks/task.hpp"
-#include "experiments/training/training.hpp"
+#include "experiments/command_line/trained_run.hpp"
 
-#include <fmt/format.h>
 #include <ostream>
 
 namespace heed {
@@ -18,21 +14,13 @@ struct GenerateArguments {
 };
 
 int generate(const GenerateArguments& arguments, Console& console) {
-  const RunFolder run = find_run(arguments.out, arguments.run);
-  const Config config = read_config(run);
-  std::vector<std::string> damaged;
-  const std::optional<KeptCheckpoint> kept = newest_checkpoint(run, &damaged);
-  for (const std::string& what : damaged) console.err << "heed: " << what << "\n";
-  if (!kept)
-    throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
-                              name_of(state_of(run))));
-  const std::unique_ptr<Task> task = make_task(config);
+  const TrainedRun run = trained_run(arguments.out, arguments.run, console);
   Sampling sampling = arguments.sampling;
   sampling.write = [&](std::string_view text) {
     console.out << text;
     console.out.flush();
   };
-  engine(config).generate(config, *task, kept->checkpoint, sampling);
+  engine(run.config).generate(run.config, *run.task, run.checkpoint, sampling);
   console.out << "\n";
   return 0;
 }
