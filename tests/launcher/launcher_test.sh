@@ -8,7 +8,7 @@ checkout=$1
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 project="$place/a project"
-mkdir -p "$project/tests" "$place/bin" "$place/elsewhere"
+mkdir -p "$project/tests" "$project/benchmarks" "$place/bin" "$place/elsewhere"
 cp "$checkout/heed" "$project/"
 cp "$checkout/tests/count.py" "$project/tests/"
 export TMPDIR="$place"
@@ -17,9 +17,22 @@ unset HEED_BUILD HEED_SETUP
 cat >"$project/meson.build" <<'MESON'
 project('heed', 'cpp')
 heed = executable('heed', 'main.cpp')
+subdir('benchmarks')
 test('exit status', heed, args : ['first'], suite : 'good')
 test('stated', find_program('stated.sh'), suite : 'good')
 MESON
+cat >"$project/benchmarks/meson.build" <<'MESON'
+executable('bench_engine', '../main.cpp', build_by_default : false)
+if import('fs').exists(meson.project_source_root() / 'google_benchmark')
+  executable('bench_kernels', '../main.cpp', build_by_default : false)
+endif
+MESON
+cat >"$project/benchmarks/bench.py" <<'PYTHON'
+import pathlib, sys
+programs = sorted(p.name for p in pathlib.Path(sys.argv[2], "benchmarks").iterdir() if p.is_file())
+print(programs, sys.argv[3:])
+sys.exit(7)
+PYTHON
 cat >"$project/main.cpp" <<'CPP'
 #include <cstdio>
 #include <cstring>
@@ -55,6 +68,7 @@ fake dpkg-query <<'SH'
 for package in "$@"; do
   case $package in
     g++) echo "$have g++" ;;
+    libbenchmark-dev) [ -f "$FAKES/no_benchmark" ] || echo "installed $package" ;;
     -* | *Status*) ;;
     *) echo "installed $package" ;;
   esac
@@ -65,6 +79,7 @@ fake sudo <<'SH'
 [ "$1" = -n ] && shift
 exec "$@"
 SH
+working_apt_get() {
 fake apt-get <<'SH'
 #!/bin/sh
 echo "apt-get $*" >>"$FAKES/calls"
@@ -73,6 +88,8 @@ case $1 in
   install) [ -f "$FAKES/updated" ] || { echo "E: Unable to locate package g++"; exit 100; }; touch "$FAKES/installed" ;;
 esac
 SH
+}
+working_apt_get
 export FAKES="$place"
 touch "$place/installed"
 
@@ -121,6 +138,21 @@ printf '#!/bin/sh\nkill -SEGV $$\n' >"$project/stated.sh"
 heed test
 [[ $? == 1 ]] && last_is "1 passed, 1 failed"
 point "a test program that crashes counts as a failure" $?
+
+touch "$place/no_benchmark"
+fake apt-get <<'SH'
+#!/bin/sh
+exit 100
+SH
+heed bench "a b"
+[[ $? == 7 && $(<"$place/out") == "['bench_engine'] ['a b']" ]] && err_has libbenchmark-dev
+point "heed bench builds and runs the benchmarks, without the kernels where their library can't be had" $?
+rm "$place/no_benchmark"
+working_apt_get
+touch "$project/google_benchmark"
+heed bench
+[[ $? == 7 && $(<"$place/out") == "['bench_engine', 'bench_kernels'] []" ]]
+point "and with them as soon as it can" $?
 
 echo 'this does not compile' >>"$project/more.cpp"
 heed run

@@ -1,0 +1,109 @@
+"""`./heed bench`: Heed against this machine's peak and, where there is one, against PyTorch.
+
+Only the standard library is needed. PyTorch is that of HEED_PYTHON, or of python3; without it that side is left out.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import random
+import shutil
+import string
+import subprocess
+import sys
+import tempfile
+import time
+
+import suites
+from rounds import Failure
+
+SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention, "sweep": suites.sweep}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="heed bench", description="Measures Heed against this machine's peak and against PyTorch.",
+        epilog="HEED_PYTHON names a Python that has PyTorch (benchmarks/peers/requirements.txt); without one, "
+               "PyTorch's side is left out. All of it takes about 40 minutes on 2 cores, most of them PyTorch's "
+               "compiler; nothing else should run meanwhile.")
+    parser.add_argument("--json", metavar="FILE", help="write all results there, too")
+    parser.add_argument("--only", metavar="SUITE", action="append", choices=list(SUITES),
+                        help=f"one of {', '.join(SUITES)}; may be given several times [all]")
+    parser.add_argument("--rounds", metavar="N", type=int, default=7, help="turns that each program takes [7]")
+    parser.add_argument("--build", help=argparse.SUPPRESS, default=str(suites.HERE.parent / "build"))
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    if options.json and not os.access(pathlib.Path(options.json).resolve().parent, os.W_OK):
+        parser.error(f"--json: the folder of {options.json} can't be written")
+    return options
+
+
+def find_torch() -> tuple[str | None, str]:
+    """A Python that imports PyTorch with the version it has, or None with the reason."""
+    named = os.environ.get("HEED_PYTHON")
+    python = shutil.which(named or "python3")
+    if not python:
+        return None, f"there is no program {named or 'python3'}"
+    done = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None, f"{python} has no PyTorch; HEED_PYTHON may name another Python"
+    return python, done.stdout.strip()
+
+
+def make_text(path: pathlib.Path):
+    """A text of 65 different characters, as many as tiny Shakespeare has, drawn at random."""
+    draw = random.Random(1)
+    path.write_text("".join(draw.choices((string.ascii_letters + string.digits + " .\n")[:65], k=200_000)))
+
+
+def describe(engine: str, torch_version: str | None) -> dict:
+    done = subprocess.run([engine, "machine"], capture_output=True, text=True, check=True)
+    return {**json.loads(done.stdout), "system": platform.platform(), "torch": torch_version,
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "load": os.getloadavg()[0]}
+
+
+def write_json(path: str, results: dict):
+    target = pathlib.Path(path).resolve()
+    aside = target.with_name(target.name + ".part")
+    aside.write_text(json.dumps(results, indent=1) + "\n")
+    aside.replace(target)
+
+
+def main() -> int:
+    options = arguments()
+    build = pathlib.Path(options.build).resolve()
+    torch_python, torch_about = find_torch()
+    with tempfile.TemporaryDirectory(prefix="heed-bench-") as place:
+        text = pathlib.Path(place) / "text.txt"
+        make_text(text)
+        threads = [n for n in (1, 2) if n <= len(os.sched_getaffinity(0))]
+        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0)
+        machine = describe(tools.engine, torch_about if torch_python else None)
+        tools.memory = machine["memory"]
+        print(f"{machine['cpu']}, {machine['cores']} cores; {machine['compiler']} {machine['flags']}; "
+              f"{machine['blas']}; {'PyTorch ' + torch_about if torch_python else 'no PyTorch'}", flush=True)
+        if not torch_python:
+            print(f"PyTorch's side is left out: {torch_about}", flush=True)
+        if machine["load"] > 0.5:
+            print(f"Other programs are running (load {machine['load']:.1f}): these times are worth little.", flush=True)
+        results = {"machine": machine}
+        for name in options.only or SUITES:
+            print(f"\n== {name} ==", flush=True)
+            results[name] = SUITES[name](tools)
+            if options.json:
+                write_json(options.json, results)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (Failure, OSError, subprocess.CalledProcessError) as error:
+        print(f"heed bench: {error}", file=sys.stderr)
+        sys.exit(1)

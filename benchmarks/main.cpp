@@ -1,0 +1,66 @@
+// bench_engine: measures one thing in rounds. benchmarks/bench.py starts it; by hand it is of use for profiles:
+//   echo 10 | build/benchmarks/bench_engine attention additive 1 4 2048 32 causal 1
+#include "autograd/error.hpp"
+#include "benchmarks/measurements.hpp"
+#include "experiments/command_line/build.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/core.h>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr const char* usage =
+    "usage: bench_engine machine\n"
+    "       bench_engine peak THREADS\n"
+    "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
+    "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS\n";
+
+void print_machine() {
+  const heed::Machine machine = heed::this_machine();
+  const heed::Build build = heed::this_build();
+  const boost::json::object object{{"cpu", machine.cpu},     {"cores", machine.cores},       {"memory", machine.memory},
+                                   {"heed", build.version},  {"compiler", build.compiler},   {"flags", build.flags},
+                                   {"blas", build.blas}};
+  std::cout << boost::json::serialize(object) << std::endl;
+}
+
+int measure(const std::vector<std::string>& words) {
+  const std::string what = words.empty() ? "" : words[0];
+  if (what == "machine" && words.size() == 1) {
+    print_machine();
+  } else if (what == "peak" && words.size() == 2) {
+    heed::bench::measure_peak(std::stoi(words[1]));
+  } else if (what == "steps" && words.size() >= 3) {
+    heed::bench::measure_steps(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
+  } else if (what == "attention" && words.size() == 8) {
+    heed::bench::measure_attention({.score = words[1],
+                                    .batch = std::stoi(words[2]),
+                                    .heads = std::stoi(words[3]),
+                                    .length = std::stoi(words[4]),
+                                    .width = std::stoi(words[5]),
+                                    .causal = words[6] == "causal"},
+                                   std::stoi(words[7]));
+  } else {
+    fmt::print(stderr, "{}", usage);
+    return 2;
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int count, char** words) {
+  try {
+    return measure({words + 1, words + count});
+  } catch (const heed::Refused& e) {
+    fmt::print(stderr, "bench_engine: {}\n", e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "bench_engine: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,26 @@
+// What bench_engine can measure. Each serves rounds (benchmarks/rounds.hpp) until standard input ends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heed::bench {
+
+/// The reference for "percent of the peak": single-threaded sgemm of [384, 128] by [128, 384], called from `threads`
+/// threads at once. A repetition is 200 calls on each; `about` has `flops` of a repetition.
+void measure_peak(int threads);
+
+/// Whole training steps (batch, forward, backward, sum over shards, clipping, update) of a configuration.
+/// `about` has `flops` of a step, as heed::counted_operations counts, `parameters` and `vocabulary`.
+void measure_steps(const std::string& config_file, const std::vector<std::string>& overrides, int threads);
+
+/// Attention by itself, forward and backward to queries, keys, values and the score's parameters.
+struct AttentionCase {
+  std::string score;
+  int batch = 1, heads = 1, length = 1, width = 1;
+  bool causal = false;
+};
+/// With several threads each takes an equal part of the batch or, where that cannot be divided, of the heads.
+void measure_attention(const AttentionCase& about, int threads);
+
+} // namespace heed::bench

@@ -1,0 +1,74 @@
+"""The five scores in PyTorch, attention forward and backward, as a good user would write them."""
+
+import torch
+import torch.nn.functional as F
+
+
+def additive_eager(q, k, v, parameters, causal):
+    """v . tanh(Wq q + Wk k), composed, since there is no fused kernel.
+
+    The product with w is a GEMV over what tanh gave.
+    """
+    wq, wk, w = parameters
+    hidden = torch.tanh((q @ wq).unsqueeze(3) + (k @ wk).unsqueeze(2))
+    batch, heads, queries, keys, width = hidden.shape
+    w = w.view(1, heads, width, 1).expand(batch, heads, width, 1)
+    scores = (hidden.view(batch, heads, queries * keys, width) @ w).view(batch, heads, queries, keys)
+    return weigh(scores, v, causal)
+
+
+def additive_compiled(q, k, v, parameters, causal):
+    """The same for torch.compile, which fuses a sum and not a GEMV."""
+    wq, wk, w = parameters
+    hidden = torch.tanh((q @ wq).unsqueeze(3) + (k @ wk).unsqueeze(2))
+    return weigh((hidden * w.view(1, w.shape[0], 1, 1, w.shape[1])).sum(-1), v, causal)
+
+
+def weigh(scores, v, causal):
+    if causal:
+        shape = scores.shape[-2:]
+        scores = scores.masked_fill(torch.ones(shape, dtype=torch.bool).triu(1), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
+
+
+def dot(q, k, v, parameters, causal):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=1.0)
+
+
+def scaled_dot(q, k, v, parameters, causal):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+def cosine(q, k, v, parameters, causal):
+    return F.scaled_dot_product_attention(F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, is_causal=causal,
+                                          scale=10.0)
+
+
+def multiplicative(q, k, v, parameters, causal):
+    return F.scaled_dot_product_attention(q @ parameters[0], k, v, is_causal=causal, scale=1.0)
+
+
+class Case:
+    """Attention of one shape; `run` is forward and backward to queries, keys, values and the score's parameters."""
+
+    def __init__(self, score: str, batch: int, heads: int, length: int, width: int, causal: bool, compiled: bool):
+        q, k, v = (torch.randn(batch, heads, length, width, requires_grad=True) for _ in range(3))
+        matrix = lambda: (0.1 * torch.randn(heads, width, width)).requires_grad_()
+        parameters = {
+            "additive": lambda: [matrix(), matrix(), (0.1 * torch.randn(heads, width)).requires_grad_()],
+            "multiplicative": lambda: [matrix()],
+        }.get(score, list)()
+        functions = {
+            "additive": additive_compiled if compiled else additive_eager,
+            "dot": dot, "scaled_dot": scaled_dot, "cosine": cosine, "multiplicative": multiplicative,
+        }
+        function = functions[score]
+        if compiled:
+            torch._dynamo.reset()
+            function = torch.compile(function, dynamic=False)
+        self.call = lambda: function(q, k, v, parameters, causal)
+        self.inputs = [q, k, v, *parameters]
+        self.upstream = torch.randn(batch, heads, length, width)
+
+    def run(self):
+        torch.autograd.grad(self.call(), self.inputs, self.upstream)

@@ -1,0 +1,27 @@
+#include "autograd/shards.hpp"
+#include "benchmarks/measurements.hpp"
+#include "benchmarks/rounds.hpp"
+#include "experiments/config/settings.hpp"
+#include "experiments/training/optimizers.hpp"
+#include "experiments/training/step.hpp"
+
+namespace heed::bench {
+
+void measure_steps(const std::string& config_file, const std::vector<std::string>& overrides, int threads) {
+  Settings settings = Settings::load(config_file);
+  settings.override_with(overrides);
+  const Config config = settings.resolve();
+  const auto task = make_task(config);
+  const Cost cost = engine(config).cost(config, *task);
+
+  f32::RunModel run(config, *task);
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  f32::Optimizer optimizer = f32::make_optimizer(config, run.parameters.extent());
+  Workers workers(threads);
+  f32::StepRunner step(config, *task, run, optimizer, workers);
+  std::int64_t done = 0;
+  serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.shape.vocabulary}},
+               5, [&] { step(done++); });
+}
+
+} // namespace heed::bench

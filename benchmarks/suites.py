@@ -1,0 +1,345 @@
+"""What `./heed bench` measures. Each suite prints its tables and returns what goes into the JSON."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import tables
+from rounds import Failure, Subject, take_turns
+
+HERE = pathlib.Path(__file__).resolve().parent
+RECIPE = HERE.parent / "configs" / "papers" / "nanogpt-char.toml"
+SERVE, TRAIN = HERE / "peers" / "serve.py", HERE / "peers" / "train.py"
+
+
+@dataclasses.dataclass
+class Tools:
+    """What is measured with: the build folder, a Python with PyTorch (or none), and how long to take."""
+
+    build: pathlib.Path
+    torch_python: str | None
+    threads: list[int]
+    rounds: int
+    text: pathlib.Path
+    memory: float
+
+    @property
+    def engine(self) -> str:
+        return str(self.build / "benchmarks" / "bench_engine")
+
+    def peer(self, what: str, threads: int, *words) -> Subject:
+        return Subject([self.torch_python, str(SERVE), what, str(threads), *map(str, words)],
+                       {"OMP_NUM_THREADS": str(threads)})
+
+
+@dataclasses.dataclass
+class Size:
+    """A model of nanoGPT's recipe."""
+
+    layers: int
+    width: int
+    heads: int
+    block: int
+    batch: int
+
+    def overrides(self) -> dict:
+        return {"model.layers": self.layers, "model.width": self.width, "model.heads": self.heads,
+                "task.text.block": self.block, "train.batch": self.batch}
+
+    def words(self) -> list[int]:
+        return [self.layers, self.width, self.heads, self.block, self.batch]
+
+
+SIZES = {"S": Size(2, 64, 2, 32, 32), "M": Size(4, 128, 4, 64, 12), "L": Size(8, 256, 4, 128, 16)}
+
+
+def say(text: str = ""):
+    progress()
+    print(text, flush=True)
+
+
+def progress(text: str = ""):
+    """A line that is drawn again, where there is a terminal; with no text it goes."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def ratio(peer: dict | None, heed: dict) -> float | None:
+    """How many times faster Heed is."""
+    if not peer or "milliseconds" not in peer or "milliseconds" not in heed:
+        return None
+    return peer["milliseconds"] / heed["milliseconds"]
+
+
+def best(*peers: dict | None) -> dict | None:
+    return min((p for p in peers if p and "milliseconds" in p), key=lambda p: p["milliseconds"], default=None)
+
+
+def cell(result: dict | None, kind=tables.milliseconds, key: str = "milliseconds") -> str:
+    return "failed" if result and "error" in result else kind(result.get(key) if result else None)
+
+
+def note_failures(results: dict[str, dict], where: str):
+    for name, result in results.items():
+        if "error" in result:
+            say(f"  left out: {name}, {where}: {result['error']}")
+
+
+# ---- steps ----------------------------------------------------------------------------------------------------------
+
+
+def steps(tools: Tools) -> list[dict]:
+    say("Whole training steps: batch, forward, backward, clipping, AdamW. The peak is sgemm of 384 x 384 x 128,")
+    say("single-threaded calls from as many threads, measured in turns with the steps.")
+    records, rows = [], []
+    for name, size in SIZES.items():
+        for threads in tools.threads:
+            progress(f"{name}, {threads} threads" + (": PyTorch compiles" if tools.torch_python else ""))
+            record = one_step(tools, name, size, threads)
+            records.append(record)
+            eager, compiled, heed = (record.get(key) for key in ("eager", "compiled", "heed"))
+            rows.append([f"{name}, {threads} thread{'s' * (threads > 1)}", cell(heed),
+                         f"{record['gflops']:.0f}", f"{record['peak_gflops']:.0f}", tables.percent(record["of_peak"]),
+                         cell(eager), cell(compiled), tables.times(ratio(eager, heed)),
+                         tables.times(ratio(best(eager, compiled), heed))])
+    say()
+    say(tables.table(["step", "Heed ms", "GFLOP/s", "peak", "of peak", "eager ms", "compiled ms", "to eager",
+                      "to best"], rows))
+    for name in SIZES:
+        mine = {r["threads"]: r["heed"]["milliseconds"] for r in records if r["size"] == name}
+        if {1, 2} <= mine.keys():
+            say(f"{name}: two threads are {mine[1] / mine[2]:.2f} times as fast as one")
+    return records
+
+
+def one_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
+    overrides = [f"{key}={value}" for key, value in size.overrides().items()]
+    with contextlib.ExitStack() as stack:
+        def started(subject: Subject) -> Subject:
+            stack.callback(subject.close)
+            return subject
+
+        subjects = {
+            "peak": started(Subject([tools.engine, "peak", str(threads)])),
+            "heed": started(Subject([tools.engine, "steps", str(threads), str(RECIPE), f"data.path={tools.text}",
+                                     *overrides])),
+        }
+        if tools.torch_python:
+            for mode in ("eager", "compiled"):
+                try:
+                    subjects[mode] = started(tools.peer("steps", threads, mode, tools.text, *size.words()))
+                except Failure as failure:
+                    say(f"  left out: PyTorch {mode}, {name}: {failure}")
+        about = {key: subject.about for key, subject in subjects.items()}
+        results = take_turns(subjects, tools.rounds, 0.5)
+    note_failures(results, name)
+    for needed in ("heed", "peak"):
+        if "error" in results[needed]:
+            raise Failure(f"{name}: {results[needed]['error']}")
+    gflops = about["heed"]["flops"] / results["heed"]["milliseconds"] / 1e6
+    peak = about["peak"]["flops"] / results["peak"]["milliseconds"] / 1e6
+    return {"size": name, "threads": threads, **dataclasses.asdict(size), "parameters": about["heed"]["parameters"],
+            "flops": about["heed"]["flops"], "gflops": gflops, "peak_gflops": peak, "of_peak": gflops / peak, **results}
+
+
+# ---- attention ------------------------------------------------------------------------------------------------------
+
+SCORES = ["dot", "scaled_dot", "cosine", "multiplicative", "additive"]
+
+
+def attention_cases() -> list[dict]:
+    """Every score at width 32, and the inner product's longest case and other width."""
+    shapes = [(16, 4, 128), (4, 4, 512), (1, 4, 2048)]
+    cases = [(score, *shape, 32) for score in SCORES for shape in shapes]
+    cases += [("dot", *shape, 64) for shape in shapes] + [("dot", 1, 4, 8192, width) for width in (32, 64)]
+    return [dict(zip(("score", "batch", "heads", "length", "width"), case), causal=causal)
+            for case in cases for causal in (False, True)]
+
+
+def attention(tools: Tools) -> list[dict]:
+    say("Attention by itself, forward and backward. Memory is what the process needs beyond its inputs, in MB.")
+    records = []
+    for threads in tools.threads:
+        peer = attention_peer(tools, threads)
+        rows = []
+        try:
+            for case in attention_cases():
+                progress(f"{case['score']}, length {case['length']}, {threads} threads")
+                record = one_attention(tools, peer, case, threads)
+                if peer and peer.process.poll() is not None:  # out of memory, for one
+                    peer.close()
+                    peer = attention_peer(tools, threads)
+                records.append(record)
+                rows.append(attention_row(record))
+        finally:
+            if peer:
+                peer.close()
+        say()
+        say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
+                          "to best"], rows))
+    return records
+
+
+def attention_peer(tools: Tools, threads: int) -> Subject | None:
+    if not tools.torch_python:
+        return None
+    try:
+        return tools.peer("attention", threads)
+    except Failure as failure:
+        say(f"  left out: PyTorch: {failure}")
+        return None
+
+
+def attention_row(record: dict) -> list[str]:
+    heed, eager, compiled = (record.get(key) for key in ("heed", "eager", "compiled"))
+    shape = f"{record['batch']} x {record['heads']} x {record['length']} x {record['width']}"
+    return [f"{record['score']}, {shape}, {'causal' if record['causal'] else 'full'}", cell(heed),
+            cell(heed, tables.megabytes, "peak_bytes"), cell(eager), cell(eager, tables.megabytes, "peak_bytes"),
+            cell(compiled), tables.times((best(eager, compiled) or {}).get("times_heed"))]
+
+
+def one_attention(tools: Tools, peer: Subject | None, case: dict, threads: int) -> dict:
+    words = [str(case[key]) for key in ("score", "batch", "heads", "length", "width")]
+    heed = Subject([tools.engine, "attention", *words, "causal" if case["causal"] else "full", str(threads)])
+    results = {}
+    try:
+        # Compilation is tried where there is something to fuse around or instead of the attention kernel.
+        compilable = case["score"] in ("additive", "cosine")
+        for mode in ["eager"] + ["compiled"] * compilable if peer else []:
+            where = f"PyTorch {mode}, {case['score']}, length {case['length']}"
+            # Composed scores keep several arrays of [batch, heads, length, length, width].
+            composed = 4.0 * case["batch"] * case["heads"] * case["length"] ** 2 * case["width"] * 3.5
+            if case["score"] == "additive" and composed > 0.8 * tools.memory:
+                say(f"  left out: {where}: it needs about {composed / 1e9:.1f} GB of memory")
+                continue
+            try:
+                peer.ask(json.dumps({**case, "compiled": mode == "compiled"}))
+            except Failure as failure:
+                say(f"  left out: {where}: {failure}")
+                continue
+            turns = take_turns({"heed": heed, mode: peer}, tools.rounds, 0.15, enough=10)
+            note_failures(turns, where)
+            results.setdefault("heed", turns["heed"])
+            results[mode] = {**turns[mode], "times_heed": ratio(turns[mode], turns["heed"])}
+            if mode == "compiled":
+                results[mode].pop("peak_bytes", None)  # the compiler's own memory is in it
+        if "heed" not in results:
+            results = take_turns({"heed": heed}, tools.rounds, 0.15)
+    finally:
+        heed.close()
+    if "error" in results["heed"]:
+        raise Failure(f"attention {' '.join(words)}: {results['heed']['error']}")
+    return {**case, "threads": threads, **results}
+
+
+# ---- sweep ----------------------------------------------------------------------------------------------------------
+
+RUNS, STEPS = 20, 200
+
+
+def sweep(tools: Tools) -> dict:
+    size = SIZES["S"]
+    say(f"A sweep: {RUNS} runs of S, {STEPS} steps each, two processes at a time, start-up, evaluation and checkpoints")
+    say("included.")
+    with tempfile.TemporaryDirectory(prefix="heed-bench-") as place:
+        folder = pathlib.Path(place)
+        config = folder / "sweep.toml"
+        config.write_text(sweep_config(size, tools.text))
+        seconds: dict[str, list[float]] = {
+            "heed": [], "a process for each run": [], "two processes, ten runs each": []}
+        for turn in range(2):
+            out = folder / f"runs-{turn}"
+            progress(f"turn {turn + 1} of 2")
+            seconds["heed"].append(timed(lambda: checked(
+                [str(tools.build / "heed"), "run", str(config), "--jobs", "2", "--threads", "1", "--out", str(out)])))
+            if not tools.torch_python:
+                continue
+            try:
+                seconds["a process for each run"].append(timed(lambda: peers(tools, folder, size, 1)))
+                seconds["two processes, ten runs each"].append(timed(lambda: peers(tools, folder, size, RUNS // 2)))
+            except Failure as failure:
+                say(f"  left out: {failure}")
+    starts = [timed(lambda: checked([str(tools.build / "heed"), "--version"])) for _ in range(30)]
+    medians = {name: statistics.median(values) for name, values in seconds.items() if values}
+    rows = [["Heed" if name == "heed" else f"PyTorch, {name}", f"{value:.1f}",
+             "" if name == "heed" else tables.times(value / medians["heed"])] for name, value in medians.items()]
+    say()
+    say(tables.table(["sweep", "seconds", "to Heed"], rows))
+    say(f"heed --version takes {1e3 * statistics.median(starts):.1f} ms")
+    return {"runs": RUNS, "steps": STEPS, **dataclasses.asdict(size), "seconds": seconds,
+            "start_milliseconds": 1e3 * statistics.median(starts)}
+
+
+def sweep_config(size: Size, text: pathlib.Path) -> str:
+    values = {"data.path": str(text), **size.overrides(), "train.steps": STEPS, "sweep.seeds": list(range(RUNS))}
+    # Dotted keys, so that one list of values serves here as on a command line; strings are written as TOML's are.
+    return "\n".join([f"extends = [{json.dumps(str(RECIPE))}]", 'name = "bench"',
+                      *(f"{key} = {json.dumps(value)}" for key, value in values.items())]) + "\n"
+
+
+def timed(work) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def checked(command: list[str]):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode:
+        raise Failure(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+
+
+def peers(tools: Tools, folder: pathlib.Path, size: Size, each: int):
+    """The sweep's runs in PyTorch, `each` to a process, two processes at a time."""
+    waiting = [range(first, first + each) for first in range(0, RUNS, each)]
+    running: list[subprocess.Popen] = []
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    try:
+        while waiting or running:
+            while waiting and len(running) < 2:
+                words = [tools.torch_python, TRAIN, tools.text, folder, *size.words(), STEPS, *waiting.pop(0)]
+                running.append(subprocess.Popen(list(map(str, words)), env=environment, stdin=subprocess.DEVNULL,
+                                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            ended = [process for process in running if process.poll() is not None]
+            if any(process.returncode for process in ended):
+                raise Failure(f"PyTorch's sweep: a run ended with {max(abs(p.returncode) for p in ended)}")
+            running = [process for process in running if process not in ended]
+            time.sleep(0.005)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+# ---- kernels --------------------------------------------------------------------------------------------------------
+
+
+def kernels(tools: Tools) -> dict | None:
+    program = tools.build / "benchmarks" / "bench_kernels"
+    if not program.exists():
+        say("Kernels are left out: they need Google Benchmark (Debian: libbenchmark-dev) when Heed is built.")
+        return None
+    say("Kernels, on one thread, in CPU time; all but gemm and adamw forward and backward.")
+    progress("about a minute")
+    done = subprocess.run([str(program), "--benchmark_format=json", "--benchmark_min_time=0.2"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"bench_kernels ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    result = json.loads(done.stdout)
+    rows = []
+    for b in result["benchmarks"]:
+        gflops, bandwidth = b.get("FLOPS"), b.get("bytes_per_second")
+        rate = f"{gflops / 1e9:.1f} GFLOP/s" if gflops else f"{bandwidth / 1e9:.1f} GB/s" if bandwidth else \
+            f"{1e9 / b['elements']:.2f} ns an element" if b.get("elements") else ""
+        rows.append([b["name"], f"{b['cpu_time'] / 1e3:.1f}", rate])
+    say()
+    say(tables.table(["kernel", "microseconds", "rate"], rows))
+    return result

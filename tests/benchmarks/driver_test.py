@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The benchmarks' driver, with stand-ins for what it measures. Prints TAP. Usage: driver_test.py BENCHMARKS"""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+
+import suites  # noqa: E402
+import tables  # noqa: E402
+from rounds import Failure, Subject, take_turns  # noqa: E402
+
+
+def subject(answers: str, first: str = '{"ready": true, "flops": 3}') -> Subject:
+    """A process that answers a line with the next of `answers`, lines themselves, and then ends."""
+    program = ("import sys\nprint(sys.argv[1], flush=True)\n"
+               "for answer in sys.argv[2].splitlines():\n"
+               "  sys.stdin.readline()\n  print(answer, flush=True)\n"
+               "print('out of luck', file=sys.stderr)\nsys.exit(3)\n")
+    return Subject([sys.executable, "-c", program, first, answers])
+
+
+class Driver(unittest.TestCase):
+    def test_medians_are_over_all_repetitions_of_all_rounds(self):
+        a = subject('{"milliseconds": [1, 2], "peak_bytes": 5}\n{"milliseconds": [9], "peak_bytes": 7}')
+        self.addCleanup(a.close)
+        result = take_turns({"a": a}, 2, 0.1)["a"]
+        self.assertEqual((result["milliseconds"], result["repetitions"], result["peak_bytes"]), (2, 3, 7))
+        self.assertEqual((result["lowest_round"], result["highest_round"]), (1.5, 9))
+
+    def test_what_fails_is_left_out_and_the_others_go_on(self):
+        answer = '{"milliseconds": [1], "peak_bytes": 0}'
+        good, bad = subject("\n".join([answer] * 3)), subject(answer)
+        self.addCleanup(good.close)
+        self.addCleanup(bad.close)
+        results = take_turns({"good": good, "bad": bad}, 3, 0.1)
+        self.assertEqual(results["good"]["repetitions"], 3)
+        self.assertEqual(results["bad"], {"error": "out of luck"})
+
+    def test_a_subject_that_cannot_start_says_why(self):
+        with self.assertRaisesRegex(Failure, "no compiler"):
+            subject("", '{"error": "no compiler"}')
+
+    def test_ratios_are_to_the_faster_of_the_peers(self):
+        heed, eager, compiled = {"milliseconds": 2.0}, {"milliseconds": 6.0}, {"error": "it did not compile"}
+        self.assertEqual(suites.ratio(suites.best(eager, compiled), heed), 3.0)
+        self.assertEqual(suites.ratio(suites.best(eager, {"milliseconds": 5.0}), heed), 2.5)
+        self.assertIsNone(suites.ratio(suites.best(None, compiled), heed))
+
+    def test_every_score_is_measured_full_and_causal_at_every_length(self):
+        cases = suites.attention_cases()
+        for score in suites.SCORES:
+            for length in (128, 512, 2048):
+                found = [c["causal"] for c in cases if (c["score"], c["length"], c["width"]) == (score, length, 32)]
+                self.assertEqual(found, [False, True])
+        self.assertEqual({c["width"] for c in cases if c["length"] == 8192}, {32, 64})
+
+    def test_tables_stand_in_columns(self):
+        self.assertEqual(tables.table(["what", "ms"], [["a", "1.0"], ["longer", "22.0"]]),
+                         "what      ms\n------  ----\na        1.0\nlonger  22.0")
+
+
+def main() -> int:
+    tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(Driver))
+    failed = 0
+    for number, test in enumerate(tests, 1):
+        result = test.run()
+        good = result.wasSuccessful()
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} {number} - {test._testMethodName[5:].replace('_', ' ')}")
+        for _, text in result.errors + result.failures:
+            print("# " + text.replace("\n", "\n# "))
+    print(f"1..{len(tests)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
