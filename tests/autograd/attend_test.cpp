@@ -1,5 +1,5 @@
 // The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
-// round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 5e-5 in float32 is 420.
+// round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in float32 is 170.
 #include "autograd/attention.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -12,7 +12,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = std::is_same_v<Real, double> ? 1e-12 : 5e-5;
+constexpr double tolerance = std::is_same_v<Real, double> ? 1e-12 : 2e-5;
 
 struct Problem {
   std::int64_t batch, heads, queries, keys, width, value_width;
@@ -70,12 +70,23 @@ Outcome outcome(const Problem& p, double spread, const Attend& attend) {
   return {read(y), q.gradient, k.gradient, v.gradient, w.gradient};
 }
 
+// The largest difference, relative to the largest number where that is above 1: terms of that size cancel in the others.
+double apart(const std::vector<Real>& found, const std::vector<Real>& expected) {
+  double largest = 1, worst = found.size() == expected.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+    const double a = static_cast<double>(found[i]), b = static_cast<double>(expected[i]);
+    largest = std::max(largest, std::abs(b));
+    worst = std::isfinite(a - b) ? std::max(worst, std::abs(a - b)) : INFINITY;
+  }
+  return worst / largest;
+}
+
 void compare(const Outcome& found, const Outcome& expected) {
-  CHECK(distance(found.y, expected.y) < tolerance);
-  CHECK(distance(found.dq, expected.dq) < tolerance);
-  CHECK(distance(found.dk, expected.dk) < tolerance);
-  CHECK(distance(found.dv, expected.dv) < tolerance);
-  CHECK(distance(found.dw, expected.dw) < 10 * tolerance);  // a sum over all pairs
+  CHECK(apart(found.y, expected.y) < tolerance);
+  CHECK(apart(found.dq, expected.dq) < tolerance);
+  CHECK(apart(found.dk, expected.dk) < tolerance);
+  CHECK(apart(found.dv, expected.dv) < tolerance);
+  CHECK(apart(found.dw, expected.dw) < tolerance);
 }
 
 const RandomKey key{11, Stream::test, 3};
@@ -171,8 +182,8 @@ TEST_CASE("One tensor may be queries, keys and values at once") {
     const Tensor expected = weigh(pairwise ? composed_pairwise(b, b, u.on(tape)) : matmul(b, transpose(b)), b,
                                   {.causal = true}, 0);
     tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
-    CHECK(distance(read(found), read(expected)) < tolerance);
-    CHECK(distance(x.gradient, y.gradient) < 10 * tolerance);
+    CHECK(apart(read(found), read(expected)) < tolerance);
+    CHECK(apart(x.gradient, y.gradient) < tolerance);
   }
 }
 
@@ -198,7 +209,7 @@ TEST_CASE("Queries, keys and values may be the parts of one projection, with and
                                      : matmul(part(b, 0), transpose(part(b, 1)));
       const Tensor expected = weigh(scores, part(b, 2), mask, 0);
       tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
-      CHECK(distance(x.gradient, y.gradient) < 10 * tolerance);
+      CHECK(apart(x.gradient, y.gradient) < tolerance);
     }
 }
 
