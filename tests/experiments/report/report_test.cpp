@@ -71,7 +71,8 @@ TEST_CASE("an arm's mean and spread are over its seeds", "[report]") {
 
 TEST_CASE("differences are paired by seed", "[report]") {
   // 0.30, 0.31, 0.29: mean 0.30, sd 0.01; t(2, 0.975) = 4.302653, so that the half width is 4.302653 * 0.01 / sqrt(3).
-  const auto& d = *made_up().arms[1].difference;
+  const ReportData report = made_up();
+  const auto& d = *report.arms[1].difference;
   CHECK(d.pairs == 3);
   CHECK(d.mean == Approx(0.30));
   REQUIRE(d.interval);
