@@ -66,8 +66,9 @@ def with_sixth_score(place):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)
-    (copy / "tests").mkdir()
-    (copy / "tests" / "meson.build").touch()
+    for folder in ("tests", "benchmarks"):
+        (copy / folder).mkdir()
+        (copy / folder / "meson.build").touch()
 
     file = "layers/attention/scores/gaussian.cpp"
     assert not (copy / file).exists(), "the guide's example exists already"
