@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/attention.hpp"
+#include "autograd/kernels/dropout.hpp"
 #include "autograd/kernels/small_product.hpp"
 
 #include <cmath>
@@ -97,20 +98,6 @@ inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows,
   }
 }
 
-/// Factors of dropout for keys j0 .. j0 + n - 1 of a row whose element 0 has number `row_first`: 0 or 1 / (1 - p).
-inline void dropout_factors(const StreamingOptions& o, std::uint64_t row_first, std::int64_t j0, std::int64_t n,
-                            Real* factors) {
-  const auto limit = static_cast<std::uint64_t>(o.dropout * 0x1p32);
-  const auto kept = static_cast<Real>(1 / (1 - o.dropout));
-  const std::uint64_t begin = o.first + row_first + static_cast<std::uint64_t>(j0);
-  const std::uint64_t end = begin + static_cast<std::uint64_t>(n);
-  for (std::uint64_t i = begin / 4 * 4; i < end; i += 4) {
-    const RandomBlock bits = random_block(o.key, i / 4);
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (i + j >= begin && i + j < end) factors[i + j - begin] = bits[j] < limit ? Real{0} : kept;
-  }
-}
-
 /// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1 have been computed:
 /// everything else there becomes `value`.
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
@@ -134,9 +121,10 @@ struct HeadProblem {
 
   Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
   const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, i, e.queries, e.keys); }
-  /// Number of the row's first element within [B, H, Tq, Tk].
-  std::uint64_t row_first(std::int64_t i) const {
-    return static_cast<std::uint64_t>(((b * e.heads + h) * e.queries + i) * e.keys);
+  /// Factors of dropout for query i with n keys from j on; elements are numbered within [B, H, Tq, Tk].
+  void dropout(std::int64_t i, std::int64_t j, std::int64_t n, Real* factors) const {
+    const std::int64_t number = ((b * e.heads + h) * e.queries + i) * e.keys + j;
+    dropout_factors(options.dropout, options.key, options.first + static_cast<std::uint64_t>(number), n, factors);
   }
 };
 

@@ -44,7 +44,7 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
               (Pack::load_aligned(sum) * shrink).store_aligned(sum);
             }
           if (head.options.dropout > 0) {
-            dropout_factors(head.options, head.row_first(i0 + i), j0 + c.c0, c.c1 - c.c0, factors);
+            head.dropout(i0 + i, j0 + c.c0, c.c1 - c.c0, factors);
             for (std::int64_t k = c.c0; k < c.c1; ++k) row[k] *= factors[k - c.c0];
           }
         }

@@ -49,7 +49,7 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
         fill_unseen(pr, j0, c.c0, c.c1, block.seen[r0 + r], head.allowed(i), RunningSoftmax::nothing);
         const Real log_sum = a.log_sums[i], delta = a.delta[i];
         if (head.options.dropout > 0) {
-          dropout_factors(head.options, head.row_first(i), j0 + c.c0, c.c1 - c.c0, factors);
+          head.dropout(i, j0 + c.c0, c.c1 - c.c0, factors);
           for (std::int64_t k = c.c0; k < c.c1; ++k) dr[k] *= factors[k - c.c0];
         }
         for (std::int64_t k = c.c0; k < c.c1; k += lanes) {

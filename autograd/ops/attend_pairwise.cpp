@@ -214,7 +214,7 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
           Real *pr = p_rows + g * pair_tile, *dr = d_rows + g * pair_tile;
           fill_unseen(pr, j0, 0, pair_tile, block.seen[r0 + g], head.allowed(i), RunningSoftmax::nothing);
           if (head.options.dropout > 0) {
-            dropout_factors(head.options, head.row_first(i), j0, pair_tile, factors);
+            head.dropout(i, j0, pair_tile, factors);
             for (std::int64_t c = 0; c < pair_tile; ++c) dr[c] *= factors[c];
           }
           for (std::int64_t c = 0; c < pair_tile; c += lanes) {

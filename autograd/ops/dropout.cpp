@@ -1,3 +1,4 @@
+#include "autograd/kernels/dropout.hpp"
 #include "autograd/kernels/pack.hpp"
 #include "autograd/ops.hpp"
 
@@ -11,14 +12,7 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, st
   const std::int64_t n = x.size();
   const Tensor y = op.output(x.shape);
   Real* factor = op.tape().keep<Real>(n);  // 0 or 1 / (1 - probability)
-  const auto limit = static_cast<std::uint64_t>(probability * 0x1p32);
-  const auto kept = static_cast<Real>(1 / (1 - probability));
-  // One block decides four elements; which four depends on their number alone.
-  for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(n); i < end; i += 4) {
-    const RandomBlock bits = random_block(key, i / 4);
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (i + j >= first && i + j < end) factor[i + j - first] = bits[j] < limit ? Real{0} : kept;
-  }
+  dropout_factors(probability, key, first, n, factor);
   map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
   op.record(y, [=] {
     const Into d = x.tape->into(x);
