@@ -53,6 +53,10 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x w^T (+ bias): x [..., in], w [out, in], bias [out] (or none), y [..., out].
 Tensor linear(const Tensor& x, const Tensor& w);
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias);
+/// f(x w^T + bias) with f applied while the product's parts are in the cache; bias may be absent. Equals the activation
+/// of `linear`.
+enum class Activation { relu, gelu, gelu_tanh, silu };
+Tensor linear_activation(const Tensor& x, const Tensor& w, const Tensor* bias, Activation f);
 
 // ---- reductions (ops/reduction.cpp) ----
 

@@ -13,7 +13,7 @@ namespace heed::HEED_REAL {
 struct FeedForward {
   Linear expand;                 ///< named `expand`; for swiglu it holds W1 and W3, one after the other
   Linear project;                ///< named `project`
-  Tensor (*activation)(const Tensor&);
+  Activation activation;
   bool gated;
 
   /// `output_init` is what `project` starts with. Throws heed::Failed for an unknown activation.

@@ -1,6 +1,7 @@
 #include "autograd/kernels/gemm.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/kernels/packed_product.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,25 +30,64 @@ Operand operand(const Matrix& m, const char* which) {
   throw Failed(fmt::format("[gemm] {} has no stride of 1: strides {} and {}", which, m.row_stride, m.column_stride));
 }
 
-} // namespace
-
-void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real beta) {
+// Checks the extents and counts; false where there is nothing to multiply.
+bool begin_product(const Matrix& a, const Matrix& b, const Matrix& c) {
   if (a.columns != b.rows || c.rows != a.rows || c.columns != b.columns)
     throw Failed(fmt::format("[gemm] the extents do not fit: [{}, {}] by [{}, {}] into [{}, {}]", a.rows, a.columns,
                              b.rows, b.columns, c.rows, c.columns));
-  if (c.rows == 0 || c.columns == 0) return;
-  if (!unit(c.column_stride, c.columns)) return gemm(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
-  if (a.columns == 0) {
-    if (beta == 0)
-      for (std::int64_t i = 0; i < c.rows; ++i) std::fill_n(c.p + i * c.row_stride, c.columns, Real{0});
+  count_operations(2.0 * static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(a.columns));
+  return c.rows > 0 && c.columns > 0 && a.columns > 0;
+}
+
+template <class F> void each_row(const Matrix& c, F f) {
+  for (std::int64_t i = 0; i < c.rows; ++i) f(c.p + i * c.row_stride);
+}
+
+} // namespace
+
+void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real beta) {
+  if (!unit(c.column_stride, c.columns)) {
+    operand(c, "the product");
+    return gemm(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
+  }
+  if (!begin_product(a, b, c)) {
+    if (beta == 0) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
     return;
   }
+  if constexpr (own_product) {
+    if (beta != 0 && beta != 1)
+      each_row(c, [&](Real* row) {
+        for (std::int64_t j = 0; j < c.columns; ++j) row[j] *= beta;
+      });
+    packed_product(a, b, c, alpha, beta == 0 ? Start::zero : Start::there);
+  } else {
+    blas_gemm(a, b, c, alpha, beta);
+  }
+}
+
+void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matrix& c, const Finish* finish) {
+  if (!unit(c.column_stride, c.columns)) throw Failed("[gemm] a product that starts from a row must be row-major");
+  const bool empty = !begin_product(a, b, c);
+  if (own_product && !empty) return packed_product(a, b, c, 1, row ? Start::row : Start::zero, row, finish);
+  each_row(c, [&](Real* to) { row ? std::copy_n(row, c.columns, to) : std::fill_n(to, c.columns, Real{0}); });
+  if (!empty) blas_gemm(a, b, c, 1, 1);
+  if (finish) each_row(c, [&](Real* done) { finish->run(finish->context, done, c.columns); });
+}
+
+void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real beta) {
+  if (!unit(c.column_stride, c.columns)) {
+    operand(c, "the product");
+    return blas_gemm(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
+  }
   prepare_blas();
-  count_operations(2.0 * static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(a.columns));
   const Operand x = operand(a, "the left matrix"), y = operand(b, "the right matrix");
   cxxblas::gemm(cxxblas::RowMajor, x.transpose, y.transpose, static_cast<int>(c.rows), static_cast<int>(c.columns),
                 static_cast<int>(a.columns), alpha, a.p, static_cast<int>(x.leading), b.p, static_cast<int>(y.leading),
                 beta, c.p, static_cast<int>(std::max(c.row_stride, c.columns)));
+}
+
+std::string product_description() {
+  return own_product ? fmt::format("own products, {} numbers a vector", lanes) : blas_description();
 }
 
 double counted_operations() { return operations; }

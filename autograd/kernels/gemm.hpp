@@ -1,4 +1,5 @@
-// Matrix products. The only place that knows of BLAS.
+// Matrix products: the engine's own (packed_product.hpp) where the build may use the CPU's wide vectors, BLAS's otherwise.
+// The only place that knows of BLAS.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -39,6 +40,22 @@ inline Matrix row_major(const Real* p, std::int64_t rows, std::int64_t columns) 
 /// axes (or one element there); heed::Failed otherwise, and where the extents do not fit. With beta = 0, c need not hold
 /// numbers. Not for k = 0 with beta unlike 0 or 1.
 void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
+
+/// What happens to each part of a product's row as soon as it is done, while it is in the cache: `run` gets the part's
+/// place in c, which it may change, and its length.
+struct Finish {
+  void (*run)(const void* context, Real* part, std::int64_t n);
+  const void* context;
+};
+
+/// c = a b + row, where the row, [n], is added to each of c's (no row: nothing is), which must be row-major; then finished.
+void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matrix& c, const Finish* finish = nullptr);
+
+/// What `gemm` computes, by BLAS whatever the build and without counting: what benchmarks and tests compare it with.
+void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
+
+/// Who multiplies, for manifests: "own products, 16 numbers a vector", or what blas_description() says.
+std::string product_description();
 
 /// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that may
 /// attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).

@@ -3,6 +3,8 @@
 
 #include "autograd/attention.hpp"
 #include "autograd/kernels/dropout.hpp"
+#include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
 
 #include <cmath>
@@ -30,50 +32,6 @@ inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k,
 /// The rows of one head in memory: element (t, d) stands at p[t row + d column].
 inline Scattered head_of(const Tensor& x, const Real* base, std::int64_t b, std::int64_t h) {
   return {base + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3]};
-}
-
-/// Rows that vectors can run along: those of memory themselves where they are whole vectors without gaps, a copy padded
-/// with zeros in `scratch` ([rows, whole_vectors(width)]) otherwise.
-struct PackedRows {
-  const Real* p;
-  std::int64_t row;
-};
-inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t width, Real* scratch) {
-  const std::int64_t padded = whole_vectors(width);
-  if (x.column == 1 && padded == width) return {x.p, x.row};
-  for (std::int64_t t = 0; t < rows; ++t) {
-    Real* to = scratch + t * padded;
-    for (std::int64_t d = 0; d < width; ++d) to[d] = x.p[t * x.row + d * x.column];
-    std::fill(to + width, to + padded, Real{0});
-  }
-  return {scratch, padded};
-}
-
-/// The transpose times a factor, [width, padded], with zeros from `rows` on.
-inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to,
-                         std::int64_t padded) {
-  // Squares of four floats or two doubles are turned in registers: zipping halves with halves, log2(n) times.
-  using Small = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
-  constexpr std::int64_t n = Small::size;
-  const std::int64_t whole_rows = x.column == 1 ? rows / n * n : 0, whole_width = width / n * n;
-  for (std::int64_t t = 0; t < whole_rows; t += n)
-    for (std::int64_t d = 0; d < whole_width; d += n) {
-      Small in[n], out[n];
-      for (std::int64_t i = 0; i < n; ++i) in[i] = Small::load_unaligned(x.p + (t + i) * x.row + d) * factor;
-      for (std::int64_t stage = 1; stage < n; stage *= 2) {
-        for (std::int64_t i = 0; i < n / 2; ++i) {
-          out[2 * i] = xsimd::zip_lo(in[i], in[i + n / 2]);
-          out[2 * i + 1] = xsimd::zip_hi(in[i], in[i + n / 2]);
-        }
-        std::copy(out, out + n, in);
-      }
-      for (std::int64_t i = 0; i < n; ++i) in[i].store_unaligned(to + (d + i) * padded + t);
-    }
-  for (std::int64_t d = 0; d < width; ++d) {
-    const std::int64_t done = d < whole_width ? whole_rows : 0;
-    for (std::int64_t t = done; t < rows; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];
-    std::fill(to + d * padded + rows, to + (d + 1) * padded, Real{0});
-  }
 }
 
 /// Rows of a gradient: stored, if nothing is there yet, or added to.
@@ -111,7 +69,7 @@ inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_
 }
 
 /// Queries that are worked on together, and keys of a tile.
-inline constexpr std::int64_t row_block = 32, key_tile = 64;
+inline constexpr std::int64_t row_block = 8 * block_rows, key_tile = 64;
 
 /// One head of a streaming kernel's problem.
 struct HeadProblem {
@@ -172,17 +130,15 @@ struct RunningSoftmax {
   Real take(Real* row, const Columns& c) {
     Pack most(nothing);
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));
-    alignas(64) Real all[lanes];
-    most.store_aligned(all);
-    const Real best = std::max(top, *std::max_element(all, all + lanes));
+    const Real best = std::max(top, largest_lane(most));
     if (best == nothing) {
       std::fill(row + c.c0, row + c.c1, Real{0});
       return 1;
     }
-    const Real shrink = top == best ? Real{1} : std::exp(top - best);
+    const Real shrink = top == best || top == nothing ? Real{1} : std::exp(top - best);
     Pack sum(Real{0});
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
-      const Pack p = xsimd::exp(Pack::load_aligned(row + i) - best);
+      const Pack p = exponential(Pack::load_aligned(row + i) - best);
       p.store_aligned(row + i);
       sum += p;
     }

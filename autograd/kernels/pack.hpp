@@ -46,6 +46,19 @@ template <class F> inline Real sum_over(std::int64_t size, F&& f) {
   return xsimd::hadd(total);
 }
 
+/// The largest lane; a NaN may be passed over.
+inline Real largest_lane(const Pack& x) {
+  using Quarter = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
+  constexpr int width = static_cast<int>(Quarter::size);
+  alignas(64) Real all[lanes];
+  x.store_aligned(all);
+  Quarter best = Quarter::load_aligned(all);
+  for (int i = width; i < lanes; i += width) best = xsimd::max(best, Quarter::load_aligned(all + i));
+  best.store_aligned(all);
+  for (int i = 1; i < width; ++i) all[0] = all[i] > all[0] ? all[i] : all[0];
+  return all[0];
+}
+
 /// The largest of the n >= 1 numbers at p.
 inline Real largest(const Real* p, std::int64_t n) {
   std::int64_t i = 0;
@@ -53,9 +66,7 @@ inline Real largest(const Real* p, std::int64_t n) {
   if (n >= lanes) {
     Pack best = load(p);
     for (i = lanes; i + lanes <= n; i += lanes) best = xsimd::max(best, load(p + i));
-    alignas(64) Real all[lanes];
-    best.store_aligned(all);
-    for (Real v : all) m = v > m ? v : m;
+    m = largest_lane(best);
   }
   for (; i < n; ++i) m = p[i] > m ? p[i] : m;
   return m;

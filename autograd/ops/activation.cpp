@@ -1,7 +1,5 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/activations.hpp"
 #include "autograd/ops.hpp"
-
-#include <numbers>
 
 namespace heed::HEED_REAL {
 
@@ -24,24 +22,30 @@ template <class Value, class Slope> Tensor elementwise(const char* name, const T
   return y;
 }
 
-Pack logistic(const Pack& x) { return Real{1} / (Real{1} + xsimd::exp(-x)); }
-
-// The standard normal distribution: Phi(x) and its density.
-Pack normal_cdf(const Pack& x) { return Real(0.5) * (Real{1} + xsimd::erf(x * Real(std::numbers::sqrt2 / 2))); }
-Pack normal_density(const Pack& x) {
-  constexpr Real peak = Real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2);
-  return peak * xsimd::exp(Real(-0.5) * x * x);
+// The same where value and slope are computed together: the slope is kept.
+template <class At> Tensor elementwise_with_slope(const char* name, const Tensor& input, At at) {
+  const Op op(name, {&input});
+  const Tensor x = contiguous(input);
+  const Tensor y = op.output(x.shape);
+  Real* slope = op.wanted() ? op.tape().keep<Real>(x.size()) : nullptr;
+  map(x.size(), [&](std::int64_t i, int n) {
+    const ValueAndSlope v = at(load(x.data + i, n));
+    store(y.data + i, v.value, n);
+    if (slope) store(slope + i, v.slope, n);
+  });
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    const Real* dy = x.tape->grad(y);
+    map(x.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(slope + i, n) * load(dy + i, n), d.first, n); });
+  });
+  return y;
 }
-
-// The argument of the tanh in gelu's approximation, and its derivative.
-constexpr Real outer = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi), inner = Real(0.044715);
-Pack gelu_argument(const Pack& x) { return outer * (x + inner * x * x * x); }
-Pack gelu_argument_slope(const Pack& x) { return outer * (Real{1} + Real{3} * inner * x * x); }
 
 } // namespace
 
 Tensor exp(const Tensor& x) {
-  return elementwise("exp", x, [](Pack v) { return xsimd::exp(v); }, [](Pack, Pack y) { return y; });
+  return elementwise("exp", x, [](Pack v) { return exponential(v); }, [](Pack, Pack y) { return y; });
 }
 
 Tensor log(const Tensor& x) {
@@ -58,46 +62,11 @@ Tensor sigmoid(const Tensor& x) {
 }
 
 Tensor relu(const Tensor& x) {
-  // Written so that a NaN stays one.
-  return elementwise("relu", x, [](Pack v) { return xsimd::select(v <= Pack(Real{0}), Pack(Real{0}), v); },
-                     [](Pack v, Pack) { return xsimd::select(v <= Pack(Real{0}), Pack(Real{0}), Pack(Real{1})); });
+  return elementwise("relu", x, [](Pack v) { return relu_at(v).value; }, [](Pack v, Pack) { return relu_at(v).slope; });
 }
 
-Tensor gelu(const Tensor& input) {
-  const Op op("gelu", {&input});
-  const Tensor x = contiguous(input);
-  const Tensor y = op.output(x.shape);
-  // The slope is kept: it shares the distribution function, the dearest part, with the value.
-  Real* slope = op.wanted() ? op.tape().keep<Real>(x.size()) : nullptr;
-  map(x.size(), [&](std::int64_t i, int n) {
-    const Pack v = load(x.data + i, n), cdf = normal_cdf(v);
-    store(y.data + i, v * cdf, n);
-    if (slope) store(slope + i, cdf + v * normal_density(v), n);
-  });
-  op.record(y, [=] {
-    const Into d = x.tape->into(x);
-    if (!d) return;
-    const Real* dy = x.tape->grad(y);
-    map(x.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(slope + i, n) * load(dy + i, n), d.first, n); });
-  });
-  return y;
-}
-
-Tensor gelu_tanh(const Tensor& x) {
-  return elementwise(
-      "gelu_tanh", x, [](Pack v) { return Real(0.5) * v * (Real{1} + xsimd::tanh(gelu_argument(v))); },
-      [](Pack v, Pack) {
-        const Pack t = xsimd::tanh(gelu_argument(v));
-        return Real(0.5) * (Real{1} + t) + Real(0.5) * v * (Real{1} - t * t) * gelu_argument_slope(v);
-      });
-}
-
-Tensor silu(const Tensor& x) {
-  return elementwise("silu", x, [](Pack v) { return v * logistic(v); },
-                     [](Pack v, Pack y) {
-                       const Pack s = logistic(v);
-                       return s + y * (Real{1} - s);
-                     });
-}
+Tensor gelu(const Tensor& x) { return elementwise_with_slope("gelu", x, gelu_at); }
+Tensor gelu_tanh(const Tensor& x) { return elementwise_with_slope("gelu_tanh", x, gelu_tanh_at); }
+Tensor silu(const Tensor& x) { return elementwise_with_slope("silu", x, silu_at); }
 
 } // namespace heed::HEED_REAL

@@ -53,7 +53,7 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
           for (std::int64_t k = c.c0; k < c.c1; ++k) dr[k] *= factors[k - c.c0];
         }
         for (std::int64_t k = c.c0; k < c.c1; k += lanes) {
-          const Pack w = xsimd::exp(Pack::load_aligned(pr + k) - log_sum);
+          const Pack w = exponential(Pack::load_aligned(pr + k) - log_sum);
           w.store_aligned(pr + k);
           (w * (Pack::load_aligned(dr + k) - delta)).store_aligned(dr + k);
         }

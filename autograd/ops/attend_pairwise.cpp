@@ -50,7 +50,7 @@ template <Range range> Pack one_and_odds(const Factors& f, std::int64_t q_at, co
   const Pack cut = xsimd::min(Pack(Real{1} + std::exp(limit)), product);
   if constexpr (range == Range::cut_product) return cut;
   const Pack sum = xsimd::min(Pack(limit), Pack(f.q_twice[q_at]) + load(f.k_columns_twice + k_at));
-  return xsimd::select((q < zero) || (k < zero), one + xsimd::exp(sum), cut);
+  return xsimd::select((q < zero) || (k < zero), one + exponential(sum), cut);
 }
 
 // Largest magnitude and largest entry of each dimension of 2 x.
@@ -80,7 +80,7 @@ void prepare(const Scattered& q, const Scattered& k, const Extents& e, Real* scr
   const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
     map(n, [&](std::int64_t at, int m) {
       const Pack x = load(from + at, m);
-      store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), xsimd::exp(x)), m);
+      store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), exponential(x)), m);
     });
   };
   exponentials(f.q_twice, f.q, e.queries * e.width);
@@ -218,7 +218,7 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
             for (std::int64_t c = 0; c < pair_tile; ++c) dr[c] *= factors[c];
           }
           for (std::int64_t c = 0; c < pair_tile; c += lanes) {
-            const Pack weight = xsimd::exp(Pack::load_aligned(pr + c) - a.log_sums[i]);
+            const Pack weight = exponential(Pack::load_aligned(pr + c) - a.log_sums[i]);
             weight.store_aligned(pr + c);
             (weight * (Pack::load_aligned(dr + c) - a.delta[i])).store_aligned(dr + c);
           }

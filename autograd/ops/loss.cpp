@@ -1,4 +1,4 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/exponential.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     const Real top = largest(p, classes);
     Pack sums(Real{0});
     std::int64_t c = 0;
-    for (; c + lanes <= classes; c += lanes) sums += xsimd::exp(load(p + c) - top);
+    for (; c + lanes <= classes; c += lanes) sums += exponential(load(p + c) - top);
     Real sum = xsimd::hadd(sums);
     for (; c < classes; ++c) sum += std::exp(p[c] - top);
     const Real all = normaliser[r] = top + std::log(sum);
@@ -58,7 +58,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
       const Real* p = logits.data + r * classes;
       const Real all = normaliser[r];
       map(classes, [&](std::int64_t c, int n) {
-        deposit(g + c, factor * (xsimd::exp(load(p + c, n) - all) - spread), d.first, n);
+        deposit(g + c, factor * (exponential(load(p + c, n) - all) - spread), d.first, n);
       });
       g[kept[r]] -= factor * (1 - smoothing);
     }

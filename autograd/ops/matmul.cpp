@@ -1,5 +1,5 @@
+#include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/pack.hpp"
 #include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
@@ -91,8 +91,41 @@ Tensor matmul(const Tensor& left, const Tensor& right) {
 
 namespace {
 
-Tensor affine(const Tensor& input, const Tensor& weight, const Tensor* bias) {
-  const Op op("linear", {&input, &weight, bias ? bias : &weight});
+// Where an activation behind a product puts what it finds.
+struct Activated {
+  Real *y, *slope;  // slope: null where nobody wants a gradient
+};
+
+template <auto at> void activate(const void* context, Real* part, std::int64_t n) {
+  const auto [y, slope] = *static_cast<const Activated*>(context);
+  map(n, [&](std::int64_t i, int count) {
+    const ValueAndSlope v = at(load(part + i, count));
+    store(part + i, v.value, count);
+    if (slope) store(slope + (part - y) + i, v.slope, count);
+  });
+}
+
+using Activate = void (*)(const void*, Real*, std::int64_t);
+constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, activate<gelu_tanh_at>, activate<silu_at>};
+
+// dy *= slope, in place, where there is a slope; and the rows of dy summed into d.
+void through_slope_and_bias(const Matrix& dy, const Real* slope, const Into& d) {
+  if (d && d.first) std::fill_n(d.p, dy.columns, Real{0});
+  if (!slope && !d) return;
+  for (std::int64_t i = 0; i < dy.rows; ++i)
+    map(dy.columns, [&](std::int64_t j, int n) {
+      Real* at = dy.p + i * dy.columns + j;
+      Pack v = load(at, n);
+      if (slope) {
+        v *= load(slope + i * dy.columns + j, n);
+        store(at, v, n);
+      }
+      if (d) store(d.p + j, load(d.p + j, n) + v, n);
+    });
+}
+
+Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const Tensor* bias, Activate f) {
+  const Op op(name, {&input, &weight, bias ? bias : &weight});
   op.check(input.rank() >= 1 && weight.rank() == 2, "x needs an axis and w two, they have {} and {}", input.rank(),
            weight.rank());
   if (input.shape[-1] != weight.shape[1])
@@ -112,34 +145,33 @@ Tensor affine(const Tensor& input, const Tensor& weight, const Tensor* bias) {
   Shape shape = input.shape;
   const std::int64_t width = shape[-1] = w.shape[0];
   const Tensor y = op.output(shape);
-  if (biased)
-    for (std::int64_t i = 0; i < rows.rows; ++i)
-      map(width, [&](std::int64_t j, int n) { store(y.data + i * width + j, load(b.data + j, n), n); });
-  gemm(rows, matrix(w, w.data).transposed(), row_major(y.data, rows.rows, width), 1, biased ? 1 : 0);
+  Real* slope = f && op.wanted() ? op.tape().keep<Real>(y.size()) : nullptr;
+  const Activated activated{y.data, slope};
+  const Finish finish{f, &activated};
+  gemm_onto_row(rows, matrix(w, w.data).transposed(), biased ? b.data : nullptr, row_major(y.data, rows.rows, width),
+                f ? &finish : nullptr);
 
   op.record(y, [=] {
     Tape& tape = *y.tape;
+    // The gradient of y is nobody's any more once this has run, so it may be changed.
     const Matrix dy = row_major(tape.grad(y), rows.rows, width);
+    through_slope_and_bias(dy, slope, biased ? tape.into(b) : Into{});
     if (const Into d = tape.into(x)) {
       Matrix dx = rows;
       dx.p = d.p;
       gemm(dy, matrix(w, w.data), dx, 1, d.first ? 0 : 1);
     }
     if (const Into d = tape.into(w)) gemm(dy.transposed(), rows, matrix(w, d.p), 1, d.first ? 0 : 1);
-    if (!biased) return;
-    if (const Into d = tape.into(b)) {
-      if (d.first)
-        for (std::int64_t j = 0; j < width; ++j) d.p[j] = 0;
-      for (std::int64_t i = 0; i < dy.rows; ++i)
-        map(width, [&](std::int64_t j, int n) { store(d.p + j, load(d.p + j, n) + load(dy.p + i * width + j, n), n); });
-    }
   });
   return y;
 }
 
 } // namespace
 
-Tensor linear(const Tensor& x, const Tensor& w) { return affine(x, w, nullptr); }
-Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias) { return affine(x, w, &bias); }
+Tensor linear(const Tensor& x, const Tensor& w) { return affine("linear", x, w, nullptr, nullptr); }
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias) { return affine("linear", x, w, &bias, nullptr); }
+Tensor linear_activation(const Tensor& x, const Tensor& w, const Tensor* bias, Activation f) {
+  return affine("linear_activation", x, w, bias, activate_with[static_cast<int>(f)]);
+}
 
 } // namespace heed::HEED_REAL

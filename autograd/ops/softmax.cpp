@@ -1,4 +1,4 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/exponential.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
     Pack sums(Real{0});
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-      const Pack e = xsimd::exp(load(x + i) - top);
+      const Pack e = exponential(load(x + i) - top);
       store(y + i, e);
       sums += e;
     }
@@ -86,7 +86,7 @@ Tensor log_softmax(const Tensor& input) {
       const std::int64_t at = i * r.width;
       const Real total = sum_over(r.width, [&](std::int64_t k, int n) { return load(dy + at + k, n); });
       map(r.width, [&](std::int64_t k, int n) {
-        deposit(d.p + at + k, load(dy + at + k, n) - xsimd::exp(load(y.data + at + k, n)) * total, d.first, n);
+        deposit(d.p + at + k, load(dy + at + k, n) - exponential(load(y.data + at + k, n)) * total, d.first, n);
       });
     }
   });

@@ -7,7 +7,7 @@
 
 namespace heed {
 
-Build this_build() { return {build_info::version, compiler_name(), build_info::flags, blas_description()}; }
+Build this_build() { return {build_info::version, compiler_name(), build_info::flags, f32::product_description()}; }
 
 std::string version_text() {
   return fmt::format("heed {} ({}, {})", build_info::version, compiler_name(), build_info::flags);

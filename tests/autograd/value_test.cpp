@@ -66,6 +66,18 @@ TEST_CASE("elementwise functions equal the C++ library's, at every length and fo
       }
 }
 
+TEST_CASE("an activation behind a product is that of the product", "[value]") {
+  const std::pair<Activation, Tensor (*)(const Tensor&)> pairs[] = {
+      {Activation::relu, relu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}, {Activation::silu, silu}};
+  for (const auto& [f, function] : pairs) {
+    Tape tape;
+    Operand x({9, 300}, 1), w({70, 300}, 2), bias({70}, 3);  // more than one block deep, and a part of a vector wide
+    const Tensor b = bias.on(tape);
+    const Tensor apart = function(linear(x.on(tape), w.on(tape), b));
+    CHECK(distance(read(linear_activation(x.on(tape), w.on(tape), &b, f)), read(apart)) < rounding);
+  }
+}
+
 TEST_CASE("elementwise functions keep what is not finite and saturate without overflow", "[value]") {
   for (auto f : {exp, log, tanh, sigmoid, relu, gelu, gelu_tanh, silu}) CHECK(std::isnan(apply_one(not_a_number, f)));
   CHECK(apply_one(0, log) == -infinity);

@@ -1,0 +1,38 @@
+// Activation functions with their slopes, which share the dearest part of the work.
+#pragma once
+
+#include "autograd/kernels/exponential.hpp"
+
+namespace heed::HEED_REAL {
+
+struct ValueAndSlope {
+  Pack value, slope;
+};
+
+inline Pack logistic(const Pack& x) { return Real{1} / (Real{1} + exponential(-x)); }
+
+inline ValueAndSlope relu_at(const Pack& x) {
+  // Written so that a NaN stays one.
+  const auto off = x <= Pack(Real{0});
+  return {xsimd::select(off, Pack(Real{0}), x), xsimd::select(off, Pack(Real{0}), Pack(Real{1}))};
+}
+
+inline ValueAndSlope gelu_at(const Pack& x) {
+  const auto [cdf, density] = normal_distribution(x);
+  return {x * cdf, xsimd::fma(x, density, cdf)};
+}
+
+inline ValueAndSlope gelu_tanh_at(const Pack& x) {
+  // tanh(u) = 2 logistic(2 u) - 1, with u = outer (x + inner x^3)
+  constexpr Real outer = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi), inner = Real(0.044715);
+  const Pack half = logistic(Real{2} * outer * (x + inner * x * x * x));
+  const Pack u_slope = outer * (Real{1} + Real{3} * inner * x * x);
+  return {x * half, half + Real{2} * x * half * (Real{1} - half) * u_slope};
+}
+
+inline ValueAndSlope silu_at(const Pack& x) {
+  const Pack s = logistic(x), y = x * s;
+  return {y, s + y * (Real{1} - s)};
+}
+
+} // namespace heed::HEED_REAL

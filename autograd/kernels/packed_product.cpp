@@ -1,0 +1,127 @@
+#include "autograd/kernels/packed_product.hpp"
+
+#include "autograd/kernels/packing.hpp"
+
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Extents of the blocks: a panel of b [depth_block, block_vectors lanes] and what is left of the caches' first level feed
+// the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the second.
+constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float), row_block = 40 * block_rows;
+
+using Aligned = std::vector<Real, xsimd::aligned_allocator<Real, 64>>;
+
+// Rooms for packed copies, kept by each thread so that a step allocates nothing.
+struct Rooms {
+  Aligned a = Aligned(row_block * depth_block), b = Aligned(depth_block * (column_block + lanes));
+};
+Rooms& rooms() {
+  thread_local Rooms kept;
+  return kept;
+}
+
+// Panels of a row of blocks: their vectors differ by one at most, so that none is left with a single one.
+struct Panels {
+  std::int64_t vectors, count;
+  explicit Panels(std::int64_t columns)
+      : vectors(whole_vectors(columns) / lanes), count((vectors + block_vectors - 1) / block_vectors) {}
+  std::int64_t begin(std::int64_t panel) const { return panel * vectors / count * lanes; }
+};
+
+// Rows k .. k + depth - 1 and columns j0 .. j0 + columns - 1 of b, times alpha, panel after panel, each
+// [depth, whole_vectors(its columns)]. Memory is read in its own order, whichever that is.
+void pack_panels(const Matrix& b, std::int64_t k, std::int64_t depth, std::int64_t j0, std::int64_t columns, Real alpha,
+                 const Panels& panels, Real* to) {
+  const Real* from = b.p + k * b.row_stride + j0 * b.column_stride;
+  if (b.column_stride == 1) {
+    for (std::int64_t r = 0; r < depth; ++r)
+      for (std::int64_t p = 0; p < panels.count; ++p) {
+        const std::int64_t j = panels.begin(p), n = std::min(panels.begin(p + 1), columns) - j;
+        Real* row = to + j * depth + r * whole_vectors(n);
+        map(n, [&](std::int64_t i, int count) {
+          (load(from + r * b.row_stride + j + i, count) * alpha).store_unaligned(row + i);
+        });
+      }
+    return;
+  }
+  for (std::int64_t p = 0; p < panels.count; ++p) {
+    const std::int64_t j = panels.begin(p), n = std::min(panels.begin(p + 1), columns) - j;
+    pack_columns({from + j * b.column_stride, b.column_stride, b.row_stride}, n, depth, alpha, to + j * depth,
+                 whole_vectors(n));
+  }
+}
+
+// A copy of a block of a whose rows lie next to each other in memory: what was far apart in memory comes together, and
+// without a stride of a power of two, which would bring all into the same sets of the caches.
+Scattered gather_block(const Scattered& a, std::int64_t rows, std::int64_t depth, Real* to) {
+  for (std::int64_t k = 0; k < depth; ++k)
+    map(rows, [&](std::int64_t i, int n) { store(to + k * row_block + i, load(a.p + k * a.column + i, n), n); });
+  return {to, 1, row_block};
+}
+
+// The rest of a panel, whose last vector reaches beyond c: worked on in a room of its own.
+template <int Vectors>
+void edge_block(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
+                std::int64_t depth, Start start, const Real* start_row) {
+  constexpr std::int64_t width = Vectors * lanes;
+  alignas(64) Real tile[block_rows * width], row[width];
+  if (start == Start::there)
+    for (std::int64_t i = 0; i < rows; ++i) std::copy_n(c + i * c_row, n, tile + i * width);
+  if (start == Start::row) std::copy_n(start_row, n, row);
+  product_block_of<block_rows, Vectors>(rows, a, b, width, tile, width, depth, start, row);
+  for (std::int64_t i = 0; i < rows; ++i) std::copy_n(tile + i * width, n, c + i * c_row);
+}
+
+// c [rows, n] from a block of a and one packed panel of b; n is at most Vectors lanes.
+template <int Vectors>
+void panel_product(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
+                   std::int64_t depth, Start start, const Real* start_row, const Finish* finish) {
+  constexpr std::int64_t width = Vectors * lanes;
+  if (whole_vectors(n) != width) {
+    if constexpr (Vectors > 1) panel_product<Vectors - 1>(rows, a, b, n, c, c_row, depth, start, start_row, finish);
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; i += block_rows) {
+    const std::int64_t together = std::min<std::int64_t>(block_rows, rows - i);
+    if (n == width)
+      product_block_of<block_rows, Vectors>(together, a.from(i), b, width, c + i * c_row, c_row, depth, start, start_row);
+    else
+      edge_block<Vectors>(together, a.from(i), b, n, c + i * c_row, c_row, depth, start, start_row);
+    if (finish)
+      for (std::int64_t r = i; r < i + together; ++r) finish->run(finish->context, c + r * c_row, n);
+  }
+}
+
+} // namespace
+
+void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start, const Real* start_row,
+                    const Finish* finish) {
+  Rooms& room = rooms();
+  const std::int64_t m = c.rows, n = c.columns, depth = a.columns;
+  const bool gathered = a.row_stride == 1 && a.column_stride > 512;
+  for (std::int64_t j0 = 0; j0 < n; j0 += column_block) {
+    const std::int64_t columns = std::min(column_block, n - j0);
+    const Panels panels(columns);
+    for (std::int64_t k0 = 0; k0 < depth; k0 += depth_block) {
+      const std::int64_t k = std::min(depth_block, depth - k0);
+      const Start from = k0 > 0 ? Start::there : start;
+      pack_panels(b, k0, k, j0, columns, alpha, panels, room.b.data());
+      for (std::int64_t i0 = 0; i0 < m; i0 += row_block) {
+        const std::int64_t rows = std::min(row_block, m - i0);
+        const Scattered there{a.p + i0 * a.row_stride + k0 * a.column_stride, a.row_stride, a.column_stride};
+        const Scattered block = gathered ? gather_block(there, rows, k, room.a.data()) : there;
+        for (std::int64_t p = 0; p < panels.count; ++p) {
+          const std::int64_t j = panels.begin(p), end = std::min(panels.begin(p + 1), columns);
+          panel_product<block_vectors>(rows, block, room.b.data() + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
+                                       c.row_stride, k, from, start_row ? start_row + j0 + j : nullptr,
+                                       k0 + k == depth ? finish : nullptr);
+        }
+      }
+    }
+  }
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,67 @@
+// Copies of matrices in the order in which products read them.
+#pragma once
+
+#include "autograd/kernels/micro_kernel.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+/// Rows that vectors can run along: those of memory themselves where they are whole vectors without gaps, a copy padded
+/// with zeros in `scratch` ([rows, whole_vectors(width)]) otherwise.
+struct PackedRows {
+  const Real* p;
+  std::int64_t row;
+};
+inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t width, Real* scratch) {
+  const std::int64_t padded = whole_vectors(width);
+  if (x.column == 1 && padded == width) return {x.p, x.row};
+  for (std::int64_t t = 0; t < rows; ++t) {
+    Real* to = scratch + t * padded;
+    for (std::int64_t d = 0; d < width; ++d) to[d] = x.p[t * x.row + d * x.column];
+    std::fill(to + width, to + padded, Real{0});
+  }
+  return {scratch, padded};
+}
+
+namespace detail {
+
+/// Squares of four floats or two doubles are turned in registers: zipping the first half with the second, log2(n) times.
+using Square = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
+inline constexpr std::int64_t square = Square::size;
+
+/// Writes the transpose of the square at `from`, times a factor.
+inline void turn_square(const Real* from, std::int64_t from_row, Real factor, Real* to, std::int64_t to_row) {
+  const auto in = [&](std::int64_t i) { return Square::load_unaligned(from + i * from_row) * factor; };
+  if constexpr (square == 4) {
+    const Square a = in(0), b = in(1), c = in(2), d = in(3);
+    const Square ac = xsimd::zip_lo(a, c), ac2 = xsimd::zip_hi(a, c), bd = xsimd::zip_lo(b, d), bd2 = xsimd::zip_hi(b, d);
+    xsimd::zip_lo(ac, bd).store_unaligned(to);
+    xsimd::zip_hi(ac, bd).store_unaligned(to + to_row);
+    xsimd::zip_lo(ac2, bd2).store_unaligned(to + 2 * to_row);
+    xsimd::zip_hi(ac2, bd2).store_unaligned(to + 3 * to_row);
+  } else {
+    const Square a = in(0), b = in(1);
+    xsimd::zip_lo(a, b).store_unaligned(to);
+    xsimd::zip_hi(a, b).store_unaligned(to + to_row);
+  }
+}
+
+} // namespace detail
+
+/// The transpose times a factor, [width, padded], with zeros from `rows` on.
+inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to,
+                         std::int64_t padded) {
+  constexpr std::int64_t n = detail::square;
+  const std::int64_t whole_rows = x.column == 1 ? rows / n * n : 0, whole_width = width / n * n;
+  for (std::int64_t t = 0; t < whole_rows; t += n)
+    for (std::int64_t d = 0; d < whole_width; d += n)
+      detail::turn_square(x.p + t * x.row + d, x.row, factor, to + d * padded + t, padded);
+  for (std::int64_t d = 0; d < width; ++d) {
+    const std::int64_t done = d < whole_width ? whole_rows : 0;
+    for (std::int64_t t = done; t < rows; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];
+    std::fill(to + d * padded + rows, to + (d + 1) * padded, Real{0});
+  }
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,145 @@
+// The kernels' building blocks against plain loops in double.
+#include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/rng.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<Real>::epsilon();
+
+Real exponential_of(Real x) { return exponential(Pack(x)).get(0); }
+
+std::vector<Real> drawn(std::int64_t n, std::uint64_t seed) {
+  std::vector<Real> out(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<Real>(normal({.seed = seed, .stream = Stream::test, .step = 0}, i));
+  return out;
+}
+
+// A matrix [rows, columns] in memory with gaps between its rows, or the transpose of one.
+struct Stored {
+  std::vector<Real> memory;
+  Matrix matrix;
+  Stored(std::int64_t rows, std::int64_t columns, bool transposed, std::uint64_t seed)
+      : memory(drawn((transposed ? columns * (rows + 3) : rows * (columns + 3)) + 1, seed)),
+        matrix{memory.data(), rows, columns, transposed ? 1 : columns + 3, transposed ? rows + 3 : 1} {}
+  Real& at(std::int64_t i, std::int64_t j) { return matrix.p[i * matrix.row_stride + j * matrix.column_stride]; }
+};
+
+using Multiply = std::function<void(const Matrix&, const Matrix&, const Matrix&)>;
+
+// c from `multiply` against alpha a b + start(i, j) summed in double, for all ways in which a and b may lie in memory.
+void check_products(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const Multiply& multiply,
+                    const std::function<double(std::int64_t, std::int64_t, double)>& start) {
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true}) {
+      Stored a(m, k, a_transposed, 1), b(k, n, b_transposed, 2), c(m, n, false, 3);
+      Stored before = c;
+      before.matrix.p = before.memory.data();
+      multiply(a.matrix, b.matrix, c.matrix);
+      double worst = 0;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n + 3; ++j) {
+          if (j >= n) {  // between rows nothing may be written
+            if (i + 1 < m) REQUIRE(c.at(i, j) == before.at(i, j));
+            continue;
+          }
+          double sum = 0, size = 0;
+          for (std::int64_t l = 0; l < k; ++l) {
+            const double term = alpha * double{a.at(i, l)} * double{b.at(l, j)};
+            sum += term;
+            size += std::abs(term);
+          }
+          const double from = start(i, j, double{before.at(i, j)});
+          worst = std::max(worst, std::abs(double{c.at(i, j)} - (sum + from)) / (size + std::abs(from) + 1e-30));
+        }
+      CAPTURE(m, n, k, a_transposed, b_transposed);
+      // Rounding errors of a sum of k terms grow no faster than k epsilon of the terms' sizes; usually like its root.
+      CHECK(worst < 8 * epsilon * std::sqrt(static_cast<double>(k)));
+    }
+}
+
+} // namespace
+
+TEST_CASE("exponential is exp within two units in the last place") {
+  double worst = 0;
+  for (double x = -86.6; x < 88.7; x += 0.00137) {
+    const auto rounded = static_cast<Real>(x);
+    const double exact = std::exp(double{rounded});
+    worst = std::max(worst, std::abs(double{exponential_of(rounded)} - exact) / exact);
+  }
+  CHECK(worst <= 2 * epsilon);
+  CHECK(exponential_of(0) == 1);
+}
+
+TEST_CASE("exponential at its ends: zero, infinity and NaN") {
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  CHECK(exponential_of(-infinity) == 0);
+  CHECK(exponential_of(Real(-1e30)) == 0);
+  CHECK(exponential_of(infinity) == infinity);
+  CHECK(exponential_of(Real(1e30)) == infinity);
+  CHECK(std::isnan(exponential_of(std::numeric_limits<Real>::quiet_NaN())));
+}
+
+TEST_CASE("the normal distribution is that of erfc") {
+  for (double x = -6; x < 6; x += 0.0011) {
+    const auto rounded = static_cast<Real>(x);
+    const double square = double{rounded} * double{rounded};
+    const Normal got = normal_distribution(Pack(rounded));
+    const double cdf = 0.5 * std::erfc(-double{rounded} / std::sqrt(2.0));
+    const double density = std::exp(-0.5 * square) / std::sqrt(2 * std::acos(-1.0));
+    // Rounding x^2 / 2 to epsilon changes its exponential by x^2 / 2 times that.
+    const double tolerance = epsilon * (8 + square);
+    CAPTURE(x);
+    // In double the tail is xsimd's erfc, exact to a rounding of 1 rather than of its own size.
+    REQUIRE(std::abs(double{got.cdf.get(0)} - cdf) <= tolerance * (std::is_same_v<Real, double> ? 1 : cdf));
+    REQUIRE(std::abs(double{got.density.get(0)} - density) <= tolerance * density);
+  }
+}
+
+TEST_CASE("products of every small extent, and of some around the blocks' edges") {
+  const auto plain = [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c); };
+  const auto nothing = [](auto, auto, double) { return 0.0; };
+  for (std::int64_t m : {1, 2, 5, 6, 7, 13})
+    for (std::int64_t n : {1, 3, 15, 16, 17, 33, 48, 63, 64, 65, 80})
+      for (std::int64_t k : {1, 2, 7, 32}) check_products(m, n, k, 1, plain, nothing);
+  check_products(241, 70, 257, 1, plain, nothing);
+  check_products(9, 530, 300, 1, plain, nothing);
+  check_products(530, 20, 20, 1, plain, nothing);   // columns of a far apart
+  check_products(77, 96, 31, 1, plain, nothing);
+}
+
+TEST_CASE("products scaled, and added to what is there or to a row") {
+  for (const auto& [m, n, k] : {std::tuple{5, 19, 7}, {50, 65, 300}}) {
+    check_products(m, n, k, 0.5, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, Real(0.5), 1); },
+                   [](auto, auto, double there) { return there; });
+    check_products(m, n, k, 1, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, 1, Real(0.25)); },
+                   [](auto, auto, double there) { return 0.25 * there; });
+    const std::vector<Real> row = drawn(n, 9);
+    check_products(m, n, k, 1,
+                   [&](const Matrix& a, const Matrix& b, const Matrix& c) { gemm_onto_row(a, b, row.data(), c); },
+                   [&](auto, std::int64_t j, double) { return double{row[static_cast<std::size_t>(j)]}; });
+  }
+}
+
+TEST_CASE("a product into columns, and one by BLAS, are the same product") {
+  const std::int64_t m = 20, n = 30, k = 40;
+  Stored a(m, k, false, 1), b(k, n, true, 2), rows(m, n, false, 3), columns(m, n, true, 4), blas(m, n, false, 5);
+  gemm(a.matrix, b.matrix, rows.matrix);
+  gemm(a.matrix, b.matrix, columns.matrix);
+  blas_gemm(a.matrix, b.matrix, blas.matrix);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      CHECK(columns.at(i, j) == Approx(rows.at(i, j)).epsilon(1e-4).margin(1e-4));
+      CHECK(blas.at(i, j) == Approx(rows.at(i, j)).epsilon(1e-4).margin(1e-4));
+    }
+}
