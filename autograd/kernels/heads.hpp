@@ -56,16 +56,32 @@ inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows,
   }
 }
 
-/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1 have been computed:
-/// everything else there becomes `value`.
+/// 0, 1, 2, ...
+inline Pack lane_numbers() {
+  alignas(64) Real numbers[lanes];
+  for (int i = 0; i < lanes; ++i) numbers[i] = static_cast<Real>(i);
+  return Pack::load_aligned(numbers);
+}
+
+/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have been
+/// computed: everything else there becomes `value`.
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
                         const std::uint8_t* allowed, Real value) {
   const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1);
-  std::fill(row + c0, row + begin, value);
-  std::fill(row + end, row + c1, value);
+  for (std::int64_t c = c0; c < c1; c += lanes) {
+    if (c >= begin && c + lanes <= end) continue;
+    const Pack number = lane_numbers() + static_cast<Real>(c);
+    const auto inside = number >= Pack(static_cast<Real>(begin)) && number < Pack(static_cast<Real>(end));
+    xsimd::select(inside, Pack::load_aligned(row + c), Pack(value)).store_aligned(row + c);
+  }
   if (allowed)
     for (std::int64_t c = begin; c < end; ++c)
       if (!allowed[j0 + c]) row[c] = value;
+}
+
+/// Sets numbers from ... to - 1, whole vectors, to zero.
+inline void clear_vectors(Real* row, std::int64_t from, std::int64_t to) {
+  for (std::int64_t c = from; c < to; c += lanes) Pack(Real{0}).store_aligned(row + c);
 }
 
 /// Queries that are worked on together, and keys of a tile.
@@ -132,7 +148,7 @@ struct RunningSoftmax {
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));
     const Real best = std::max(top, largest_lane(most));
     if (best == nothing) {
-      std::fill(row + c.c0, row + c.c1, Real{0});
+      clear_vectors(row, c.c0, c.c1);
       return 1;
     }
     const Real shrink = top == best || top == nothing ? Real{1} : std::exp(top - best);

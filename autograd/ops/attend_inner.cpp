@@ -62,8 +62,8 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
       }
       const std::int64_t c0 = c.none() ? all.c1 : c.c0, c1 = c.none() ? all.c1 : c.c1;
       for (Real* row : {pr, dr}) {
-        std::fill(row + all.c0, row + c0, Real{0});
-        std::fill(row + c1, row + all.c1, Real{0});
+        clear_vectors(row, all.c0, c0);
+        clear_vectors(row, c1, all.c1);
       }
     }
   });
