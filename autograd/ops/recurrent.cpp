@@ -1,0 +1,299 @@
+#include "autograd/recurrent.hpp"
+
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/panels.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+Pack logistic(const Pack& x) { return Real{1} / (Real{1} + xsimd::exp(-x)); }
+
+// One row of one step. A cell keeps `kept` vectors of H numbers for its backward pass.
+struct RowForward {
+  const Real *x, *product;    // [gates H]: the projected input, and W h
+  const Real *h, *c, *bias;   // [H]: before the step
+  Real *kept, *next_h, *next_c;
+};
+struct RowBackward {
+  const Real *kept, *h, *c;   // as the forward pass had them
+  const Real* dh;             // the derivative by the state after the step
+  Real* dc;                   // by the memory after the step, and then by that before it
+  Real* dx;                   // [gates H], written
+  Real* dproduct;             // [H] of the last gate, written where `own_product`; for all others it is dx
+  Real* passed;               // [H], written: what reaches the state before the step beside the product
+};
+
+struct Srn {
+  static constexpr int gates = 1, kept = 0;
+  static constexpr bool own_product = false, has_memory = false;
+
+  static void forward(const RowForward& s, std::int64_t width) {
+    map(width, [&](std::int64_t i, int n) {
+      store(s.next_h + i, xsimd::tanh(load(s.x + i, n) + load(s.product + i, n)), n);
+    });
+  }
+  // `after` is the state after the step: what tanh gave.
+  static void backward(const RowBackward& s, const Real* after, std::int64_t width) {
+    map(width, [&](std::int64_t i, int n) {
+      const Pack y = load(after + i, n);
+      store(s.dx + i, load(s.dh + i, n) * (Real{1} - y * y), n);
+      store(s.passed + i, Pack(Real{0}), n);
+    });
+  }
+};
+
+struct Gru {
+  static constexpr int gates = 3, kept = 4;  // r, z, n, W_n h + b
+  static constexpr bool own_product = true, has_memory = false;
+
+  static void forward(const RowForward& s, std::int64_t width) {
+    const Real *x = s.x, *p = s.product;
+    Real* kept = s.kept;
+    map(width, [&](std::int64_t i, int m) {
+      const Pack r = logistic(load(x + i, m) + load(p + i, m));
+      const Pack z = logistic(load(x + width + i, m) + load(p + width + i, m));
+      const Pack seen = load(p + 2 * width + i, m) + load(s.bias + i, m);
+      const Pack n = xsimd::tanh(load(x + 2 * width + i, m) + r * seen);
+      store(s.next_h + i, n + z * (load(s.h + i, m) - n), m);
+      store(kept + i, r, m);
+      store(kept + width + i, z, m);
+      store(kept + 2 * width + i, n, m);
+      store(kept + 3 * width + i, seen, m);
+    });
+  }
+  static void backward(const RowBackward& s, const Real*, std::int64_t width) {
+    map(width, [&](std::int64_t i, int m) {
+      const Pack r = load(s.kept + i, m), z = load(s.kept + width + i, m), n = load(s.kept + 2 * width + i, m);
+      const Pack seen = load(s.kept + 3 * width + i, m), d = load(s.dh + i, m);
+      const Pack dn = d * (Real{1} - z) * (Real{1} - n * n);
+      store(s.dx + i, dn * seen * r * (Real{1} - r), m);
+      store(s.dx + width + i, d * (load(s.h + i, m) - n) * z * (Real{1} - z), m);
+      store(s.dx + 2 * width + i, dn, m);
+      store(s.dproduct + i, dn * r, m);
+      store(s.passed + i, d * z, m);
+    });
+  }
+};
+
+struct Lstm {
+  static constexpr int gates = 4, kept = 5;  // i, f, g, o, tanh(c')
+  static constexpr bool own_product = false, has_memory = true;
+
+  static void forward(const RowForward& s, std::int64_t width) {
+    Real* kept = s.kept;
+    map(width, [&](std::int64_t j, int n) {
+      const auto sum = [&](int gate) { return load(s.x + gate * width + j, n) + load(s.product + gate * width + j, n); };
+      const Pack i = logistic(sum(0)), f = logistic(sum(1)), g = xsimd::tanh(sum(2)), o = logistic(sum(3));
+      const Pack c = f * load(s.c + j, n) + i * g, t = xsimd::tanh(c);
+      store(s.next_c + j, c, n);
+      store(s.next_h + j, o * t, n);
+      store(kept + j, i, n);
+      store(kept + width + j, f, n);
+      store(kept + 2 * width + j, g, n);
+      store(kept + 3 * width + j, o, n);
+      store(kept + 4 * width + j, t, n);
+    });
+  }
+  static void backward(const RowBackward& s, const Real*, std::int64_t width) {
+    map(width, [&](std::int64_t j, int n) {
+      const auto kept = [&](int k) { return load(s.kept + k * width + j, n); };
+      const Pack i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(4), d = load(s.dh + j, n);
+      const Pack dc = load(s.dc + j, n) + d * o * (Real{1} - t * t);
+      store(s.dx + j, dc * g * i * (Real{1} - i), n);
+      store(s.dx + width + j, dc * load(s.c + j, n) * f * (Real{1} - f), n);
+      store(s.dx + 2 * width + j, dc * i * (Real{1} - g * g), n);
+      store(s.dx + 3 * width + j, d * t * o * (Real{1} - o), n);
+      store(s.dc + j, dc * f, n);
+      store(s.passed + j, Pack(Real{0}), n);
+    });
+  }
+};
+
+// The order of the steps: number s of them is that of time t = at(s).
+struct Order {
+  std::int64_t steps;
+  bool reverse;
+  std::int64_t at(std::int64_t s) const { return reverse ? steps - 1 - s : s; }
+};
+
+void check_shape(const Op& op, const char* name, const Tensor& x, const Shape& shape) {
+  if (!(x.shape == shape)) op.fail(fmt::format("{} must be {}, it is {}", name, shape.text(), x.shape.text()));
+}
+
+// c (+)= a b for few rows: by panels where b has been packed, by BLAS where it is met once.
+void product(const Scattered& a, const Matrix& b, const Panels& packed, Real* c, std::int64_t c_row, std::int64_t rows,
+             bool add) {
+  if (packed.p) return panel_product(a, packed, c, c_row, rows, add);
+  gemm({const_cast<Real*>(a.p), rows, b.rows, a.row, a.column}, b, {c, rows, b.columns, c_row, 1}, 1, add ? 1 : 0);
+}
+
+Matrix rows_of(const Real* p, std::int64_t rows, std::int64_t columns, std::int64_t row) {
+  return {const_cast<Real*>(p), rows, columns, row, 1};
+}
+
+// All steps of a cell. `memory` and `bias` are the LSTM's and the GRU's; any tensor stands in where there is none.
+template <class Cell>
+Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const Tensor& memory, const Tensor& weight,
+                 const Tensor& biases, const RecurrentSteps& given) {
+  constexpr int G = Cell::gates;
+  op.check(input.rank() == 3 && state.rank() == 2, "x must be [T, B, {} H] and the state [B, H], they have {} and {} axes",
+           G, input.rank(), state.rank());
+  const std::int64_t T = input.shape[0], B = input.shape[1], H = state.shape[1], all = G * H;
+  op.check(T > 0, "x has no step");
+  check_shape(op, "x", input, {T, B, all});
+  check_shape(op, "the state", state, {B, H});
+  check_shape(op, "w", weight, {all, H});
+  if (Cell::has_memory) check_shape(op, "the memory", memory, {B, H});
+  if (Cell::own_product) check_shape(op, "the bias", biases, {H});
+  const Tensor x = contiguous(input), h0 = contiguous(state), w = contiguous(weight);
+  const Tensor c0 = Cell::has_memory ? contiguous(memory) : h0, bias = Cell::own_product ? contiguous(biases) : h0;
+
+  Tape& tape = op.tape();
+  const bool keeps = op.wanted();
+  const Order order{T, given.reverse};
+  const std::int64_t first = given.first, step = B * H;
+  const std::int32_t* lengths = given.lengths ? tape.keep_copy(given.lengths, B) : nullptr;
+  const auto rests = [=](std::int64_t t, std::int64_t b) { return lengths && first + t >= lengths[b]; };
+  // The states of all steps, and the last memory behind them.
+  const Tensor y = op.output({Cell::has_memory ? T + 1 : T, B, H});
+  Real* kept = tape.keep<Real>((keeps ? T : 1) * Cell::kept * step);
+  Real* memories = Cell::has_memory ? tape.keep<Real>(T * step) : nullptr;
+  const auto kept_at = [=](std::int64_t t) { return kept + (keeps ? t : 0) * Cell::kept * step; };
+  const auto before = [=](std::int64_t s) { return s == 0 ? h0.data : y.data + order.at(s - 1) * step; };
+  // Where a cell has no memory, its state stands in for it, so that addresses stay within an array.
+  const auto memory_before = [=](std::int64_t s) -> const Real* {
+    return s == 0 ? c0.data : Cell::has_memory ? memories + order.at(s - 1) * step : before(s);
+  };
+
+  const Matrix transposed = row_major(w.data, all, H).transposed();
+  const std::int64_t product_row = whole_panels(all);
+  Real* products = tape.keep<Real>(B * product_row);
+  const Panels forwards = T == 1 ? Panels{} : pack_panels(transposed, tape.keep<Real>(H * product_row));
+  for (std::int64_t s = 0; s < T; ++s) {
+    const std::int64_t t = order.at(s);
+    const Real *h = before(s), *c = memory_before(s);
+    Real *next_h = y.data + t * step, *next_c = Cell::has_memory ? memories + t * step : next_h;
+    product({h, H, 1}, transposed, forwards, products, product_row, B, false);
+    for (std::int64_t b = 0; b < B; ++b) {
+      const std::int64_t at = b * H;
+      if (rests(t, b)) {
+        std::copy_n(h + at, H, next_h + at);
+        if (Cell::has_memory) std::copy_n(c + at, H, next_c + at);
+        continue;
+      }
+      Cell::forward({x.data + (t * B + b) * all, products + b * product_row, h + at, c + at, bias.data,
+                     kept_at(t) + b * Cell::kept * H, next_h + at, next_c + at}, H);
+    }
+  }
+  if (Cell::has_memory) std::copy_n(memories + order.at(T - 1) * step, step, y.data + T * step);
+
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    const Real* dy = tape.grad(y);
+    // dx serves the products as well, unless another operand's gradient may come to stand in the same memory.
+    const bool alone = x.slot != h0.slot && x.slot != w.slot && x.slot != c0.slot && x.slot != bias.slot;
+    const Into into_x = tape.into(x);
+    const bool in_place = alone && into_x && into_x.first;
+    Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
+    Real* own = Cell::own_product ? tape.keep<Real>(T * step) : dx;  // of the last gate's product
+    const std::int64_t shared = Cell::own_product ? all - H : all;  // columns of dx that are the product's gradient, too
+    const std::int64_t dh_row = whole_panels(H);
+    Real* dh = tape.keep<Real>(B * dh_row);
+    Real* passed = tape.keep<Real>(B * dh_row);
+    Real* dc = tape.keep<Real>(step);
+    std::fill_n(passed, B * dh_row, Real{0});
+    if (Cell::has_memory) std::copy_n(dy + T * step, step, dc);
+    const Matrix shared_w = rows_of(w.data, shared, H, H), own_w = rows_of(w.data + shared * H, all - shared, H, H);
+    const Panels backwards = T == 1 ? Panels{} : pack_panels(shared_w, tape.keep<Real>(shared * dh_row));
+    const Panels own_backwards =
+        T == 1 || !Cell::own_product ? Panels{} : pack_panels(own_w, tape.keep<Real>(H * dh_row));
+
+    for (std::int64_t s = T - 1; s >= 0; --s) {
+      const std::int64_t t = order.at(s);
+      const Real *h = before(s), *c = memory_before(s);
+      for (std::int64_t b = 0; b < B; ++b) {
+        const std::int64_t at = b * H, place = (t * B + b) * all;
+        Real* d = dh + b * dh_row;
+        map(H, [&](std::int64_t i, int n) {
+          store(d + i, load(passed + b * dh_row + i, n) + load(dy + t * step + at + i, n), n);
+        });
+        if (rests(t, b)) {
+          std::fill_n(dx + place, all, Real{0});
+          if (Cell::own_product) std::fill_n(own + t * step + at, H, Real{0});
+          std::copy_n(d, H, passed + b * dh_row);
+          continue;
+        }
+        Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, own + t * step + at,
+                        passed + b * dh_row}, y.data + t * step + at, H);
+      }
+      if (s == 0 && !h0.slot->wanted) break;
+      product({dx + t * B * all, all, 1}, shared_w, backwards, passed, dh_row, B, true);
+      if (Cell::own_product)
+        product({own + t * step, H, 1}, own_w, own_backwards, passed, dh_row, B, true);
+    }
+
+    if (into_x && !in_place)
+      map(T * B * all, [&](std::int64_t i, int n) { deposit(into_x.p + i, load(dx + i, n), into_x.first, n); });
+    if (const Into d = tape.into(w)) {
+      // The states before all steps but the first stand together; the first step's is the given one.
+      const auto add_steps = [&](std::int64_t t, std::int64_t steps, const Real* h, bool store) {
+        const Matrix states = row_major(h, steps * B, H);
+        gemm(rows_of(dx + t * B * all, steps * B, shared, all).transposed(), states, rows_of(d.p, shared, H, H), 1,
+             store ? 0 : 1);
+        if (Cell::own_product)
+          gemm(rows_of(own + t * step, steps * B, H, H).transposed(), states, rows_of(d.p + shared * H, H, H, H), 1,
+               store ? 0 : 1);
+      };
+      add_steps(order.at(0), 1, h0.data, d.first);
+      if (T > 1) add_steps(order.reverse ? 0 : 1, T - 1, y.data + (order.reverse ? step : 0), false);
+    }
+    if (Cell::own_product)
+      if (const Into d = tape.into(bias)) {
+        if (d.first) std::fill_n(d.p, H, Real{0});
+        for (std::int64_t row = 0; row < T * B; ++row)
+          map(H, [&](std::int64_t i, int n) { store(d.p + i, load(d.p + i, n) + load(own + row * H + i, n), n); });
+      }
+    if (const Into d = tape.into(h0))
+      for (std::int64_t b = 0; b < B; ++b)
+        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * dh_row + i, n), d.first, n); });
+    if (Cell::has_memory)
+      if (const Into d = tape.into(c0))
+        map(step, [&](std::int64_t i, int n) { deposit(d.p + i, load(dc + i, n), d.first, n); });
+  });
+
+  const auto plane = [&](std::int64_t t) { return reshape(slice(y, 0, t, 1), {B, H}); };
+  return {Cell::has_memory ? slice(y, 0, 0, T) : y, plane(order.at(T - 1)), Cell::has_memory ? plane(T) : Tensor{}};
+}
+
+} // namespace
+
+Recurrence srn(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps) {
+  return recur<Srn>(Op("srn", {&x, &h, &w}), x, h, h, w, h, steps);
+}
+
+Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& steps) {
+  return recur<Gru>(Op("gru", {&x, &h, &w, &bias}), x, h, h, w, bias, steps);
+}
+
+Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps) {
+  return recur<Lstm>(Op("lstm", {&x, &h, &c, &w}), x, h, c, w, h, steps);
+}
+
+Tensor srn_step(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& step) {
+  return srn(unsqueeze(x, 0), h, w, step).last;
+}
+
+Tensor gru_step(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& step) {
+  return gru(unsqueeze(x, 0), h, w, bias, step).last;
+}
+
+LstmState lstm_step(const Tensor& x, const LstmState& state, const Tensor& w, const RecurrentSteps& step) {
+  const Recurrence r = lstm(unsqueeze(x, 0), state.h, state.c, w, step);
+  return {r.last, r.cell};
+}
+
+} // namespace heed::HEED_REAL
