@@ -4,6 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/ops.hpp"
 #include "autograd/optimizer.hpp"
+#include "autograd/recurrent.hpp"
 #include "benchmarks/upstream.hpp"
 
 #include <benchmark/benchmark.h>
@@ -65,6 +66,11 @@ void gemm_of(benchmark::State& state) {
   set_flops(state, 2.0 * static_cast<double>(m * n * k));
 }
 
+/// All that a view's memory holds, as one vector.
+Tensor whole_slot(const Tensor& x) {
+  return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1});
+}
+
 void softmax_of(benchmark::State& state) {
   const Shape shape{tokens, state.range(0)};
   Input x(shape);
@@ -122,6 +128,35 @@ void adamw_of(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * parameters.extent() * 7 * static_cast<std::int64_t>(sizeof(float)));
 }
 
+/// A recurrent layer: the inputs' projection and all steps, to all parameters and inputs. Arguments: rows, steps, width
+/// (of the inputs as well). benchmarks/peers/recurrent.py is the same in PyTorch.
+template <int gates> void recurrent_of(benchmark::State& state) {
+  const std::int64_t rows = state.range(0), steps = state.range(1), n = state.range(2);
+  Input x(Shape{steps, rows, n}), in(Shape{gates * n, n}, 2), bias(Shape{gates * n}, 3), w(Shape{gates * n, n}, 4),
+      candidate(Shape{n}, 5);
+  forward_backward(state, steps * rows * n + (gates == 4 ? rows * n : 0), [&](Tape& tape) {
+    const Tensor projected = linear(x.on(tape), in.on(tape), bias.on(tape)), zeros = tape.zeros({rows, n});
+    if constexpr (gates == 4) return whole_slot(lstm(projected, zeros, zeros, w.on(tape)).states);
+    else return gru(projected, zeros, w.on(tape), candidate.on(tape)).states;
+  });
+}
+
+/// The same, step by step, as decoders go.
+template <int gates> void recurrent_steps_of(benchmark::State& state) {
+  const std::int64_t rows = state.range(0), steps = state.range(1), n = state.range(2);
+  Input x(Shape{steps, rows, gates * n}), w(Shape{gates * n, n}, 4), candidate(Shape{n}, 5);
+  forward_backward(state, rows * n, [&](Tape& tape) {
+    const Tensor projected = x.on(tape), weight = w.on(tape), b = candidate.on(tape), zeros = tape.zeros({rows, n});
+    LstmState s{zeros, zeros};
+    for (std::int64_t t = 0; t < steps; ++t) {
+      const Tensor now = reshape(slice(projected, 0, t, 1), {rows, gates * n});
+      if constexpr (gates == 4) s = lstm_step(now, s, weight);
+      else s.h = gru_step(now, s.h, weight, b);
+    }
+    return contiguous(transpose(s.h));
+  });
+}
+
 /// Arguments: batch entries, length, causal. Four heads of width 32.
 template <bool pairwise> void attend(benchmark::State& state) {
   const Shape shape{state.range(0), 4, state.range(1), 32};
@@ -157,6 +192,13 @@ const auto* const registered = [] {
   RegisterBenchmark("embedding", embedding_of);
   RegisterBenchmark("cross_entropy", cross_entropy_of)->ArgName("classes")->Arg(65)->Arg(1024);
   RegisterBenchmark("adamw", adamw_of)->ArgName("rows")->Arg(1024)->Arg(6400);
+  const auto sizes = [](benchmark::internal::Benchmark* b) {
+    b->ArgNames({"rows", "steps", "width"})->Args({32, 64, 128})->Args({16, 32, 64})->Args({32, 32, 256});
+  };
+  RegisterBenchmark("gru", recurrent_of<3>)->Apply(sizes);
+  RegisterBenchmark("lstm", recurrent_of<4>)->Apply(sizes);
+  RegisterBenchmark("gru_steps", recurrent_steps_of<3>)->Apply(sizes);
+  RegisterBenchmark("lstm_steps", recurrent_steps_of<4>)->Apply(sizes);
   RegisterBenchmark("attend_inner", attend<false>)->Apply(attention_cases);
   return RegisterBenchmark("attend_pairwise", attend<true>)->Apply(attention_cases);
 }();

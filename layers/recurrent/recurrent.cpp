@@ -54,7 +54,7 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
   for (std::size_t i = 0; i < parts_.size();) {
     if (i > 0 && shape_.dropout > 0)  // whose randomness follows the rows of the batch, so these come first there
       in = transpose(pass.dropout(transpose(in, 0, 1), shape_.dropout), 0, 1);
-    in = contiguous(in);
+    in = reshape(in, in.shape);  // without gaps in memory, and with the strides to show it
     Tensor out[2];
     for (std::size_t d = 0; d < static_cast<std::size_t>(directions()); ++d, ++i) {
       const Tensor projected = parts_[i].input(pass, in);

@@ -2,6 +2,7 @@
 #include "layers/block.hpp"
 #include "layers/embedding.hpp"
 #include "layers/position/position.hpp"
+#include "layers/recurrent/recurrent.hpp"
 #include "tests/layers/attention_support.hpp"
 #include "tests/layers/module_check.hpp"
 
@@ -159,6 +160,24 @@ TEST_CASE("the block has the right gradient with every residual connection and n
           weights.fill(5);
           check_module(weights, {Operand({2, 4, 4}, 1)}, [&](Pass& pass, const std::vector<Tensor>& x) {
             return block(pass, x[0], {.lengths = lengths.data()});
+          });
+        }
+}
+
+TEST_CASE("recurrent layers have the right gradient with every cell, stacked and both ways", "[gradient][recurrent]") {
+  const std::vector<std::int32_t> lengths = {4, 2};
+  for (const RecurrentCellInfo* info : recurrent_cells())
+    for (const Setup& setup : setups(info->about))
+      for (bool both : {false, true})
+        for (bool bias : {false, true}) {
+          INFO(setup.text << ", both ways " << both << ", bias " << bias);
+          Weights weights;
+          const Recurrent layers(weights.scope(), info->about.name, setup.options,
+                                 {.input_width = 3, .width = 3, .layers = 2, .both_directions = both, .bias = bias});
+          weights.fill(9);
+          check_module(weights, {Operand({2, 4, 3}, 1)}, [&](Pass& pass, const std::vector<Tensor>& x) {
+            const Recurrent::Result r = layers(pass, x[0], lengths.data());
+            return add(weighted_sum(r.states), weighted_sum(r.last[1].h));
           });
         }
 }
