@@ -6,7 +6,9 @@
 #include "layers/variant.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 namespace heed::HEED_REAL {
 
@@ -20,11 +22,20 @@ public:
   virtual bool streams() const { return false; }
 };
 
+/// A normaliser by name, with options of its own.
+struct NormalizerSetup {
+  std::string name;
+  OptionValues options;
+};
+
 struct NormalizerInfo {
   Variant about;
   std::unique_ptr<Normalizer> (*make)(const OptionValues& options);
   /// The weights of one row in plain loops, for tests: `scores` of the n entries that may be attended to, in order.
   void (*row)(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options);
+  /// For one whose gradient is by definition another's, since its own is zero almost everywhere: that other one (the
+  /// straight-through estimator), or nothing where these options make the gradient its own. Null: always its own.
+  std::optional<NormalizerSetup> (*gradient_of)(const OptionValues& options) = nullptr;
 };
 
 /// All registered normalisers, in Meson's order (generated).

@@ -1,0 +1,181 @@
+#include "autograd/normalize.hpp"
+
+#include "autograd/kernels/pack.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// The scores of one row that count, as one piece.
+struct Seen {
+  Mask::Range range;
+  const std::uint8_t* allowed;
+
+  const Real* gather(const Real* row, Real* scratch) const {
+    if (!allowed) return row + range.begin;
+    Real* next = scratch;
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      if (allowed[j]) *next++ = row[j];
+    return scratch;
+  }
+  std::int64_t count() const {
+    if (!allowed) return range.end - range.begin;
+    return std::count_if(allowed + range.begin, allowed + range.end, [](std::uint8_t a) { return a != 0; });
+  }
+  // The other way: zeros where nothing is seen.
+  void scatter(const Real* numbers, Real* row, std::int64_t keys, bool first) const {
+    if (first) {
+      std::fill_n(row, range.begin, Real{0});
+      std::fill(row + range.end, row + keys, Real{0});
+    }
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      const bool counts = !allowed || allowed[j];
+      deposit(row[j], counts ? *numbers : Real{0}, first);
+      numbers += counts ? 1 : 0;
+    }
+  }
+};
+
+// y = value(x), row by row, where value(x, y, n) sees the n > 0 scores that count, and so does
+// slope(x, y, dy, dx, n, scratch), which writes the derivative by them.
+template <class Value, class Slope>
+Tensor masked_rows(const char* name, const Tensor& input, const Mask& mask, Value value, Slope slope) {
+  const Op op(name, {&input});
+  op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
+  const Tensor x = contiguous(input), y = op.output(x.shape);
+  const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
+  const std::int64_t rows = x.shape[0] * heads * queries;
+  const auto seen = [=](std::int64_t r) {
+    const std::int64_t b = r / (heads * queries), i = r % queries;
+    return Seen{mask.range(b, i, keys), mask.row(b, i, queries, keys)};
+  };
+  Real* scratch = op.tape().keep<Real>(5 * keys);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Seen s = seen(r);
+    const std::int64_t n = s.count();
+    if (n > 0) value(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
+    s.scatter(scratch + keys, y.data + r * keys, keys, true);
+  }
+  op.record(y, [=] {
+    const Into d = y.tape->into(x);
+    if (!d) return;
+    const Real* dy = y.tape->grad(y);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Seen s = seen(r);
+      const std::int64_t n = s.count(), at = r * keys;
+      if (n > 0)
+        slope(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
+              s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
+      s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
+    }
+  });
+  return y;
+}
+
+bool has_nan(const Real* x, std::int64_t n) {
+  return std::any_of(x, x + n, [](Real v) { return std::isnan(v); });
+}
+
+void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<Real>::quiet_NaN()); }
+
+} // namespace
+
+Tensor sparsemax(const Tensor& x, const Mask& mask) {
+  return masked_rows(
+      "sparsemax", x, mask,
+      [](const Real* s, Real* w, std::int64_t n, Real* active) {
+        const Real top = largest(s, n);
+        if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);
+        // Whatever lies 1 or more below the top has no weight. Of the rest, what lies below the threshold that it would
+        // have together is left out, until nothing is.
+        std::int64_t count = 0;
+        for (std::int64_t j = 0; j < n; ++j)
+          if (s[j] - top > -1) active[count++] = s[j] - top;
+        for (;;) {
+          Real sum = 0;
+          for (std::int64_t j = 0; j < count; ++j) sum += active[j];
+          const Real threshold = (sum - 1) / static_cast<Real>(count);
+          std::int64_t left = 0;
+          for (std::int64_t j = 0; j < count; ++j)
+            if (active[j] > threshold) active[left++] = active[j];
+          if (left == count) {
+            map(n, [&](std::int64_t j, int m) {
+              store(w + j, xsimd::max(load(s + j, m) - top - threshold, Pack(Real{0})), m);
+            });
+            return;
+          }
+          count = left;
+        }
+      },
+      [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
+        Real sum = 0, count = 0;
+        for (std::int64_t j = 0; j < n; ++j)
+          if (w[j] != 0) {
+            sum += dw[j];
+            count += 1;
+          }
+        for (std::int64_t j = 0; j < n; ++j) dx[j] = w[j] != 0 ? dw[j] - sum / count : Real{0};
+      });
+}
+
+Tensor masked_sigmoid(const Tensor& x, const Mask& mask, std::optional<Real> bias) {
+  return masked_rows(
+      "masked_sigmoid", x, mask,
+      [bias](const Real* s, Real* w, std::int64_t n, Real*) {
+        const Real shift = bias.value_or(-std::log(static_cast<Real>(n)));
+        map(n, [&](std::int64_t j, int m) {
+          store(w + j, Real{1} / (Real{1} + xsimd::exp(-(load(s + j, m) + shift))), m);
+        });
+      },
+      [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
+        map(n, [&](std::int64_t j, int m) {
+          const Pack v = load(w + j, m);
+          store(dx + j, load(dw + j, m) * v * (Real{1} - v), m);
+        });
+      });
+}
+
+Tensor hardmax(const Tensor& x, const Mask& mask) {
+  return masked_rows(
+      "hardmax", x, mask,
+      [](const Real* s, Real* w, std::int64_t n, Real*) {
+        if (has_nan(s, n)) return fill_nan(w, n);
+        std::fill_n(w, n, Real{0});
+        w[std::max_element(s, s + n) - s] = 1;
+      },
+      [](const Real* s, const Real*, const Real* dw, Real* dx, std::int64_t n, Real* p) {
+        const Real top = largest(s, n);
+        map(n, [&](std::int64_t j, int m) { store(p + j, xsimd::exp(load(s + j, m) - top), m); });
+        Real total = 0, along = 0;
+        for (std::int64_t j = 0; j < n; ++j) {
+          total += p[j];
+          along += p[j] * dw[j];
+        }
+        const Real mean = along / total;
+        map(n, [&](std::int64_t j, int m) { store(dx + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
+      });
+}
+
+Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, std::uint64_t first) {
+  const Tensor g = tape.make(shape);
+  const std::int64_t n = shape.size();
+  // One random block decides four elements; which four depends on their number alone.
+  for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(n); i < end; i += 4) {
+    const RandomBlock bits = random_block(key, i / 4);
+    for (std::uint64_t j = 0; j < 4; ++j)
+      if (i + j >= first && i + j < end)
+        // In (0, 1), both ends excluded, and exact in both precisions.
+        g.data[i + j - first] = (static_cast<Real>(bits[j] >> 9) + Real(0.5)) * Real(0x1p-23);
+  }
+  map(n, [&](std::int64_t i, int m) {
+    const Pack u = load(g.data + i, m);
+    store(g.data + i, -xsimd::log(-xsimd::log(u)), m);
+  });
+  return g;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,35 @@
+#include "autograd/normalize.hpp"
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Hard : public Normalizer {
+public:
+  Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override { return hardmax(scores, mask); }
+};
+
+void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+  std::fill_n(weights, n, Real{0});
+  if (n > 0) weights[std::max_element(scores, scores + n) - scores] = 1;
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_hard{
+    .about = {.name = "hard",
+              .summary = "w_j = 1 for the best score, 0 elsewhere; gradients are softmax's (straight-through)",
+              .paper = "Xu et al. 2015, arXiv 1502.03044 (hard attention); Bengio, Leonard and Courville 2013, arXiv "
+                       "1308.3432 (the gradient)",
+              .equals = "the limit of softmax for scores that grow without bound; gumbel without noise",
+              .cost = "one pass over each row, one exponential for each pair backward; all weights of a head are in memory",
+              .options = {},
+              .presets = {}},
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Hard>(); },
+    .row = row,
+    .gradient_of = [](const OptionValues&) { return std::optional<NormalizerSetup>({"softmax", {}}); }};
+
+} // namespace heed::HEED_REAL

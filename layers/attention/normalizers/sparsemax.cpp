@@ -1,0 +1,42 @@
+#include "autograd/normalize.hpp"
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Sparsemax : public Normalizer {
+public:
+  Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override { return sparsemax(scores, mask); }
+};
+
+// As the paper's algorithm 1 has it, by sorting.
+void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+  std::vector<Real> sorted(scores, scores + n);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  Real sum = 0, threshold = 0;
+  for (std::int64_t k = 1; k <= n; ++k) {
+    const Real z = sorted[static_cast<std::size_t>(k - 1)];
+    sum += z;
+    if (1 + static_cast<Real>(k) * z > sum) threshold = (sum - 1) / static_cast<Real>(k);
+  }
+  for (std::int64_t j = 0; j < n; ++j) weights[j] = std::max(scores[j] - threshold, Real{0});
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_sparsemax{
+    .about = {.name = "sparsemax",
+              .summary = "w_j = max(s_j - t, 0), with t such that the weights sum to 1: keys far below the best get none",
+              .paper = "Martins and Astudillo 2016, arXiv 1602.02068",
+              .equals = "hard where the best score is 1 or more above all others",
+              .cost = "a few passes over each row; all weights of a head are in memory",
+              .options = {},
+              .presets = {}},
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Sparsemax>(); },
+    .row = row};
+
+} // namespace heed::HEED_REAL
