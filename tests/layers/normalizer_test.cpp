@@ -1,0 +1,156 @@
+// Normalisers one by one: what they promise beyond the contract of all attention.
+#include "autograd/normalize.hpp"
+#include "layers/attention/normalizer.hpp"
+#include "tests/layers/layer_support.hpp"
+
+#include <limits>
+#include <map>
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// The weights of one normaliser for drawn scores [B, H, Tq, Tk].
+struct Rows {
+  Weights weights;
+  std::unique_ptr<Normalizer> normalizer;
+  Operand scores;
+
+  Rows(const std::string& name, const OptionValues& options, const Shape& shape, const Domain& domain = {})
+      : normalizer(normalizer_info(name).make(options)), scores(shape, 5, domain) {
+    weights.fill(1);
+  }
+  std::vector<Real> operator()(const Pass::Options& options = {}, const Mask& mask = {}) {
+    Tape tape;
+    Pass pass = weights.pass(tape, options);
+    return read((*normalizer)(pass, scores.on(tape), mask));
+  }
+};
+
+std::vector<Real> row_of(const std::string& name, std::vector<Real> scores, const OptionValues& options = {}) {
+  Rows rows(name, options, {1, 1, 1, static_cast<std::int64_t>(scores.size())});
+  rows.scores.values = std::move(scores);
+  return rows();
+}
+
+} // namespace
+
+TEST_CASE("each value of each option of a normaliser changes its weights or their gradient", "[normalizer][contract]") {
+  for (const NormalizerInfo* info : normalizers()) {
+    const auto outcome = [&](const OptionValues& options) {
+      Rows rows(info->about.name, options, {2, 1, 3, 6});
+      Tape tape;
+      Pass pass = rows.weights.pass(tape, {.training = true});
+      const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {});
+      tape.backward(weighted_sum(w));
+      std::vector<Real> out = read(w);
+      out.insert(out.end(), rows.scores.gradient.begin(), rows.scores.gradient.end());
+      return out;
+    };
+    const auto all = setups(info->about);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        INFO(all[i].text << ", against " << all[j].text);
+        CHECK(outcome(all[i].options) != outcome(all[j].options));
+      }
+  }
+}
+
+TEST_CASE("a score that is not a number makes a row of them, and no other row", "[normalizer][contract]") {
+  for (const NormalizerInfo* info : normalizers()) {
+    INFO(info->about.name);
+    Rows rows(info->about.name, {}, {1, 1, 3, 20});
+    const std::vector<Real> before = rows();
+    rows.scores.values[27] = std::numeric_limits<Real>::quiet_NaN();
+    const std::vector<Real> after = rows();
+    CHECK(std::isnan(after[27]));
+    CHECK(std::equal(before.begin(), before.begin() + 20, after.begin()));
+    CHECK(std::equal(before.begin() + 40, before.end(), after.begin() + 40));
+  }
+}
+
+TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
+  // Worked by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
+  CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}), std::vector<double>{0.3, 0.4, 0.3}) < rounding);
+  CHECK(distance(row_of("sparsemax", {1, 1, -1}), std::vector<double>{0.5, 0.5, 0}) < rounding);
+  CHECK(row_of("sparsemax", {1, 3, 2}) == std::vector<Real>{0, 1, 0});
+  CHECK(distance(row_of("sparsemax", std::vector<Real>(10, 7)), std::vector<double>(10, 0.1)) < rounding);
+  CHECK(row_of("sparsemax", {-1e30F, 1e30F}) == std::vector<Real>{0, 1});
+
+  // Optimality: with r = s - w, r_j is one number t wherever w_j > 0, and at most t elsewhere.
+  Rows rows("sparsemax", {}, {1, 1, 40, 33}, {-1.5, 1.5, 0});
+  const std::vector<Real> w = rows();
+  int zeros = 0;
+  for (std::size_t r = 0; r < 40; ++r) {
+    double sum = 0, low = INFINITY, high = -INFINITY;
+    for (std::size_t j = r * 33; j < (r + 1) * 33; ++j) {
+      const double gap = static_cast<double>(rows.scores.values[j]) - static_cast<double>(w[j]);
+      sum += static_cast<double>(w[j]);
+      if (w[j] > 0) low = std::min(low, gap);
+      high = std::max(high, gap);
+      zeros += w[j] == 0;
+    }
+    CHECK(sum == Approx(1).margin(rounding));
+    CHECK(high - low < 2 * rounding);
+  }
+  CHECK(zeros > 400);
+}
+
+TEST_CASE("sigmoid's weights are those of each key alone, shifted by the number of keys that are seen", "[normalizer]") {
+  CHECK(distance(row_of("sigmoid", {0, 0, 0, 0}), std::vector<double>(4, 0.2)) < rounding);  // 1 / (1 + 4)
+  CHECK(distance(row_of("sigmoid", {0, 1}, {{"bias", WordOrNumber{"", 0}}}),
+                 std::vector<double>{0.5, 1 / (1 + std::exp(-1.0))}) < rounding);
+  Rows rows("sigmoid", {}, {1, 1, 3, 3}, {0, 0, 0});
+  CHECK(distance(rows({}, {.causal = true}),
+                 std::vector<double>{0.5, 0, 0, 1.0 / 3, 1.0 / 3, 0, 0.25, 0.25, 0.25}) < rounding);
+}
+
+TEST_CASE("hard attends to the first of the best", "[normalizer]") {
+  CHECK(row_of("hard", {1, 3, 2}) == std::vector<Real>{0, 1, 0});
+  CHECK(row_of("hard", {3, 1, 3}) == std::vector<Real>{1, 0, 0});
+  CHECK(row_of("gumbel", {1, 3, 2}) == std::vector<Real>{0, 1, 0});
+}
+
+TEST_CASE("gumbel draws each key as often as softmax weighs it", "[normalizer]") {
+  const std::vector<double> p = {0.1, 0.2, 0.7};
+  const std::int64_t draws = 30000;
+  Rows rows("gumbel", {}, {draws, 1, 1, 3});
+  for (std::size_t i = 0; i < rows.scores.values.size(); ++i)
+    rows.scores.values[i] = static_cast<Real>(std::log(p[i % 3]));
+  std::vector<double> share(3);
+  const std::vector<Real> w = rows({.training = true, .seed = 1});
+  for (std::size_t i = 0; i < w.size(); ++i) share[i % 3] += static_cast<double>(w[i]) / static_cast<double>(draws);
+  // Four standard deviations of a share of 30000 draws are at most 0.0116.
+  for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(share[k] - p[k]) < 0.0116);
+}
+
+TEST_CASE("gumbel's draws follow seed, step and the row of the batch, and nothing else", "[normalizer]") {
+  const Shape shape{4, 2, 3, 5};
+  Rows rows("gumbel", {}, shape), half("gumbel", {}, {2, 2, 3, 5});
+  const std::vector<Real> drawn = rows({.training = true, .seed = 3, .step = 7});
+  CHECK(rows({.training = true, .seed = 3, .step = 7}) == drawn);
+  CHECK(rows({.training = true, .seed = 4, .step = 7}) != drawn);
+  CHECK(rows({.training = true, .seed = 3, .step = 8}) != drawn);
+  CHECK(rows() != drawn);
+  std::copy_n(rows.scores.values.begin() + 60, 60, half.scores.values.begin());
+  CHECK(half({.training = true, .seed = 3, .step = 7, .first_row = 2}) == std::vector<Real>(drawn.begin() + 60, drawn.end()));
+}
+
+TEST_CASE("gumbel noise has the distribution's mean and variance, and no infinite number", "[normalizer]") {
+  Tape tape;
+  const std::int64_t n = 200000;
+  const Tensor g = gumbel_noise(tape, {n}, {.seed = 1, .stream = Stream::test}, 3);
+  double sum = 0, squares = 0;
+  bool finite = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double v = static_cast<double>(g.data[i]);
+    sum += v;
+    squares += v * v;
+    finite = finite && std::isfinite(v);
+  }
+  CHECK(finite);
+  const double mean = sum / n, variance = squares / n - mean * mean;
+  CHECK(mean == Approx(0.5772156649).margin(0.012));     // Euler's constant
+  CHECK(variance == Approx(1.6449340668).margin(0.04));  // pi^2 / 6
+}
