@@ -16,7 +16,8 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
       pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), causal_(choice.attention.causal),
       dropout_(choice.block.dropout),
       attention_(scope / "attention", choice,
-                 {.width = shape.width, .memory_width = 0, .heads = shape.heads, .bias = choice.block.bias},
+                 {.width = shape.width, .memory_width = 0, .heads = shape.heads, .bias = choice.block.bias,
+                  .longest = shape.longest},
                  shape.residual_init),
       ffn_(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
            choice.block.bias, shape.residual_init) {

@@ -15,7 +15,7 @@ Transformer::Transformer(const Scope& scope, const Config& config, const TaskSha
   blocks.reserve(config.layers.size());
   for (std::size_t i = 0; i < config.layers.size(); ++i)
     blocks.emplace_back(scope / "blocks" / std::to_string(i), config.layers[i],
-                        Block::Shape{width(), config.model.heads, residual_init(config)});
+                        Block::Shape{width(), config.model.heads, residual_init(config), shape.length});
   if (!config.layers.empty() && config.layers.back().block.norm == "pre")
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
                        config.layers.back().block.bias);

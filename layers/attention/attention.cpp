@@ -115,7 +115,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     : shape_(shape),
       head_width_(choice.attention.head_width ? choice.attention.head_width : divided(shape.width, shape.heads)),
       value_width_(divided(shape.width, shape.heads)),
-      attention_(scope / "score", choice, {shape.heads, head_width_, head_width_}),
+      attention_(scope / "score", choice, {shape.heads, head_width_, head_width_, shape.longest}),
       output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width, shape.bias) {
   const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_;
   if (shape.memory_width == 0) {

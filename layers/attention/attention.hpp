@@ -56,6 +56,7 @@ public:
     std::int64_t memory_width = 0; ///< of the values and keys that are attended to; 0: self attention
     std::int64_t heads = 1;
     bool bias = true;
+    std::int64_t longest = 0;      ///< most keys that there will ever be, for what has numbers for each; 0: not known
   };
 
   /// `output_init` is what the output projection (`output`) starts with. head_width 0: width / heads, which must divide

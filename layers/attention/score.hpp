@@ -19,6 +19,7 @@ struct ScoreShape {
   std::int64_t heads = 1;
   std::int64_t query_width = 0;  ///< of one head
   std::int64_t key_width = 0;    ///< of one head
+  std::int64_t longest = 0;      ///< most keys that there will ever be; 0: not known
 };
 
 /// s(q_i, k_j) = factor q'_i . k'_j, where queries and keys [B, H, T, D] have been transformed one by one.
@@ -55,6 +56,7 @@ struct PairArguments {
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;
+  std::int64_t key_position = 0;  ///< which key it is
 };
 
 struct ScoreInfo {

@@ -18,7 +18,7 @@ struct Extents {
   Shape q() const { return {batch, heads, queries, query_width}; }
   Shape k() const { return {batch, heads, keys, key_width}; }
   Shape v() const { return {batch, heads, keys, value_width}; }
-  ScoreShape score() const { return {heads, query_width, key_width}; }
+  ScoreShape score() const { return {heads, query_width, key_width, keys}; }
   std::string text() const { return "q " + q().text() + ", k " + k().text() + ", v " + v().text(); }
 };
 
@@ -106,7 +106,7 @@ inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& no
           if (may_attend(mask, e, b, i, j))
             scores.push_back(score.pair({q.data() + (head * e.queries + i) * e.query_width,
                                          k.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
-                                         &choice.score_options}));
+                                         &choice.score_options, j}));
         row.resize(scores.size());
         normalizer.row(scores.data(), row.data(), static_cast<std::int64_t>(scores.size()), choice.normalizer_options);
         std::size_t next = 0;

@@ -135,6 +135,69 @@ TEST_CASE("additive's hidden width is its own, and the head's query width if not
   CHECK(parameters(0) == parameters(4));
 }
 
+TEST_CASE("concat with one matrix is additive with its two parts", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 4, .keys = 7, .query_width = 4, .key_width = 3};
+  const OptionValues hidden = {{"hidden", std::int64_t{5}}};
+  AttentionCase concat(choice_of(score_info("concat"), hidden), e), additive(choice_of(score_info("additive"), hidden), e);
+  const Real* w = concat.weights.parameters.values(ParameterId{0});
+  std::vector<Real> query, key;
+  for (int head = 0; head < 2; ++head, w += 7 * 5) {
+    query.insert(query.end(), w, w + 4 * 5);
+    key.insert(key.end(), w + 4 * 5, w + 7 * 5);
+  }
+  const Real* v = concat.weights.parameters.values(ParameterId{1});
+  additive.weights.set("query", query);
+  additive.weights.set("key", key);
+  additive.weights.set("v", {v, v + 10});
+  expect_equal(concat, additive);
+}
+
+TEST_CASE("location does not look at keys, and refuses more of them than it was made for", "[score]") {
+  const Extents e{.heads = 2, .queries = 3, .keys = 6, .query_width = 4, .key_width = 3};
+  AttentionCase one(choice_of(score_info("location")), e), other(choice_of(score_info("location")), e);
+  for (Real& x : other.k.values) x = Real(-9);
+  CHECK(one({}).weights == other({}).weights);
+  CHECK(one.weights.parameters.count() == 2 * 6 * 4);
+
+  Tape tape;
+  Pass pass = one.weights.pass(tape);
+  using Catch::Contains;
+  CHECK_THROWS_WITH(one.attention(pass, {.queries = tape.zeros({1, 2, 1, 4}), .values = tape.zeros({1, 2, 7, 3})}),
+                    Contains("location") && Contains("6 keys") && Contains("7"));
+  Weights w;
+  CHECK_THROWS_WITH(Attention(w.scope(), choice_of(score_info("location")), {1, 4, 4}), Contains("longest"));
+}
+
+TEST_CASE("Keras's scores are additive without its projections", "[score][equals]") {
+  const Extents e{.heads = 2, .queries = 4, .keys = 7};
+  std::vector<Real> identity(2 * 4 * 4);
+  for (std::size_t h = 0; h < 2; ++h)
+    for (std::size_t d = 0; d < 4; ++d) identity[h * 16 + d * 5] = 1;
+  const auto additive = [&](Real first, Real second, const std::vector<Real>& v) {
+    AttentionCase a(choice_of(score_info("additive")), e);
+    std::vector<Real> scaled = identity;
+    for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= i < 16 ? first : second;
+    a.weights.set("query", scaled);
+    a.weights.set("key", scaled);
+    a.weights.set("v", v);
+    return a;
+  };
+  const std::vector<Real> v = {1, -2, 3, Real(0.5), 2, 1, Real(-0.25), 4};
+  const std::vector<Real> two = {3, 3, 3, 3, -2, -2, -2, -2};
+  AttentionCase scaled(choice_of(score_info("keras_additive")), e);
+  scaled.weights.set("scale", v);
+  AttentionCase expected = additive(1, 1, v);
+  expect_equal(scaled, expected);
+  AttentionCase plain(choice_of(score_info("keras_additive"), {{"use_scale", false}}), e);
+  AttentionCase ones = additive(1, 1, std::vector<Real>(8, 1));
+  expect_equal(plain, ones);
+  AttentionCase concat(choice_of(score_info("keras_concat"), {{"use_scale", true}}), e);
+  concat.weights.set("concat_score_weight", {3, -2});
+  concat.weights.set("scale", {Real(0.5), 2});
+  AttentionCase doubled = additive(Real(0.5), 2, two);
+  expect_equal(concat, doubled);
+}
+
 TEST_CASE("a learned score's parameters have one set for each head", "[score]") {
   // Head 1's parameters changed: head 0 stays as it is.
   for (const ScoreInfo* score : scores())

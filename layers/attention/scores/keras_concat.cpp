@@ -1,0 +1,66 @@
+#include "layers/attention/score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  bool use_scale = false;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("use_scale", &Options::use_scale,
+             "are the sums of query and key multiplied with a learned number, one for each head, 1 at first?"));
+  return t;
+}
+
+class KerasConcat : public Score {
+public:
+  KerasConcat(const Scope& scope, const ScoreShape& shape, bool use_scale)
+      : shape_(shape), weight_(scope.add("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
+    if (use_scale) scale_ = scope.add("scale", {shape.heads, 1, 1}, Init::constant(1));
+  }
+
+  ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
+    const Tensor ones = pass.tape().make({shape_.heads, shape_.query_width});
+    std::fill_n(ones.data, ones.size(), Real{1});
+    const Tensor w = mul(ones, pass(weight_));
+    if (!scale_) return PairwiseForm{queries, keys, w};
+    return PairwiseForm{mul(queries, pass(*scale_)), mul(keys, pass(*scale_)), w};
+  }
+
+private:
+  ScoreShape shape_;
+  ParameterId weight_;
+  std::optional<ParameterId> scale_;
+};
+
+Real pair(const PairArguments& a) {
+  const Real scale = a.parameters.size() > 1 ? a.parameters[1][a.head] : Real{1};
+  Real s = 0;
+  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += std::tanh(scale * (a.query[d] + a.key[d]));
+  return s * a.parameters[0][a.head];
+}
+
+} // namespace
+
+extern const ScoreInfo score_keras_concat{
+    .about = {.name = "keras_concat",
+              .summary = "s(q, k) = c sum_d tanh(a (q_d + k_d)), with c and a learned for each head (a = 1 without use_scale)",
+              .paper = "keras.layers.Attention with score_mode = \"concat\"",
+              .equals = "additive with Wq = Wk = a identity and v = c",
+              .cost = "one parameter for each head (use_scale: two); about 3 d operations and d tanh for each pair",
+              .options = table().options(),
+              .presets = {}},
+    .equal_widths = true,
+    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<KerasConcat>(scope, shape, table().read(options).use_scale);
+    },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL
