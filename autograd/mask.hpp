@@ -11,6 +11,8 @@ namespace heed {
 struct Mask {
   /// Query i attends to keys 0 .. i + offset only.
   bool causal = false;
+  /// Where causal, the first keys, this many, are seen by every query all the same: tokens of a prefix see each other.
+  std::int64_t prefix = 0;
   /// Position of query 0 among the keys (queries that come after cached keys).
   std::int64_t offset = 0;
   /// Query i attends to keys within this many positions of i + offset only; negative: no window.
@@ -30,7 +32,7 @@ struct Mask {
     Range r{0, keys};
     const std::int64_t at = i + offset;
     if (lengths) r.end = std::min<std::int64_t>(r.end, lengths[b]);
-    if (causal) r.end = std::min(r.end, at + 1);
+    if (causal) r.end = std::min(r.end, std::max(at + 1, prefix));
     if (window >= 0) {
       r.begin = std::max<std::int64_t>(r.begin, at - window);
       r.end = std::min(r.end, at + window + 1);

@@ -13,7 +13,7 @@ std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
 Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
     : residual_attention_(choice.block.residual == "both" || choice.block.residual == "attention"),
       residual_ffn_(choice.block.residual == "both" || choice.block.residual == "ffn"),
-      pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), causal_(choice.attention.causal),
+      pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), options_(choice.attention),
       dropout_(choice.block.dropout),
       attention_(scope / "attention", choice,
                  {.width = shape.width, .memory_width = 0, .heads = shape.heads, .bias = choice.block.bias,
@@ -27,8 +27,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
 }
 
 Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given) const {
-  Mask mask = given;
-  mask.causal = mask.causal || causal_;
+  const Mask mask = self_attention_mask(options_, given);
   const auto sublayer = [&](const Tensor& in, bool residual, const std::optional<Norm>& norm, auto&& f) {
     const Tensor y = pass.dropout(f(pre_ ? (*norm)(pass, in) : in), dropout_);
     const Tensor sum = residual ? add(in, y) : y;

@@ -25,11 +25,12 @@ public:
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
 
-  /// The causal part of the mask is the block's own to add, as [attention] causal says.
+  /// What [attention] causal, prefix and window say is the block's own to add to the mask.
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
 
 private:
-  bool residual_attention_, residual_ffn_, pre_, post_, causal_;
+  bool residual_attention_, residual_ffn_, pre_, post_;
+  AttentionOptions options_;
   double dropout_;
   std::optional<Norm> attention_norm_, ffn_norm_;
   MultiHeadAttention attention_;

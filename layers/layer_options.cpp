@@ -8,6 +8,12 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("score", &O::score, "The score function s(q, k) of queries and keys."),
       option("normalizer", &O::normalizer, "What turns a row of scores into attention weights."),
       option("causal", &O::causal, "A position attends only to itself and to what is before it."),
+      option("prefix", &O::prefix,
+             "How many of the first positions are seen by all, so that they see each other, where causal. (A language "
+             "model that predicts within its prefix sees what it is to predict there.)")
+          .at_least(1).unit("positions").default_means("1: no more than causal lets through"),
+      option("window", &O::window, "How many positions on each side of its own a query attends to.")
+          .at_least(0).unit("positions").default_means("0: no window"),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
       option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")

@@ -18,6 +18,7 @@ const std::vector<Dependency> rows = {
     {"task.validation", "task.kind", {"text"}, true},
     {"task.test", "task.kind", {"text"}, true},
     {"model.tied_embeddings", "model.kind", {"decoder"}},
+    {"attention.prefix", "attention.causal", {"true"}},
     {"position.combine", "position.kind", {"none"}, true},
     {"position.width", "position.kind", {"none"}, true},
     {"position.width", "position.combine", {"concat"}},
@@ -58,11 +59,16 @@ const Dependency* unmet_dependency(std::string_view key,
   const auto [first, last] = by_option().equal_range(key);
   for (auto i = first; i != last; ++i) {
     const Dependency& d = *i->second;
-    const auto* word = std::get_if<std::string>(&value_of(d.on));
-    const bool listed = word && std::find(d.words.begin(), d.words.end(), *word) != d.words.end();
+    const bool listed = std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end();
     if (listed == d.unless) return &d;
   }
   return nullptr;
+}
+
+std::string choice_word(const Value& value) {
+  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
+  const auto* word = std::get_if<std::string>(&value);
+  return word ? *word : "";
 }
 
 std::string dependency_in_words(const Dependency& d) {

@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// `option` does something only where the value of `on` is one of `words`; or, if `unless`, is none of them.
+/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or, if `unless`, is none of them.
 struct Dependency {
   std::string option;
   std::string on;
@@ -25,6 +25,9 @@ const std::vector<Dependency>& dependencies();
 /// gives the value of an option by full name.
 const Dependency* unmet_dependency(std::string_view key,
                                    const std::function<const Value&(const std::string&)>& value_of);
+
+/// The word that a choice is: a text itself, or "true" or "false"; empty for values of other types.
+std::string choice_word(const Value& value);
 
 /// "attention.cosine.temperature matters only where attention.score is 'cosine'", without the option's name.
 std::string dependency_in_words(const Dependency& dependency);

@@ -52,6 +52,14 @@ Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) 
 const ScoreInfo& score_info(const std::string& name) { return find(scores(), name, "score"); }
 const NormalizerInfo& normalizer_info(const std::string& name) { return find(normalizers(), name, "normaliser"); }
 
+Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
+  Mask mask = given;
+  mask.causal = mask.causal || options.causal;
+  if (options.causal) mask.prefix = std::max(mask.prefix, options.prefix);
+  if (options.window > 0) mask.window = mask.window < 0 ? options.window : std::min(mask.window, options.window);
+  return mask;
+}
+
 Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape)
     : shape_(shape), normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
       dropout_(choice.attention.dropout) {

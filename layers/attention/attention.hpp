@@ -20,6 +20,9 @@ struct AttentionInputs {
   Mask mask{};                   ///< causal, padding and so on; true means attend
 };
 
+/// The given mask with what [attention] causal, prefix and window add to it: self attention's.
+Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
+
 /// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1), s(q_i, k_2), ...), for each head by itself.
 ///
 ///   Attention attend(scope, choice, {.heads = 1, .query_width = 16, .key_width = 24});
@@ -28,7 +31,8 @@ struct AttentionInputs {
 /// It has no projections; see MultiHeadAttention for these.
 class Attention {
 public:
-  /// Takes score, normalizer, dropout and their options of the choice; its `causal` is the caller's to put into the mask.
+  /// Takes score, normalizer, dropout and their options of the choice; its `causal`, `prefix` and
+  /// `window` are the caller's to put into the mask (self_attention_mask).
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
 

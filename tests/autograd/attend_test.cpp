@@ -37,6 +37,8 @@ const std::vector<MaskCase> masks{
     {"causal", [](const Problem&) { return Mask{.causal = true}; }},
     {"causal after cached keys", [](const Problem& p) { return Mask{.causal = true, .offset = p.keys - p.queries}; }},
     {"window", [](const Problem&) { return Mask{.window = 3}; }},
+    {"causal behind a prefix", [](const Problem& p) { return Mask{.causal = true, .prefix = p.keys / 2}; }},
+    {"causal behind a prefix, in a window", [](const Problem&) { return Mask{.causal = true, .prefix = 40, .window = 35}; }},
     {"padding",
      [](const Problem& p) {
        lengths.clear();

@@ -137,6 +137,7 @@ TEST_CASE("masked softmax has the right gradient under every mask", "[gradient]"
       {"causal", {.causal = true}},
       {"causal after two keys", {.causal = true, .offset = 2}},
       {"window", {.window = 1}},
+      {"causal behind a prefix", {.causal = true, .prefix = 3}},
       {"window, causal", {.causal = true, .window = 1}},
       {"lengths", {.lengths = lengths}},
       {"one matrix", {.allowed = allowed.data()}},

@@ -241,3 +241,31 @@ TEST_CASE("parameters that a pass does not use have zero gradients", "[module]")
   CHECK(all_zero(weights.gradient("unused.bias")));
   CHECK_FALSE(all_zero(weights.gradient("used.weight")));
 }
+
+TEST_CASE("a block's positions see what causal, prefix and window let them see", "[block]") {
+  // sees[i][j]: does a change of position j change position i of the result?
+  const auto sees = [](const AttentionOptions& options) {
+    LayerChoice choice;
+    choice.attention = options;
+    Parts p(choice);
+    p.lengths = {5, 5};
+    const std::vector<Real> before = p.found();
+    std::vector<std::string> out(5);
+    for (std::ptrdiff_t j = 0; j < 5; ++j) {
+      p.x.values[static_cast<std::size_t>(j * 6 + 1)] += Real(0.5);
+      const std::vector<Real> after = p.found();
+      p.x = Operand({2, 5, 6}, 2);
+      for (std::ptrdiff_t i = 0; i < 5; ++i)
+        out[static_cast<std::size_t>(i)] +=
+            std::equal(after.begin() + i * 6, after.begin() + (i + 1) * 6, before.begin() + i * 6) ? '.' : 'x';
+    }
+    return out;
+  };
+  using Rows = std::vector<std::string>;
+  CHECK(sees({.causal = true}) == Rows{"x....", "xx...", "xxx..", "xxxx.", "xxxxx"});
+  CHECK(sees({.causal = true, .prefix = 3}) == Rows{"xxx..", "xxx..", "xxx..", "xxxx.", "xxxxx"});
+  CHECK(sees({.causal = true, .window = 2}) == Rows{"x....", "xx...", "xxx..", ".xxx.", "..xxx"});
+  CHECK(sees({.causal = false, .window = 1}) == Rows{"xx...", "xxx..", ".xxx.", "..xxx", "...xx"});
+  CHECK(sees({.causal = true, .prefix = 4, .window = 1}) == Rows{"xx...", "xxx..", ".xxx.", "..xx.", "...xx"});
+  CHECK(sees({.causal = false}) == Rows(5, "xxxxx"));
+}

@@ -70,7 +70,7 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
     for (const Dependency& d : dependencies()) {
       if (d.option != option) continue;
       self(self, d.on);
-      const auto chosen = std::get<std::string>(value_in(base, d.on));
+      const auto chosen = choice_word(value_in(base, d.on));
       const bool listed = std::count(d.words.begin(), d.words.end(), chosen) > 0;
       if (listed != d.unless) continue;
       std::string word = d.words[0];
