@@ -17,7 +17,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
       dropout_(choice.block.dropout),
       attention_(scope / "attention", choice,
                  {.width = shape.width, .memory_width = 0, .heads = shape.heads, .bias = choice.block.bias,
-                  .longest = shape.longest},
+                  .position = shape.position, .longest = shape.longest},
                  shape.residual_init),
       ffn_(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
            choice.block.bias, shape.residual_init) {

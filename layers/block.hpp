@@ -20,6 +20,7 @@ public:
   struct Shape {
     std::int64_t width = 0, heads = 1;
     Init residual_init;   ///< of the projections that end the two sublayers
+    std::shared_ptr<const RelativePosition> position{};  ///< that acts within attention; null: none
     std::int64_t longest = 0;  ///< row that there will ever be; 0: not known
   };
 

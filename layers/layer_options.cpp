@@ -31,7 +31,8 @@ const OptionTable<PositionOptions>& position_option_table() {
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width"),
       option("concat", &O::concat,
              "Whether embeddings with concatenated positions are projected back to model.width, or widen the model.")
-          .one_of({"project", "widen"}));
+          .one_of({"project", "widen"}),
+      option("shared", &O::shared, "All blocks share the numbers of a scheme that acts within attention."));
   return table;
 }
 

@@ -27,6 +27,7 @@ struct PositionOptions {
   std::string combine = "add";         ///< add | concat
   std::int64_t width = 0;              ///< of concatenated positions; 0: the model's width
   std::string concat = "project";      ///< project (back to the model's width) | widen (the model)
+  bool shared = false;                 ///< do all blocks share one instance of a scheme that acts within attention?
 };
 
 /// [block]

@@ -20,6 +20,8 @@ struct Variant {
   std::vector<Option> options;  ///< the keys of its own table
   /// Defaults that it changes elsewhere, by full name: an encoder sets {"attention.causal", false}.
   std::vector<std::pair<std::string, Value>> presets;
+  /// Options elsewhere, by full name, that do nothing where it is chosen.
+  std::vector<std::string> silences = {};
 };
 
 /// A family of variants, and the option that chooses among them: option `key` of table `table` holds a variant's

@@ -19,16 +19,20 @@ const std::vector<Dependency> rows = {
     {"task.test", "task.kind", {"text"}, true},
     {"model.tied_embeddings", "model.kind", {"decoder"}},
     {"attention.prefix", "attention.causal", {"true"}},
-    {"position.combine", "position.kind", {"none"}, true},
-    {"position.width", "position.kind", {"none"}, true},
     {"position.width", "position.combine", {"concat"}},
-    {"position.concat", "position.kind", {"none"}, true},
     {"position.concat", "position.combine", {"concat"}},
     {"block.norm_kind", "block.norm", {"none"}, true},
 };
 
 std::vector<Dependency> make_dependencies() {
-  std::vector<Dependency> out = rows;
+  std::vector<Dependency> out;
+  for (const FamilyPlace& place : family_places()) {
+    std::map<std::string, std::vector<std::string>> silent;  // which variants silence an option
+    for (const Variant* v : place.family.variants)
+      for (const std::string& option : v->silences) silent[option].push_back(v->name);
+    for (const auto& [option, names] : silent) out.push_back({option, place.key, names, true});
+  }
+  out.insert(out.end(), rows.begin(), rows.end());
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
       for (const Option& o : v->options)

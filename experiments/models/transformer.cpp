@@ -13,9 +13,15 @@ Transformer::Transformer(const Scope& scope, const Config& config, const TaskSha
                            : Real{1}),
       dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
-  for (std::size_t i = 0; i < config.layers.size(); ++i)
-    blocks.emplace_back(scope / "blocks" / std::to_string(i), config.layers[i],
-                        Block::Shape{width(), config.model.heads, residual_init(config), shape.length});
+  RelativePositions relative(scope, config.position, config.position_options);
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    const Scope block = scope / "blocks" / std::to_string(i);
+    const RelativeShape heads = MultiHeadAttention::relative_shape(
+        config.layers[i], {.width = width(), .heads = config.model.heads, .longest = shape.length});
+    blocks.emplace_back(block, config.layers[i],
+                        Block::Shape{.width = width(), .heads = config.model.heads, .residual_init = residual_init(config),
+                                     .position = relative.for_block(block, heads), .longest = shape.length});
+  }
   if (!config.layers.empty() && config.layers.back().block.norm == "pre")
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
                        config.layers.back().block.bias);

@@ -90,15 +90,20 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
                         shape_.key_width, q.shape.text(), k.shape.text()));
   const bool want_weights = weights_out || pass.keeps_weights();
   const ScoreForm form =
-      want_weights || !normalizer_->streams() ? ScoreForm{} : score_->form(pass, q, k);
+      want_weights || inputs.position || !normalizer_->streams() ? ScoreForm{} : score_->form(pass, q, k);
   Tensor y;
   if (form.index() != 0) {
     y = stream(pass, form, v, inputs.mask);
   } else {
-    const Tensor weights = (*normalizer_)(pass, (*score_)(pass, q, k), inputs.mask);
+    Tensor scores = (*score_)(pass, q, k);
+    if (inputs.position) scores = add(scores, inputs.position->scores(pass, q, k.shape[2], inputs.mask));
+    const Tensor weights = (*normalizer_)(pass, scores, inputs.mask);
     if (weights_out) *weights_out = weights;
     if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
-    y = matmul(pass.dropout(weights, dropout_), v);
+    const Tensor used = pass.dropout(weights, dropout_);
+    y = matmul(used, v);
+    if (inputs.position)
+      if (const Tensor more = inputs.position->values(pass, used, inputs.mask); more.tape) y = add(y, more);
   }
   return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
@@ -118,6 +123,12 @@ Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, con
                : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);
 }
 
+RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
+  const std::int64_t value_width = divided(shape.width, shape.heads);
+  return {shape.heads, choice.attention.head_width ? choice.attention.head_width : value_width, value_width,
+          shape.longest};
+}
+
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,
                                        const Init& output_init)
     : shape_(shape),
@@ -126,6 +137,9 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
       attention_(scope / "score", choice, {shape.heads, head_width_, head_width_, shape.longest}),
       output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width, shape.bias) {
   const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_;
+  if (shape.position && shape.memory_width > 0)
+    throw Failed("[attention] relative positions are of self attention: a memory's rows have no distance from a query");
+  if (shape.position) shape.position->check(choice.attention);
   if (shape.memory_width == 0) {
     qkv_.emplace(scope / "qkv", shape.width, 2 * inner + outer, shape.bias);
   } else {
@@ -152,7 +166,8 @@ Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, 
   const Tensor heads = attention_(pass, {.queries = split_heads(q, shape_.heads),
                                          .values = split_heads(v, shape_.heads),
                                          .keys = split_heads(k, shape_.heads),
-                                         .mask = mask});
+                                         .mask = mask,
+                                         .position = shape_.position.get()});
   const Tensor merged = transpose(heads, 1, 2);  // [B, Tq, H, Dv]
   return output_(pass, reshape(merged, {q.shape[0], q.shape[1], shape_.heads * value_width_}));
 }

@@ -6,6 +6,7 @@
 #include "layers/attention/score.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
+#include "layers/position/relative.hpp"
 
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ struct AttentionInputs {
   Tensor values;               ///< [B, Tk, Dv], or [B, H, Tk, Dv]
   std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, H, Tk, Dk]; the values if not given
   Mask mask{};                   ///< causal, padding and so on; true means attend
+  const RelativePosition* position = nullptr;  ///< what acts on scores and sums, if anything
 };
 
 /// The given mask with what [attention] causal, prefix and window add to it: self attention's.
@@ -60,8 +62,12 @@ public:
     std::int64_t memory_width = 0; ///< of the values and keys that are attended to; 0: self attention
     std::int64_t heads = 1;
     bool bias = true;
+    std::shared_ptr<const RelativePosition> position{};  ///< of self attention; null: none
     std::int64_t longest = 0;      ///< most keys that there will ever be, for what has numbers for each; 0: not known
   };
+
+  /// The widths of one head's queries and values, for whoever makes a position.
+  static RelativeShape relative_shape(const LayerChoice& choice, const Shape& shape);
 
   /// `output_init` is what the output projection (`output`) starts with. head_width 0: width / heads, which must divide
   /// (heed::Failed otherwise). Values are always width / heads wide.

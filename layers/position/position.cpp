@@ -13,6 +13,25 @@ const PositionInfo& position_info(const std::string& name) {
   throw Failed(fmt::format("[position] there is no scheme '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
+RelativePositions::RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options)
+    : info_(&position_info(options.kind)), options_(own_options) {
+  if (options.shared) shared_scope_ = scope;
+}
+
+std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope& block, const RelativeShape& shape) {
+  if (!info_->make_relative) return nullptr;
+  if (!shared_scope_) return info_->make_relative(block / "position", shape, options_);
+  if (!shared_) {
+    shared_ = info_->make_relative(*shared_scope_ / "position", shape, options_);
+    shared_shape_ = shape;
+  }
+  if (!(shape == shared_shape_))
+    throw Failed(fmt::format("[position] blocks that share their positions must have heads of one width: there are some of "
+                             "{} and some of {}; give them one attention.head_width, or set position.shared = false",
+                             shared_shape_.query_width, shape.query_width));
+  return shared_;
+}
+
 PositionalEmbedding::PositionalEmbedding(const Scope& scope, const PositionOptions& options,
                                          const OptionValues& own_options, std::int64_t width, std::int64_t longest)
     : output_width_(width) {

@@ -1,8 +1,10 @@
-// Positional schemes: what tells a model where a token stands. One file each in schemes/, registered like scores.
+// Positional schemes: what tells a model where a token stands. One file each in schemes/, registered like scores. A scheme
+// has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
 #pragma once
 
 #include "layers/linear.hpp"
 #include "layers/layer_options.hpp"
+#include "layers/position/relative.hpp"
 #include "layers/variant.hpp"
 
 #include <memory>
@@ -21,16 +23,39 @@ public:
 
 struct PositionInfo {
   Variant about;
-  /// Does it have vectors to be added or concatenated? `none` has not.
+  /// Does it have vectors to be added or concatenated?
   bool has_vectors;
-  /// Adds its parameters to the scope. `longest` is the greatest length that the model will be trained with.
+  /// Where it has vectors. Adds its parameters to the scope. `longest` is the greatest length that the model will be
+  /// trained with.
   std::unique_ptr<Position> (*make)(const Scope& scope, std::int64_t width, std::int64_t longest,
                                     const OptionValues& options);
+  /// The same for one that acts within attention; null for others.
+  std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeShape& shape,
+                                                     const OptionValues& options) = nullptr;
+  RelativeTerms (*pair)(const RelativeArguments& arguments) = nullptr;  ///< of one that acts within attention
 };
 
 /// All registered schemes, in Meson's order (generated).
 std::span<const PositionInfo* const> positions();
 const PositionInfo& position_info(const std::string& name);
+
+/// Hands a scheme that acts within attention to the blocks of a model: to each one of its own, or the same to all, as
+/// [position] shared says.
+class RelativePositions {
+public:
+  /// `scope`: the model's, where a shared scheme is named `position`.
+  RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options);
+  /// For the block of this scope, where a scheme of its own is named `position`; null where the scheme does not act within
+  /// attention. Throws heed::Failed where blocks share a scheme and differ in shape.
+  std::shared_ptr<const RelativePosition> for_block(const Scope& block, const RelativeShape& shape);
+
+private:
+  const PositionInfo* info_;
+  OptionValues options_;
+  std::optional<Scope> shared_scope_;
+  RelativeShape shared_shape_;
+  std::shared_ptr<const RelativePosition> shared_;
+};
 
 /// Puts positions to embeddings, as [position] says: added; or concatenated, and then projected back to the model's width
 /// (`projection`, a linear map without bias), or not, which makes the model wider.

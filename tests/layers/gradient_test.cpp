@@ -150,6 +150,25 @@ TEST_CASE("every positional scheme has the right gradient, added and concatenate
           }
 }
 
+TEST_CASE("every relative position has the right gradient within multi-head attention", "[gradient][position]") {
+  for (const PositionInfo* info : positions())
+    for (const Setup& setup : setups(info->about))
+      for (const std::string normalizer : {"softmax", "sigmoid"}) {
+        if (!info->make_relative) continue;
+        INFO(setup.text << ", " << normalizer);
+        Weights weights;
+        const std::shared_ptr<const RelativePosition> position =
+            info->make_relative(weights.scope() / "position", {2, 2, 2, 5}, setup.options);
+        const MultiHeadAttention attention(weights.scope(), choice_of(score_info("scaled_dot"), {}, normalizer),
+                                           {.width = 4, .heads = 2, .position = position, .longest = 5},
+                                           Init::normal(1));
+        weights.fill(8);
+        check_module(weights, {Operand({2, 4, 4}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
+          return attention(pass, x[0], {.causal = true});
+        });
+      }
+}
+
 TEST_CASE("linear, embedding and the norms have the right gradient", "[gradient]") {
   for (bool bias : {true, false}) {
     Weights weights;

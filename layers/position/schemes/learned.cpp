@@ -31,7 +31,8 @@ extern const PositionInfo position_learned{
               .equals = "none with vectors of zeros",
               .cost = "width parameters for each position; no positions beyond training's",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .silences = {"position.shared"}},
     .has_vectors = true,
     .make = [](const Scope& scope, std::int64_t width, std::int64_t longest, const OptionValues&)
         -> std::unique_ptr<Position> { return std::make_unique<Learned>(scope, width, longest); }};

@@ -9,7 +9,8 @@ extern const PositionInfo position_none{
               .equals = "",
               .cost = "nothing",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat", "position.shared"}},
     .has_vectors = false,
     .make = [](const Scope&, std::int64_t, std::int64_t, const OptionValues&) -> std::unique_ptr<Position> {
       return nullptr;

@@ -45,7 +45,8 @@ extern const PositionInfo position_sinusoidal{
               .equals = "",
               .cost = "no parameters; any length",
               .options = table().options(),
-              .presets = {}},
+              .presets = {},
+              .silences = {"position.shared"}},
     .has_vectors = true,
     .make = [](const Scope&, std::int64_t width, std::int64_t, const OptionValues& options)
         -> std::unique_ptr<Position> { return std::make_unique<Sinusoidal>(width, table().read(options).base); }};

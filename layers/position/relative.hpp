@@ -1,0 +1,48 @@
+// Positional schemes that act within attention, on scores and weighted sums, instead of having vectors for tokens.
+#pragma once
+
+#include "layers/layer_options.hpp"
+#include "layers/module.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// What such a scheme is made for.
+struct RelativeShape {
+  std::int64_t heads = 1;
+  std::int64_t query_width = 0;  ///< of one head
+  std::int64_t value_width = 0;  ///< of one head
+  std::int64_t longest = 0;      ///< row that the model will be trained with
+  bool operator==(const RelativeShape&) const = default;
+};
+
+/// Self attention with it is normaliser(s(q_i, k_j) + scores_ij) v + values_i.
+class RelativePosition {
+public:
+  virtual ~RelativePosition() = default;
+  /// Throws heed::Failed where it can't serve attention with these options.
+  virtual void check(const AttentionOptions&) const {}
+  /// What is added to the scores, [B, H, Tq, keys]: queries [B, H, Tq, D].
+  virtual Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const = 0;
+  /// What is added to the weighted sums, [B, H, Tq, Dv], or an empty tensor: weights [B, H, Tq, Tk].
+  virtual Tensor values(Pass&, const Tensor& /*weights*/, const Mask&) const { return {}; }
+};
+
+/// The terms of one pair of positions in plain loops, written without the engine: what tests compare with. `parameters`
+/// are the scheme's own, in the order in which it added them.
+struct RelativeArguments {
+  const Real* query;      ///< [query_width]
+  std::int64_t distance;  ///< of the key from the query: negative for one before it
+  RelativeShape shape;
+  std::int64_t head;
+  std::vector<const Real*> parameters;
+  const OptionValues* options;
+};
+struct RelativeTerms {
+  Real score = 0;
+  std::vector<Real> value;  ///< what is added to the key's value, or nothing
+};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,90 @@
+#include "autograd/relative.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t clip = 16;
+  bool values = false;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("clip", &Options::clip, "distances beyond it count as it")
+          .at_least(0).at_most(1048576).unit("positions")
+          .default_means("0: no distance of a row is beyond it, and longer rows are refused"),
+      option("values", &Options::values, "do distances have vectors that are added to values, besides those for keys?"));
+  return t;
+}
+
+std::int64_t clip_of(const Options& options, const RelativeShape& shape) {
+  return options.clip ? options.clip : std::max<std::int64_t>(shape.longest - 1, 1);
+}
+
+class Shaw : public RelativePosition {
+public:
+  Shaw(const Scope& scope, const RelativeShape& shape, const Options& options)
+      : clip_(clip_of(options, shape)), longest_(options.clip ? 0 : shape.longest),
+        factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
+        keys_(scope.weight("keys", {2 * clip_ + 1, shape.query_width})) {
+    if (options.values) values_ = scope.weight("values", {2 * clip_ + 1, shape.value_width});
+  }
+
+  Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    const std::int64_t length = std::max(keys, queries.shape[2] + mask.offset);
+    if (longest_ > 0 && length > longest_)
+      throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, where "
+                               "training's longest row ended; {} are asked for: set position.shaw.clip, and distances "
+                               "beyond it have an end's vector", longest_, length));
+    return by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), keys, mask.offset);
+  }
+  Tensor values(Pass& pass, const Tensor& weights, const Mask& mask) const override {
+    return values_ ? matmul(sum_by_distance(weights, clip_, mask.offset), pass(*values_)) : Tensor{};
+  }
+
+private:
+  std::int64_t clip_, longest_;
+  Real factor_;
+  ParameterId keys_;
+  std::optional<ParameterId> values_;
+};
+
+RelativeTerms pair(const RelativeArguments& a) {
+  const std::int64_t clip = clip_of(table().read(*a.options), a.shape);
+  const std::int64_t row = std::clamp(a.distance, -clip, clip) + clip;
+  RelativeTerms out;
+  for (std::int64_t d = 0; d < a.shape.query_width; ++d)
+    out.score += a.query[d] * a.parameters[0][row * a.shape.query_width + d];
+  out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));
+  if (a.parameters.size() > 1) {
+    const Real* value = a.parameters[1] + row * a.shape.value_width;
+    out.value.assign(value, value + a.shape.value_width);
+  }
+  return out;
+}
+
+} // namespace
+
+extern const PositionInfo position_shaw{
+    .about = {.name = "shaw",
+              .summary = "learned vectors for each distance, clipped, the same for all heads: q_i . a(j - i) / sqrt(d) is "
+                         "added to the score (and b(j - i) to the value)",
+              .paper = "Shaw, Uszkoreit and Vaswani 2018, arXiv 1803.02155",
+              .equals = "the paper's with attention.score = \"scaled_dot\"; none with vectors of zeros",
+              .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; all scores "
+                      "of a head are in memory",
+              .options = table().options(),
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat"}},
+    .has_vectors = false,
+    .make = nullptr,
+    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Shaw>(scope, shape, table().read(options)); },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL

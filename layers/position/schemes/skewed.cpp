@@ -1,0 +1,73 @@
+#include "layers/position/position.hpp"
+
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Skewed : public RelativePosition {
+public:
+  Skewed(const Scope& scope, const RelativeShape& shape)
+      : longest_(shape.longest), factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
+        weight_(scope.weight("weight", {shape.heads, shape.longest, shape.query_width})) {}
+
+  void check(const AttentionOptions& options) const override {
+    if (!options.causal || options.prefix > 1)
+      throw Failed("[position] skewed positions know distances to what is before a position only: they need "
+                   "attention.causal = true and attention.prefix = 1; shaw knows both sides");
+  }
+
+  // The products of all queries with the vectors of all distances, -(T - 1) to 0, stand in a T x T matrix. With a column
+  // put before it, its rows are one number longer than T, so that in rows of T numbers each is shifted by one against the
+  // last, and the number for distance j - i comes to stand in column j. What comes to stand behind the diagonal has no
+  // meaning.
+  Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    const Op op("position", {&queries});
+    const std::int64_t rows = queries.shape[0], heads = queries.shape[1], length = queries.shape[2];
+    op.check(mask.causal && mask.prefix <= 1 && mask.offset == 0 && keys == length,
+             "skewed positions serve causal self attention over whole rows, without a prefix; there are {} queries after "
+             "{} of {} keys", length, mask.offset, keys);
+    op.check(length <= longest_,
+             "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: shaw "
+             "with a clip has no end", longest_, length);
+    const Tensor vectors = slice(pass(weight_), 1, longest_ - length, length);
+    const Tensor products = matmul(scale(queries, factor_), transpose(vectors));
+    const Tensor padded = concat({pass.tape().zeros({rows, heads, length, 1}), products}, -1);
+    return slice(reshape(padded, {rows, heads, length + 1, length}), 2, 1, length);
+  }
+
+private:
+  std::int64_t longest_;
+  Real factor_;
+  ParameterId weight_;
+};
+
+RelativeTerms pair(const RelativeArguments& a) {
+  const Real* vector = a.parameters[0] + (a.head * a.shape.longest + a.shape.longest - 1 + a.distance) * a.shape.query_width;
+  RelativeTerms out;
+  for (std::int64_t d = 0; d < a.shape.query_width; ++d) out.score += a.query[d] * vector[d];
+  out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));
+  return out;
+}
+
+} // namespace
+
+extern const PositionInfo position_skewed{
+    .about = {.name = "skewed",
+              .summary = "learned vectors for each distance and head, for causal attention: q_i . a(j - i) / sqrt(d) is "
+                         "added to the score",
+              .paper = "Huang et al. 2018, arXiv 1809.04281 (Music Transformer), by its skewing procedure",
+              .equals = "shaw with clip = 0 and with vectors that are the same for all heads",
+              .cost = "d parameters for each position and head; 2 d operations for each pair; all scores of a head are in "
+                      "memory; no rows longer than training's",
+              .options = {},
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat"}},
+    .has_vectors = false,
+    .make = nullptr,
+    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues&)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Skewed>(scope, shape); },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,253 @@
+// Schemes that act within attention: what every one keeps to, and what single ones promise.
+#include "layers/block.hpp"
+#include "layers/position/position.hpp"
+#include "tests/layers/attention_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+RelativeShape shape_of(const Extents& e, std::int64_t longest) {
+  return {e.heads, e.query_width, e.value_width, longest};
+}
+
+// Attention of one score and normaliser, with a scheme within it.
+struct Placed {
+  Extents e;
+  LayerChoice choice;
+  OptionValues options;
+  const PositionInfo* info;
+  std::int64_t longest;
+  Weights own, weights;
+  std::unique_ptr<RelativePosition> position;
+  Attention attention;
+  Operand q, k, v;
+
+  Placed(const PositionInfo& scheme, const OptionValues& o, const Extents& extents, std::int64_t longest_row,
+         const LayerChoice& c = choice_of(score_info("scaled_dot")))
+      : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
+        position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
+        attention(weights.scope(), c, e.score()), q(e.q(), 1, {-1, 1, 0}), k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+    own.fill(6);
+    weights.fill(4);
+  }
+
+  std::vector<Real> operator()(const Mask& mask) {
+    Tape tape;
+    Pass pass = own.pass(tape);
+    return read(attention(pass, {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask,
+                                 .position = position.get()}));
+  }
+
+  // The same in plain loops, in double, for a score and a normaliser without parameters.
+  std::vector<double> naive(const Mask& mask) const {
+    std::vector<const Real*> numbers;
+    for (const auto& entry : own.parameters.entries()) numbers.push_back(own.parameters.values() + entry.offset);
+    const ScoreInfo& score = score_info(choice.attention.score);
+    const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+    std::vector<double> out;
+    for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
+      for (std::int64_t i = 0; i < e.queries; ++i) {
+        const Real* query = q.values.data() + (head * e.queries + i) * e.query_width;
+        std::vector<Real> scores;
+        std::vector<std::vector<double>> values;
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          if (!may_attend(mask, e, head / e.heads, i, j)) continue;
+          const RelativeTerms terms = info->pair({query, j - i - mask.offset, shape_of(e, longest), head % e.heads,
+                                                  numbers, &options});
+          scores.push_back(terms.score +
+                           score.pair({query, k.values.data() + (head * e.keys + j) * e.key_width, e.score(),
+                                       head % e.heads, {}, &choice.score_options, j}));
+          const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
+          values.emplace_back(value, value + e.value_width);
+          for (std::size_t d = 0; d < terms.value.size(); ++d) values.back()[d] += static_cast<double>(terms.value[d]);
+        }
+        std::vector<Real> w(scores.size());
+        normalizer.row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), choice.normalizer_options);
+        for (std::size_t d = 0; d < static_cast<std::size_t>(e.value_width); ++d) {
+          double sum = 0;
+          for (std::size_t n = 0; n < w.size(); ++n) sum += static_cast<double>(w[n]) * values[n][d];
+          out.push_back(sum);
+        }
+      }
+    return out;
+  }
+};
+
+bool serves(const RelativePosition& position, const AttentionOptions& options) {
+  try {
+    position.check(options);
+    return true;
+  } catch (const Failed&) {
+    return false;
+  }
+}
+
+void for_each_relative(const std::function<void(const PositionInfo&, const Setup&)>& use) {
+  for (const PositionInfo* info : positions())
+    if (info->make_relative)
+      for (const Setup& setup : setups(info->about)) {
+        INFO(setup.text);
+        use(*info, setup);
+      }
+}
+
+// Masks of whole rows; those that a scheme for causal attention can't serve are left out.
+std::vector<MaskCase> served_masks(const Placed& p) {
+  std::vector<MaskCase> out;
+  for (const MaskCase& mask : masks(p.e))
+    if (serves(*p.position, {.causal = false}) || (mask.mask.causal && mask.mask.prefix == 0 && mask.mask.offset == 0))
+      out.push_back(mask);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("every relative scheme equals the plain loops over pairs, under every mask it serves", "[position][contract]") {
+  for_each_relative([](const PositionInfo& info, const Setup& setup) {
+    for (const std::string normalizer : {"softmax", "sigmoid"})
+      for (const auto& [heads, length] : {std::pair{1, 1}, {2, 5}, {3, 33}}) {
+        Placed p(info, setup.options, {.heads = heads, .queries = length, .keys = length}, 40,
+                 choice_of(score_info("dot"), {}, normalizer));
+        REQUIRE_FALSE(served_masks(p).empty());
+        for (const MaskCase& mask : served_masks(p)) {
+          INFO(p.e.text() << ", " << mask.name << ", " << normalizer);
+          CHECK(distance(p(mask()), p.naive(mask())) < attention_tolerance);
+        }
+      }
+  });
+}
+
+TEST_CASE("each value of each option of a relative scheme changes its parameters or its terms", "[position][contract]") {
+  for (const PositionInfo* info : positions()) {
+    if (!info->make_relative) continue;
+    const auto outcome = [&](const OptionValues& options) {
+      Placed p(*info, options, {.heads = 2, .queries = 6, .keys = 6}, 6);
+      std::string names;
+      for (const auto& entry : p.own.parameters.entries()) names += entry.name + entry.shape.text();
+      return std::pair(names, p({.causal = true}));
+    };
+    const auto all = setups(info->about);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        INFO(all[i].text << ", against " << all[j].text);
+        CHECK(outcome(all[i].options) != outcome(all[j].options));
+      }
+  }
+}
+
+TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]") {
+  const Extents e{.heads = 2, .queries = 9, .keys = 9};
+  Placed clipped(position_info("shaw"), {{"clip", std::int64_t{2}}, {"values", true}}, e, 9);
+  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}, {"values", true}}, e, 11);  // with earlier keys
+  for (const auto& [name, width] : {std::pair{"keys", 4}, {"values", 3}}) {
+    const auto* entry = clipped.own.parameters.find(name);
+    const Real* p = clipped.own.parameters.values() + entry->offset;
+    std::vector<Real> rows;
+    for (int d = -10; d <= 10; ++d) {
+      const Real* row = p + (std::clamp(d, -2, 2) + 2) * width;
+      rows.insert(rows.end(), row, row + width);
+    }
+    whole.own.set(name, rows);
+  }
+  for (const MaskCase& mask : masks(e)) {
+    INFO(mask.name);
+    CHECK(distance(clipped(mask()), whole(mask())) < attention_tolerance);
+  }
+}
+
+TEST_CASE("the skewing procedure gives shaw's numbers without a clip", "[position][equals]") {
+  for (std::int64_t length : {1, 2, 7, 12}) {
+    const Extents e{.heads = 3, .queries = length, .keys = length};
+    Placed skewed(position_info("skewed"), {}, e, 12), shaw(position_info("shaw"), {{"clip", std::int64_t{0}}}, e, 12);
+    // Shaw's rows are distances -11 to 11, the same for all heads; skewed has -11 to 0 for each.
+    const Real* p = shaw.own.parameters.values();
+    std::vector<Real> rows;
+    for (int h = 0; h < 3; ++h) rows.insert(rows.end(), p, p + 12 * 4);
+    skewed.own.set("weight", rows);
+    for (const Mask& mask : {Mask{.causal = true}, Mask{.causal = true, .window = 2}})
+      CHECK(distance(skewed(mask), shaw(mask)) < attention_tolerance);
+  }
+}
+
+TEST_CASE("a clip extrapolates, and what has a vector for each distance refuses longer rows", "[position]") {
+  using Catch::Contains;
+  const Extents longer{.heads = 1, .queries = 9, .keys = 9};
+  CHECK_NOTHROW(Placed(position_info("shaw"), {}, longer, 4)({.causal = true}));
+  CHECK_THROWS_WITH(Placed(position_info("shaw"), {{"clip", std::int64_t{0}}}, longer, 8)({.causal = true}),
+                    Contains("8 positions") && Contains("9") && Contains("position.shaw.clip"));
+  CHECK_THROWS_WITH(Placed(position_info("skewed"), {}, longer, 8)({.causal = true}), Contains("8") && Contains("9"));
+  CHECK_NOTHROW(Placed(position_info("skewed"), {}, longer, 9)({.causal = true}));
+}
+
+TEST_CASE("skewed positions are refused where attention sees what comes after", "[position]") {
+  using Catch::Contains;
+  Placed p(position_info("skewed"), {}, {.heads = 1}, 5);
+  CHECK_THROWS_WITH(p({}), Contains("causal"));
+  CHECK_THROWS_WITH(p({.causal = true, .prefix = 2}), Contains("prefix"));
+  LayerChoice choice;
+  choice.attention.causal = false;
+  Weights w;
+  const std::shared_ptr<const RelativePosition> position = position_info("skewed").make_relative(w.scope(), {2, 2, 2, 5}, {});
+  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), choice, {.width = 4, .heads = 2, .position = position}, Init::zeros()),
+                    Contains("attention.causal = true"));
+  choice.attention.causal = true;
+  CHECK_THROWS_WITH(MultiHeadAttention(w.scope() / "cross", choice,
+                                       {.width = 4, .memory_width = 4, .heads = 2, .position = position}, Init::zeros()),
+                    Contains("self attention"));
+}
+
+TEST_CASE("blocks have relative positions of their own, or share them", "[position]") {
+  const RelativeShape shape{2, 3, 3, 5};
+  for (const PositionInfo* info : positions())
+    for (bool shared : {false, true}) {
+      INFO(info->about.name << ", shared " << shared);
+      Weights w;
+      RelativePositions positions(w.scope(), {.kind = info->about.name, .shared = shared}, {});
+      const auto first = positions.for_block(w.scope() / "blocks" / "0", shape);
+      const auto second = positions.for_block(w.scope() / "blocks" / "1", shape);
+      CHECK((first == nullptr) == (info->make_relative == nullptr));
+      if (!first) continue;
+      CHECK((first == second) == shared);
+      for (const auto& entry : w.parameters.entries())
+        CHECK(entry.name.starts_with(shared ? "position." : "blocks."));
+      if (shared)
+        CHECK_THROWS_WITH(positions.for_block(w.scope() / "blocks" / "2", {2, 4, 3, 5}),
+                          Catch::Contains("3") && Catch::Contains("4") && Catch::Contains("position.shared"));
+    }
+}
+
+TEST_CASE("multi-head attention and the block use the position that they are given", "[position]") {
+  for_each_relative([](const PositionInfo& info, const Setup& setup) {
+    Weights with, without;
+    const std::shared_ptr<const RelativePosition> position =
+        info.make_relative(with.scope() / "position", {2, 3, 3, 5}, setup.options);
+    const Block block(with.scope() / "block", {}, {.width = 6, .heads = 2, .residual_init = Init::normal(1),
+                                                   .position = position, .longest = 5});
+    with.fill(3);
+    Operand x({2, 5, 6}, 1);
+    const auto result = [&] {
+      Tape tape;
+      Pass pass = with.pass(tape);
+      return read(block(pass, x.on(tape), {}));
+    };
+    const std::vector<Real> before = result();
+    for (const auto& entry : with.parameters.entries())
+      if (entry.name.starts_with("position."))
+        std::fill_n(with.parameters.values() + entry.offset, entry.shape.size(), Real{0});
+    const std::vector<Real> zeroed = result();
+    CHECK(before != zeroed);
+
+    // With vectors of zeros it is as if there were none.
+    const Block plain(without.scope() / "block", {}, {.width = 6, .heads = 2, .residual_init = Init::normal(1)});
+    without.fill(3);
+    for (const auto& entry : without.parameters.entries()) {
+      const Real* p = with.parameters.values() + with.parameters.find(entry.name)->offset;
+      without.set(entry.name, {p, p + entry.shape.size()});
+    }
+    Tape tape;
+    Pass pass = without.pass(tape);
+    CHECK(distance(read(plain(pass, x.on(tape), {})), zeroed) < 50 * rounding);
+  });
+}
