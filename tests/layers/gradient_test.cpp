@@ -1,5 +1,6 @@
 // Gradients of every layer in every form, by inputs and parameters, against differences in double precision.
 #include "layers/block.hpp"
+#include "layers/convolution.hpp"
 #include "layers/embedding.hpp"
 #include "layers/position/position.hpp"
 #include "layers/recurrent/recurrent.hpp"
@@ -191,6 +192,17 @@ TEST_CASE("linear, embedding and the norms have the right gradient", "[gradient]
   const std::vector<std::int32_t> tokens = {4, 0, 4, 4, 1, 0};
   check_module(weights, {},
                [&](Pass& pass, const std::vector<Tensor>&) { return embed(pass, tokens.data(), {2, 3}); });
+}
+
+TEST_CASE("convolution and group norm have the right gradient", "[gradient]") {
+  for (bool bias : {true, false}) {
+    Weights weights;
+    const Convolution map(weights.scope() / "map", {.in = 2, .out = 4, .kernel = 3, .options = {2, 1}, .bias = bias});
+    const GroupNorm norm(weights.scope() / "norm", 2, 4);
+    weights.fill(1);
+    check_module(weights, {Operand({2, 2, 5, 4}, 1)},
+                 [&](Pass& pass, const std::vector<Tensor>& x) { return norm(pass, map(pass, x[0])); });
+  }
 }
 
 TEST_CASE("the feed-forward network has the right gradient with every activation", "[gradient]") {

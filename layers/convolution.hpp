@@ -1,0 +1,51 @@
+// Convolutions over images, and the norm that goes with them.
+#pragma once
+
+#include "autograd/images.hpp"
+#include "layers/module.hpp"
+
+namespace heed::HEED_REAL {
+
+/// A square kernel moved over an image (autograd/images.hpp): x [B, in, H, W] to [B, out, H', W'] with
+/// H' = (H + 2 padding - kernel) / stride + 1. `weight` [out, in, kernel, kernel], `bias` [out] (zeros at first).
+struct Convolution {
+  struct Shape {
+    std::int64_t in = 1, out = 1, kernel = 3;
+    ConvolutionOptions options{};
+    bool bias = true;
+  };
+
+  ParameterId weight, bias;
+  ConvolutionOptions options;
+  bool biased;
+
+  Convolution(const Scope& scope, const Shape& shape)
+      : weight(scope.weight("weight", {shape.out, shape.in, shape.kernel, shape.kernel})), options(shape.options),
+        biased(shape.bias) {
+    if (biased) bias = scope.add("bias", {shape.out}, Init::zeros());
+  }
+
+  Tensor operator()(Pass& pass, const Tensor& x) const {
+    if (!biased) return conv2d(x, pass(weight), nullptr, options);
+    const Tensor b = pass(bias);
+    return conv2d(x, pass(weight), &b, options);
+  }
+};
+
+/// Normalisation of groups of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at one,
+/// `bias` at zero. No statistics of the batch, which would make rows see each other.
+struct GroupNorm {
+  ParameterId gain, bias;
+  std::int64_t groups;
+
+  GroupNorm(const Scope& scope, std::int64_t group_count, std::int64_t channels)
+      : gain(scope.add("weight", {channels}, Init::constant(1))), bias(scope.add("bias", {channels}, Init::zeros())),
+        groups(group_count) {
+    if (groups < 1 || channels % groups != 0)
+      throw Failed(fmt::format("[group_norm] {} groups do not divide {} channels", groups, channels));
+  }
+
+  Tensor operator()(Pass& pass, const Tensor& x) const { return group_norm(x, groups, pass(gain), pass(bias)); }
+};
+
+} // namespace heed::HEED_REAL

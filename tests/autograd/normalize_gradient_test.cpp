@@ -1,0 +1,62 @@
+// Gradients of what turns scores into weights, and of numbers by distance, against differences, in double.
+#include "autograd/normalize.hpp"
+#include "autograd/relative.hpp"
+#include "tests/autograd/gradients.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+const std::int32_t lengths[] = {3, 0};
+const std::vector<std::uint8_t> allowed = {1, 0, 0, 1, 1, /**/ 0, 0, 0, 0, 0, /**/ 0, 1, 1, 0, 1};
+const std::vector<Mask> masks = {{},
+                                 {.causal = true},
+                                 {.causal = true, .prefix = 3},
+                                 {.window = 1},
+                                 {.lengths = lengths},
+                                 {.allowed = allowed.data()},
+                                 {.causal = true, .offset = 1, .window = 2, .lengths = lengths, .allowed = allowed.data()}};
+
+} // namespace
+
+TEST_CASE("sparsemax and sigmoid have the right gradient under every mask", "[gradient]") {
+  for (std::size_t m = 0; m < masks.size(); ++m) {
+    const std::string mask = ", mask " + std::to_string(m);
+    check_views("sparsemax" + mask, {2, 2, 3, 5}, {}, [&](const Tensor& x) { return sparsemax(x, masks[m]); });
+    check_views("masked_sigmoid" + mask, {2, 2, 3, 5}, {}, [&](const Tensor& x) { return masked_sigmoid(x, masks[m], {}); });
+  }
+  check_views("sparsemax of many", {1, 1, 3, 40}, {-1, 1, 0}, [](const Tensor& x) { return sparsemax(x, {}); });
+  check_views("masked_sigmoid with a bias", {1, 1, 3, 17}, {}, [](const Tensor& x) { return masked_sigmoid(x, {}, Real(0.3)); });
+}
+
+TEST_CASE("hardmax has masked softmax's gradient under every mask", "[gradient]") {
+  for (const Mask& mask : masks) {
+    Operand x({2, 2, 3, 5}, 1);
+    const std::vector<Real> along = draw(x.shape.size(), 2);
+    const auto gradient = [&](const std::function<Tensor(const Tensor&, const Mask&)>& function) {
+      Tape tape;
+      x.gradient.assign(x.gradient.size(), Real(7));
+      tape.backward(sum(mul(function(x.on(tape), mask), tape.copy(along.data(), x.shape))));
+      return x.gradient;
+    };
+    const std::vector<Real> found = gradient(hardmax), expected = gradient(masked_softmax);
+    double worst = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected[i]));
+    CHECK(worst < 1e-14);
+  }
+}
+
+TEST_CASE("numbers by distance have the right gradient, and each operation is the other's", "[gradient]") {
+  for (std::int64_t clip : {0, 1, 3, 9})
+    for (std::int64_t offset : {0, 2}) {
+      const std::string what = fmt::format("clip {}, offset {}", clip, offset);
+      check_views("by_distance, " + what, {2, 3, 2 * clip + 1}, {}, [=](const Tensor& p) { return by_distance(p, 5, offset); });
+      check_views("sum_by_distance, " + what, {2, 3, 5}, {}, [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
+    }
+  Tape tape;
+  Operand p({1, 3}, {10, 20, 30});
+  CHECK(read(by_distance(p.on(tape), 4, 1)) == std::vector<Real>{10, 20, 30, 30});
+  Operand w({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(read(sum_by_distance(w.on(tape), 1, 1)) == std::vector<Real>{1, 2, 7, 11, 7, 8});
+}
