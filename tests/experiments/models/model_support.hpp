@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/models/model.hpp"
+#include "layers/position/position.hpp"
 #include "tests/experiments/config/config_support.hpp"
 #include "tests/layers/layer_support.hpp"
 
@@ -66,9 +67,10 @@ inline std::vector<std::vector<std::string>> spread() {
   each("position.kind");
   each("block.activation");
   each("model.embedding_scale");
-  for (const std::string& kind : find_option("position.kind")->words) {
-    if (kind == "none") continue;
-    each("position.concat", {"position.kind=" + kind, "position.combine=concat", "position.width=2"});
+  for (const PositionInfo* info : positions()) {
+    if (info->make_relative) out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
+    if (info->has_vectors)
+      each("position.concat", {"position.kind=" + info->about.name, "position.combine=concat", "position.width=2"});
   }
   for (const std::string& residual : find_option("block.residual")->words)
     for (const std::string norm : {"pre", "post"})
@@ -82,6 +84,17 @@ inline std::vector<std::vector<std::string>> spread() {
     if (std::count(assignments.begin(), assignments.end(), "position.concat=widen"))
       assignments.push_back("model.tied_embeddings=false");
   return out;
+}
+
+/// Is there no such model? Only positions that look back may say so, of a model that is not causal.
+inline bool refused(const std::vector<std::string>& assignments) {
+  try {
+    TestModel m(assignments);
+    return false;
+  } catch (const Failed& e) {
+    CHECK_THAT(e.what(), Catch::Contains("[position]") && Catch::Contains("attention.causal = true"));
+    return true;
+  }
 }
 
 inline std::string listed(const std::vector<std::string>& assignments) {

@@ -18,7 +18,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
 };
 
 // There is nothing to change an option to that has one word only.
-bool has_one_word(const Option& option) { return option.words.size() == 1; }
+bool has_one_word(const Option& option) { return option.type == OptionType::text && option.words.size() == 1; }
 
 // Everything that a run gives, to the last bit: what it measured, its last checkpoint, and the test split's metrics.
 std::string results(const Config& c) {
@@ -172,6 +172,7 @@ TEST_CASE("every option changes the run, or, where it says so, none of its bits"
 }
 
 TEST_CASE("every option of a block changes the run when one block has another value", "[training][options]") {
+  // The first: what the last block makes of early positions may count for nothing, where no target stands there.
   const std::string plain = results(config(tiny_decoder));
   int tried = 0;
   for (const std::string& key : all_keys()) {
@@ -184,7 +185,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
       needed += a.substr(0, equals) + " = \"" + a.substr(equals + 1) + "\"\n";
     }
     const auto with_override = [&](const std::string& lines) {
-      return config(tiny_decoder + "[[block.override]]\nlayers = [1]\n" + lines);
+      return config(tiny_decoder + "[[block.override]]\nlayers = [0]\n" + lines);
     };
     if (!needed.empty()) base = results(with_override(needed));
     for (const Value& value : clearly_other(*find_option(key))) {
