@@ -57,9 +57,9 @@ def attention_by_itself(place):
     assert printed.split() == stated.text.split(), f"{stated.place} states\n{stated.text}but it printed\n{printed}"
 
 
-# ---- the sixth score -------------------------------------------------------------------------------------------------
+# ---- the guide's score -------------------------------------------------------------------------------------------------
 
-def with_sixth_score(place):
+def with_guide_score(place):
     """A copy of the sources with the guide's file and word; returns the names of the files that differ."""
     copy = place / "sources"
     for folder in ("autograd", "layers", "experiments"):
@@ -82,9 +82,9 @@ def with_sixth_score(place):
     return copy
 
 
-def build_sixth_score(place):
+def build_guide_score(place):
     """What changes with one file and one word is compiled; everything else is taken from the finished build."""
-    other = build.setup_like(with_sixth_score(place), place / "other")
+    other = build.setup_like(with_guide_score(place), place / "other")
     objects = other.objects(r"layers/liblayers_f(32|64)\.a\.p/.*(gaussian|scores_table)\.cpp\.o$")
     assert len(objects) == 4, f"two sources in two precisions, but these are built: {objects}"
     other.ninja(*objects)
@@ -163,13 +163,13 @@ def main():
             xor_learns(place)
         with points.point("the guide's attention layer by itself prints what the guide states"):
             attention_by_itself(place)
-        with points.point("the guide's sixth score needs one new file and one word"):
-            objects = build_sixth_score(place)
+        with points.point("the guide's score needs one new file and one word"):
+            objects = build_guide_score(place)
             heed = build.link_with("heed", objects, place / "heed")
-        with points.point("the sixth score is known to `heed variants`, configs and sweeps"):
+        with points.point("the guide's score is known to `heed variants`, configs and sweeps"):
             known_everywhere(heed, place)
         for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
-            with points.point(f"the sixth score passes every test that layers have, in {precision}"):
+            with points.point(f"the guide's score passes every test that layers have, in {precision}"):
                 passes_layer_tests(tests, [path for path in objects if f"_{precision}." in str(path)], place)
         at = desk(place / "desk")
         for document in every_document:
