@@ -62,7 +62,7 @@ struct Windows {
     each_run(
         [&](std::int64_t to, std::int64_t from, std::int64_t n) {
           if (stride == 1)
-            map(n, [&](std::int64_t j, int m) { store(image + to + j, load(image + to + j, m) + load(matrix + from + j, m), m); });
+            map(n, [&](std::int64_t j, int m) { deposit(image + to + j, load(matrix + from + j, m), false, m); });
           else
             for (std::int64_t j = 0; j < n; ++j) image[to + j * stride] += matrix[from + j];
         },

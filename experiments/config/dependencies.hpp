@@ -11,7 +11,8 @@
 
 namespace heed {
 
-/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or, if `unless`, is none of them.
+/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or, if
+/// `unless`, is none of them.
 struct Dependency {
   std::string option;
   std::string on;

@@ -117,14 +117,16 @@ TEST_CASE("multi-head attention has the right gradient: self, cross, and with a 
         LayerChoice choice = choice_of(*score);
         choice.attention.head_width = head_width;
         Weights own;
-        const MultiHeadAttention self(own.scope(), choice, {.width = 4, .memory_width = 0, .heads = 2, .bias = bias, .longest = 4},
+        const MultiHeadAttention self(own.scope(), choice,
+                                      {.width = 4, .memory_width = 0, .heads = 2, .bias = bias, .longest = 4},
                                       Init::normal(1));
         own.fill(6);
         check_module(own, {Operand({1, 4, 4}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
           return self(pass, x[0], {.causal = true});
         });
         Weights other;
-        const MultiHeadAttention cross(other.scope(), choice, {.width = 4, .memory_width = 3, .heads = 2, .bias = bias, .longest = 5},
+        const MultiHeadAttention cross(other.scope(), choice,
+                                       {.width = 4, .memory_width = 3, .heads = 2, .bias = bias, .longest = 5},
                                        Init::normal(1));
         other.fill(7);
         check_module(other, {Operand({2, 2, 4}, 1, moderate), Operand({2, 5, 3}, 2, moderate)},

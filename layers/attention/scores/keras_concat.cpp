@@ -51,7 +51,8 @@ Real pair(const PairArguments& a) {
 
 extern const ScoreInfo score_keras_concat{
     .about = {.name = "keras_concat",
-              .summary = "s(q, k) = c sum_d tanh(a (q_d + k_d)), with c and a learned for each head (a = 1 without use_scale)",
+              .summary = "s(q, k) = c sum_d tanh(a (q_d + k_d)), with c and a learned for each head (a = 1 without "
+                         "use_scale)",
               .paper = "keras.layers.Attention with score_mode = \"concat\"",
               .equals = "additive with Wq = Wk = a identity and v = c",
               .cost = "one parameter for each head (use_scale: two); about 3 d operations and d tanh for each pair",
