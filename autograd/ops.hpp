@@ -80,7 +80,8 @@ Tensor transpose(const Tensor& x, int axis = -2, int other = -1);
 /// `length` entries of an axis from `begin` on; a view.
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t length);
 /// Tensors one after the other along an axis; the other extents must be the same.
-Tensor concat(const std::vector<Tensor>& parts, int axis);
+Tensor concat(std::span<const Tensor> parts, int axis);
+Tensor concat(std::initializer_list<Tensor> parts, int axis);
 /// x without gaps in memory: x itself where it has none.
 Tensor contiguous(const Tensor& x);
 /// An axis of extent 1 put before `axis`; a view.

@@ -42,14 +42,17 @@ Into product_into(const Tensor& x, const Tensor& y) {
   return d;
 }
 
-// x seen as one matrix of rows, where its leading axes leave no gap between rows.
+// x seen as one matrix of rows, where its leading axes leave no gap between rows. The strides of axes of one entry do not
+// matter.
 bool rows_of(const Tensor& x, Matrix& m) {
-  std::int64_t rows = 1;
+  std::int64_t rows = 1, row_stride = x.stride[-2];
   for (int i = x.rank() - 2; i >= 0; --i) {
-    if (x.shape[i] != 1 && x.stride[i] != x.stride[-2] * rows) return false;
+    if (x.shape[i] == 1) continue;
+    if (rows == 1) row_stride = x.stride[i];
+    else if (x.stride[i] != row_stride * rows) return false;
     rows *= x.shape[i];
   }
-  m = {x.data, rows, x.shape[-1], x.stride[-2], x.stride[-1]};
+  m = {x.data, rows, x.shape[-1], row_stride, x.stride[-1]};
   return m.column_stride == 1 || m.columns == 1;
 }
 

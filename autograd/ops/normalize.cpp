@@ -1,5 +1,6 @@
 #include "autograd/normalize.hpp"
 
+#include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/pack.hpp"
 
 #include <algorithm>
@@ -128,7 +129,7 @@ Tensor masked_sigmoid(const Tensor& x, const Mask& mask, std::optional<Real> bia
       [bias](const Real* s, Real* w, std::int64_t n, Real*) {
         const Real shift = bias.value_or(-std::log(static_cast<Real>(n)));
         map(n, [&](std::int64_t j, int m) {
-          store(w + j, Real{1} / (Real{1} + xsimd::exp(-(load(s + j, m) + shift))), m);
+          store(w + j, logistic(load(s + j, m) + shift), m);
         });
       },
       [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
@@ -149,7 +150,7 @@ Tensor hardmax(const Tensor& x, const Mask& mask) {
       },
       [](const Real* s, const Real*, const Real* dw, Real* dx, std::int64_t n, Real* p) {
         const Real top = largest(s, n);
-        map(n, [&](std::int64_t j, int m) { store(p + j, xsimd::exp(load(s + j, m) - top), m); });
+        map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
         Real total = 0, along = 0;
         for (std::int64_t j = 0; j < n; ++j) {
           total += p[j];

@@ -1,5 +1,6 @@
 #include "autograd/recurrent.hpp"
 
+#include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/pack.hpp"
 #include "autograd/kernels/panels.hpp"
@@ -9,8 +10,6 @@
 namespace heed::HEED_REAL {
 
 namespace {
-
-Pack logistic(const Pack& x) { return Real{1} / (Real{1} + xsimd::exp(-x)); }
 
 // One row of one step. A cell keeps `kept` vectors of H numbers for its backward pass.
 struct RowForward {
@@ -33,7 +32,7 @@ struct Srn {
 
   static void forward(const RowForward& s, std::int64_t width) {
     map(width, [&](std::int64_t i, int n) {
-      store(s.next_h + i, xsimd::tanh(load(s.x + i, n) + load(s.product + i, n)), n);
+      store(s.next_h + i, tanh_of(load(s.x + i, n) + load(s.product + i, n)), n);
     });
   }
   // `after` is the state after the step: what tanh gave.
@@ -57,7 +56,7 @@ struct Gru {
       const Pack r = logistic(load(x + i, m) + load(p + i, m));
       const Pack z = logistic(load(x + width + i, m) + load(p + width + i, m));
       const Pack seen = load(p + 2 * width + i, m) + load(s.bias + i, m);
-      const Pack n = xsimd::tanh(load(x + 2 * width + i, m) + r * seen);
+      const Pack n = tanh_of(load(x + 2 * width + i, m) + r * seen);
       store(s.next_h + i, n + z * (load(s.h + i, m) - n), m);
       store(kept + i, r, m);
       store(kept + width + i, z, m);
@@ -87,8 +86,8 @@ struct Lstm {
     Real* kept = s.kept;
     map(width, [&](std::int64_t j, int n) {
       const auto sum = [&](int gate) { return load(s.x + gate * width + j, n) + load(s.product + gate * width + j, n); };
-      const Pack i = logistic(sum(0)), f = logistic(sum(1)), g = xsimd::tanh(sum(2)), o = logistic(sum(3));
-      const Pack c = f * load(s.c + j, n) + i * g, t = xsimd::tanh(c);
+      const Pack i = logistic(sum(0)), f = logistic(sum(1)), g = tanh_of(sum(2)), o = logistic(sum(3));
+      const Pack c = f * load(s.c + j, n) + i * g, t = tanh_of(c);
       store(s.next_c + j, c, n);
       store(s.next_h + j, o * t, n);
       store(kept + j, i, n);

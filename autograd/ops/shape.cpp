@@ -106,7 +106,11 @@ Tensor unsqueeze(const Tensor& x, int axis) {
   return y;
 }
 
-Tensor concat(const std::vector<Tensor>& parts, int axis) {
+Tensor concat(std::initializer_list<Tensor> parts, int axis) {
+  return concat(std::span<const Tensor>(parts.begin(), parts.size()), axis);
+}
+
+Tensor concat(std::span<const Tensor> parts, int axis) {
   if (parts.empty()) throw Failed("[concat] there is nothing to put together");
   Tensor out{};
   std::int64_t begin = 0;
