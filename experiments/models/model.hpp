@@ -14,8 +14,8 @@ namespace heed::HEED_REAL {
 class Model {
 public:
   virtual ~Model() = default;
-  /// language_model: [rows, length, vocabulary], the next token's logits at each position; classification:
-  /// [rows, classes].
+  /// language_model: [rows, length, classes], the next token's logits at each position; sequence_to_sequence:
+  /// [rows, output_length, classes], the same after each of the batch's outputs; the other forms: [rows, classes].
   virtual Tensor logits(Pass& pass, const Batch& batch) const = 0;
 };
 

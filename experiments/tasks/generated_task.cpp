@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/tasks/example_row.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -59,7 +60,9 @@ public:
   }
 
   std::string refuses(Form form) const override {
-    if (form == Form::language_model || generator_.labels > 0) return {};
+    if (form == Form::image_classification)
+      return fmt::format("the task {} has tokens, and the model looks at images; use a task of images", generator_.name);
+    if (form != Form::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
                        "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
                        "modular_addition",
@@ -69,8 +72,18 @@ public:
   TaskShape shape(Form form) const override {
     const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
     if (form == Form::classification) return {vocabulary, generator_.longest_input, generator_.labels};
+    if (form == Form::sequence_to_sequence)
+      return {.vocabulary = vocabulary + 2,
+              .length = generator_.longest_input,
+              .classes = vocabulary + 2,
+              .output_length = generator_.longest_output + 1,
+              .begin = begin(),
+              .end = end(),
+              .shared_vocabulary = true,
+              .varied = true};
     const std::int64_t separators = generator_.separator ? 1 : 0;
-    return {vocabulary, generator_.longest_input + separators + generator_.longest_output - 1, vocabulary};
+    const std::int64_t length = generator_.longest_input + separators + generator_.longest_output - 1;
+    return {.vocabulary = vocabulary, .length = length, .classes = vocabulary, .shared_vocabulary = true};
   }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
@@ -110,6 +123,17 @@ public:
     return text;
   }
 
+  std::string decode_output(Form form, std::span<const std::int32_t> tokens) const override {
+    if (form == Form::classification) {
+      std::vector<std::int32_t> labels(tokens.begin(), tokens.end());
+      for (std::int32_t& label : labels) label += generator_.first_label;
+      return decode(labels);
+    }
+    if (form != Form::sequence_to_sequence) return decode(tokens);
+    if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
+    return decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
+  }
+
   std::vector<std::int32_t> encode(std::string_view text) const override {
     constexpr std::string_view space = " \t\r\n";
     std::vector<std::int32_t> tokens;
@@ -122,6 +146,10 @@ public:
   }
 
 private:
+  // The form sequence_to_sequence has two tokens after the words.
+  std::int32_t begin() const { return static_cast<std::int32_t>(generator_.words.size()); }
+  std::int32_t end() const { return begin() + 1; }
+
   ExampleList& list(Split split) { return lists_[static_cast<std::size_t>(split)]; }
   const ExampleList& list(Split split) const { return lists_[static_cast<std::size_t>(split)]; }
   std::int64_t wanted(Split split) const { return wanted_[static_cast<std::size_t>(split)]; }
@@ -165,23 +193,12 @@ private:
 
   void write(Form form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
              std::int64_t at) const {
-    const bool separated = form == Form::language_model && generator_.separator;
-    const auto prompt = static_cast<std::int64_t>(input.size()) + (separated ? 1 : 0);
-    const auto outputs = static_cast<std::int64_t>(output.size());
-    const std::int64_t length = prompt + (form == Form::language_model ? outputs - 1 : 0);
-    if (at < 0 || at >= batch.rows || length > batch.length)
-      throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]",
-                               generator_.name, length, at, batch.rows, batch.length));
-    const std::int64_t row = at * batch.length;
-    auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
-    if (separated) *token++ = *generator_.separator;
-    if (form == Form::language_model) {
-      std::copy_n(output.begin(), outputs - 1, token);
-      std::copy_n(output.begin(), outputs, batch.targets.begin() + row + prompt - 1);
-    } else {
-      batch.targets[static_cast<std::size_t>(at)] = output[0] - generator_.first_label;
-    }
-    batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
+    write_example({.task = generator_.name,
+                   .separator = generator_.separator.value_or(no_token),
+                   .begin = begin(),
+                   .end = form == Form::sequence_to_sequence ? end() : no_token,
+                   .first_label = generator_.first_label},
+                  form, input, output, batch, at);
   }
 
   std::int32_t token_of(const std::string& word) const {

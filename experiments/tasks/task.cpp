@@ -6,17 +6,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace heed {
 
-void Batch::reset(std::int64_t new_rows, std::int64_t new_length, Form form) {
+namespace {
+
+/// Rows of `from` numbers become rows of their first `to`.
+void shorten_rows(std::vector<std::int32_t>& rows, std::int64_t from, std::int64_t to) {
+  const auto count = static_cast<std::int64_t>(rows.size()) / from;
+  for (std::int64_t r = 1; r < count; ++r) std::copy_n(rows.begin() + r * from, to, rows.begin() + r * to);
+  rows.resize(static_cast<std::size_t>(count * to));
+}
+
+std::int64_t longest(const std::vector<std::int32_t>& lengths) {
+  return lengths.empty() ? 1 : std::max(1, std::ranges::max(lengths));
+}
+
+} // namespace
+
+void Batch::reset(std::int64_t new_rows, const TaskShape& shape, Form new_form) {
   rows = new_rows;
-  length = new_length;
+  form = new_form;
+  const bool has_images = form == Form::image_classification, has_outputs = form == Form::sequence_to_sequence;
+  length = has_images ? 0 : shape.length;
+  output_length = has_outputs ? shape.output_length : 0;
+  image = has_images ? shape.image : ImageShape{};
   const auto row_count = static_cast<std::size_t>(rows);
   const auto token_count = static_cast<std::size_t>(rows * length);
+  const auto output_count = static_cast<std::size_t>(rows * output_length);
   tokens.assign(token_count, 0);
-  lengths.assign(row_count, 0);
-  targets.assign(form == Form::language_model ? token_count : row_count, ignored);
+  lengths.assign(has_images ? 0 : row_count, 0);
+  outputs.assign(output_count, 0);
+  output_lengths.assign(has_outputs ? row_count : 0, 0);
+  images.assign(static_cast<std::size_t>(rows * image.size()), 0.0F);
+  targets.assign(form == Form::language_model ? token_count : has_outputs ? output_count : row_count, ignored);
+}
+
+void Batch::reset(std::int64_t new_rows, std::int64_t new_length, Form new_form) {
+  TaskShape shape;
+  shape.length = new_length;
+  reset(new_rows, shape, new_form);
+}
+
+void Batch::trim() {
+  if (const std::int64_t kept = longest(lengths); kept < length) {
+    shorten_rows(tokens, length, kept);
+    if (form == Form::language_model) shorten_rows(targets, length, kept);
+    length = kept;
+  }
+  if (const std::int64_t kept = longest(output_lengths); kept < output_length) {
+    shorten_rows(outputs, output_length, kept);
+    shorten_rows(targets, output_length, kept);
+    output_length = kept;
+  }
+}
+
+std::int64_t Batch::real_tokens() const {
+  if (form == Form::image_classification) return rows;
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) +
+         std::accumulate(output_lengths.begin(), output_lengths.end(), std::int64_t{0});
 }
 
 std::unique_ptr<Task> make_task(const Config& config) {

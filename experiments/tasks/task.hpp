@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -18,28 +19,65 @@ enum class Split { train, validation, test };
 /// How a model sees a task's examples.
 /// - language_model: input and output in one row, each position predicts the next token; positions whose next token
 ///   is not part of the output have the target `ignored`. What is predicted last is a target only, not a token.
+/// - sequence_to_sequence: the input in a row, and the output in another. A decoder reads the output one place late,
+///   after a token that begins it (teacher forcing), and predicts it with a token that ends it.
 /// - classification: the input in a row, one class for the whole row.
-enum class Form { language_model, classification };
+/// - image_classification: an image, and its class.
+enum class Form { language_model, sequence_to_sequence, classification, image_classification };
 
 /// The target of a position that does not count.
 inline constexpr std::int32_t ignored = -1;
 
-/// Rows of examples, padded on the right to a common length.
-struct Batch {
-  std::int64_t rows = 0, length = 0;
-  std::vector<std::int32_t> tokens;   ///< [rows, length]; padding holds token 0
-  std::vector<std::int32_t> lengths;  ///< [rows]: how many tokens of the row are real
-  std::vector<std::int32_t> targets;  ///< language_model: [rows, length]; classification: [rows]
-
-  /// Sets the shape, and fills with padding and `ignored`. Allocates only when it grows.
-  void reset(std::int64_t rows, std::int64_t length, Form form);
+/// The size of an image; all 0 where a task has none.
+struct ImageShape {
+  std::int64_t channels = 0, height = 0, width = 0;
+  std::int64_t size() const { return channels * height * width; }
+  bool operator==(const ImageShape&) const = default;
 };
 
 /// What a model must be made for.
 struct TaskShape {
-  std::int64_t vocabulary = 0;  ///< token ids are 0 .. vocabulary - 1
-  std::int64_t length = 0;      ///< of the longest row
-  std::int64_t classes = 0;     ///< of the output: the vocabulary (language_model) or the classes (classification)
+  std::int64_t vocabulary = 0;     ///< ids of the input's tokens are 0 .. vocabulary - 1
+  std::int64_t length = 0;         ///< of the longest row of tokens
+  /// What is predicted: the output's tokens, with begin and end (language_model, sequence_to_sequence), or the classes.
+  std::int64_t classes = 0;
+  std::int64_t output_length = 0;  ///< sequence_to_sequence: of the longest row of outputs, its begin token included
+  std::int32_t begin = -1, end = -1;  ///< the output tokens that begin and end an output; -1: there is none
+  bool shared_vocabulary = false;  ///< a token means the same in input and output, so that embeddings can be tied
+  /// Batches are cut to their longest row (`Batch::trim`). Bits depend on it, so a task that goes without stays without.
+  bool varied = false;
+  ImageShape image = {};           ///< image_classification
+};
+
+/// Rows of examples, padded on the right to a common length.
+struct Batch {
+  std::int64_t rows = 0, length = 0, output_length = 0;
+  Form form = Form::language_model;
+  std::vector<std::int32_t> tokens;   ///< [rows, length]; padding holds token 0. image_classification: empty
+  std::vector<std::int32_t> lengths;  ///< [rows]: how many tokens of the row are real. image_classification: empty
+  /// language_model: [rows, length]; sequence_to_sequence: [rows, output_length]: the output, then the end token;
+  /// else [rows].
+  std::vector<std::int32_t> targets;
+
+  /// sequence_to_sequence: [rows, output_length]: the begin token, then the output; padding holds token 0.
+  std::vector<std::int32_t> outputs;
+  std::vector<std::int32_t> output_lengths;  ///< [rows]: how many of the row's outputs, and of its targets, are real
+
+  ImageShape image;
+  std::vector<float> images;          ///< image_classification: [rows, channels, height, width], about 0 on the mean
+
+  /// Sets the shape to that of the task's longest rows, and fills with padding and `ignored`. Allocates only when it
+  /// grows.
+  void reset(std::int64_t rows, const TaskShape& shape, Form form);
+  /// The same for the forms that need no more of a shape than the length: language_model and classification.
+  void reset(std::int64_t rows, std::int64_t length, Form form);
+
+  /// Cuts `length` and `output_length` to the longest row that is there (at least 1), and moves the rows together.
+  /// Allocates nothing.
+  void trim();
+
+  /// What a step has worked through: real tokens of input and output; an image counts as one.
+  std::int64_t real_tokens() const;
 };
 
 class Task {
@@ -68,8 +106,11 @@ public:
 
   /// Text for tokens, for people and for `heed generate`: characters, or words with spaces between.
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
-  /// Tokens for text; throws heed::Refused that names what is not in the vocabulary.
+  /// Tokens of an input for text; throws heed::Refused that names what is not in the vocabulary.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  /// Text for what a model of this form puts out: sequence_to_sequence: the tokens up to the first that ends an output,
+  /// without the one that begins it; classification: the classes' names; language_model: as `decode`.
+  virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
 };
 
 /// A task's entry in the registry; the record stands in the task's own file under experiments/tasks/kinds/.

@@ -6,7 +6,8 @@ namespace heed {
 const Engine& engine(const Config& config) { return config.float64() ? f64::engine_table() : f32::engine_table(); }
 
 bool has_sequence_accuracy(const Config& config) {
-  return f32::model_info(config.model.kind).form == Form::language_model && config.data.path.empty();
+  const Form form = f32::model_info(config.model.kind).form;
+  return form == Form::sequence_to_sequence || (form == Form::language_model && config.data.path.empty());
 }
 
 std::vector<MetricInfo> metrics_of(const Config& config) {

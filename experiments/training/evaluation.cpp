@@ -79,8 +79,9 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     Tape& tape = *tapes[static_cast<std::size_t>(worker)];
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     const std::int64_t first = piece * rows_per_piece, n = std::min(rows_per_piece, rows - first);
-    batch.reset(n, run.shape.length, run.form);
+    batch.reset(n, run.shape, run.form);
     for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+    if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
     scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch);
     tape.rewind();

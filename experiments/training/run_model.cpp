@@ -22,9 +22,10 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
 
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
                          std::int64_t first, std::int64_t rows, Batch& batch) {
-  batch.reset(rows, run.shape.length, run.form);
+  batch.reset(rows, run.shape, run.form);
   for (std::int64_t i = 0; i < rows; ++i)
     task.training_row(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+  if (run.shape.varied) batch.trim();
 }
 
 std::int64_t counted_targets(const Batch& batch) {

@@ -52,7 +52,7 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
   std::int64_t targets = 0;
   for (std::size_t s = 0; s < batches_.size(); ++s) {
     targets += counts_[s];
-    for (std::int32_t n : batches_[s].lengths) result.tokens += n;
+    result.tokens += batches_[s].real_tokens();
   }
   divisor_ = static_cast<double>(std::max<std::int64_t>(targets, 1));
   workers_.run(shards, [&](int job, int worker) {

@@ -70,7 +70,7 @@ public:
 
   TaskShape shape(Form) const override {
     const auto vocabulary = static_cast<std::int64_t>(text_.alphabet.size());
-    return {vocabulary, block_, vocabulary};
+    return {.vocabulary = vocabulary, .length = block_, .classes = vocabulary, .shared_vocabulary = true};
   }
 
   void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,

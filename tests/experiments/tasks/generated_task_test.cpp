@@ -120,6 +120,40 @@ TEST_CASE("an example in its shortest words", "[tasks]") {
   CHECK((words[5] == words[0] || words[5] == words[2]));
 }
 
+TEST_CASE("sequence to sequence: the same examples, with the output read one place late and ended", "[tasks]") {
+  constexpr Form s2s = Form::sequence_to_sequence;
+  for (const Config& config : generated_configs()) {
+    INFO(config.task.kind);
+    const auto task = make_task(config);
+    REQUIRE(task->refuses(s2s).empty());
+    const TaskShape shape = task->shape(s2s);
+    const TaskShape words = task->shape(Form::language_model);
+    CHECK(shape.vocabulary == words.vocabulary + 2);
+    CHECK(shape.classes == shape.vocabulary);
+    CHECK(shape.shared_vocabulary);
+    CHECK(std::set<std::int64_t>{shape.begin, shape.end} ==
+          std::set<std::int64_t>{words.vocabulary, words.vocabulary + 1});
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i < task->evaluation_rows(s2s, Split::validation); ++i) {
+      Batch batch;
+      batch.reset(1, shape, s2s);
+      task->evaluation_row(s2s, Split::validation, i, batch, 0);
+      batch.trim();
+      longest = std::max(longest, batch.output_length);
+      REQUIRE(batch.output_lengths[0] == batch.output_length);
+      CHECK(batch.outputs.front() == shape.begin);
+      CHECK(batch.targets.back() == shape.end);
+      CHECK(std::equal(batch.outputs.begin() + 1, batch.outputs.end(), batch.targets.begin()));
+      auto prompt = prompt_of(*task, evaluation_row(*task, Form::language_model, Split::validation, i));
+      CHECK(task->decode_output(s2s, batch.targets) == answer(config.task.kind, prompt));
+      CHECK(task->decode_output(s2s, batch.outputs) == answer(config.task.kind, prompt));
+      if (prompt.back() == "|" || prompt.back() == "=") prompt.pop_back();
+      CHECK(task->decode(batch.tokens) == joined(prompt));
+    }
+    CHECK(longest == shape.output_length);
+  }
+}
+
 TEST_CASE("a classifier sees the same examples, with the answer as its label", "[tasks]") {
   for (const Config& config : generated_configs()) {
     const auto task = make_task(config);

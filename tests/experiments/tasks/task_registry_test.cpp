@@ -52,3 +52,66 @@ TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its 
   CHECK(batch.tokens.data() == tokens);
   CHECK(batch.targets.data() == targets);
 }
+
+TEST_CASE("a batch of sequence to sequence has rows of outputs, and one of images has images only", "[tasks]") {
+  Batch batch;
+  batch.reset(2, TaskShape{.length = 3, .output_length = 4}, Form::sequence_to_sequence);
+  CHECK(batch.form == Form::sequence_to_sequence);
+  CHECK(batch.tokens == std::vector<std::int32_t>(6, 0));
+  CHECK(batch.outputs == std::vector<std::int32_t>(8, 0));
+  CHECK(batch.targets == std::vector<std::int32_t>(8, ignored));
+  CHECK(batch.output_lengths == std::vector<std::int32_t>(2, 0));
+
+  batch.reset(2, TaskShape{.length = 9, .image = {3, 4, 5}}, Form::image_classification);
+  CHECK(batch.images == std::vector<float>(120, 0.0F));
+  CHECK(batch.targets == std::vector<std::int32_t>(2, ignored));
+  CHECK(batch.image == ImageShape{3, 4, 5});
+  CHECK(batch.length == 0);
+  CHECK(batch.tokens.empty());
+  CHECK(batch.outputs.empty());
+  CHECK(batch.real_tokens() == 2);
+}
+
+TEST_CASE("trimming cuts each kind of row to the longest that is there, and takes no memory", "[tasks]") {
+  Batch batch;
+  batch.reset(3, TaskShape{.length = 5, .output_length = 4}, Form::sequence_to_sequence);
+  batch.tokens = {1, 2, 0, 0, 0, 3, 4, 5, 0, 0, 6, 0, 0, 0, 0};
+  batch.lengths = {2, 3, 1};
+  batch.outputs = {9, 1, 0, 0, 9, 0, 0, 0, 9, 2, 0, 0};
+  batch.targets = {1, 8, ignored, ignored, 8, ignored, ignored, ignored, 2, 8, ignored, ignored};
+  batch.output_lengths = {2, 1, 2};
+  const std::int32_t* const where[] = {batch.tokens.data(), batch.outputs.data(), batch.targets.data()};
+  CHECK(batch.real_tokens() == 11);
+  batch.trim();
+  CHECK(batch.length == 3);
+  CHECK(batch.tokens == std::vector<std::int32_t>{1, 2, 0, 3, 4, 5, 6, 0, 0});
+  CHECK(batch.output_length == 2);
+  CHECK(batch.outputs == std::vector<std::int32_t>{9, 1, 9, 0, 9, 2});
+  CHECK(batch.targets == std::vector<std::int32_t>{1, 8, 8, ignored, 2, 8});
+  CHECK(batch.lengths == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(where[0] == batch.tokens.data());
+  CHECK(where[1] == batch.outputs.data());
+  CHECK(where[2] == batch.targets.data());
+  const Batch once = batch;
+  batch.trim();
+  CHECK(batch.tokens == once.tokens);
+  CHECK(batch.targets == once.targets);
+}
+
+TEST_CASE("trimming takes a language model's targets along, and leaves a classifier's", "[tasks]") {
+  Batch batch;
+  batch.reset(2, 3, Form::language_model);
+  batch.tokens = {1, 2, 0, 3, 0, 0};
+  batch.targets = {2, 4, ignored, 5, ignored, ignored};
+  batch.lengths = {2, 1};
+  batch.trim();
+  CHECK(batch.tokens == std::vector<std::int32_t>{1, 2, 3, 0});
+  CHECK(batch.targets == std::vector<std::int32_t>{2, 4, 5, ignored});
+
+  batch.reset(2, 3, Form::classification);
+  batch.lengths = {0, 0};
+  batch.targets = {1, 0};
+  batch.trim();
+  CHECK(batch.length == 1);  // a model gets at least one token
+  CHECK(batch.targets == std::vector<std::int32_t>{1, 0});
+}

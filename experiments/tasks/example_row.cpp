@@ -1,0 +1,54 @@
+#include "experiments/tasks/example_row.hpp"
+
+#include "autograd/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+
+namespace {
+
+void require_room(const RowTokens& with, std::int64_t tokens, std::int64_t length, const Batch& batch,
+                  std::int64_t at) {
+  if (at < 0 || at >= batch.rows || tokens > length)
+    throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]", with.task,
+                             tokens, at, batch.rows, length));
+}
+
+} // namespace
+
+void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
+                   std::span<const std::int32_t> output, Batch& batch, std::int64_t at) {
+  const bool joined = form == Form::language_model;
+  const auto outputs = static_cast<std::int64_t>(output.size());
+  const std::int64_t predicted = outputs + (with.end == no_token ? 0 : 1);
+  const std::int64_t prompt = static_cast<std::int64_t>(input.size()) + (joined && with.separator != no_token ? 1 : 0);
+  const std::int64_t length = prompt + (joined ? predicted - 1 : 0);
+  require_room(with, length, batch.length, batch, at);
+  const std::int64_t row = at * batch.length;
+  auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
+  batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
+  if (form == Form::classification) {
+    batch.targets[static_cast<std::size_t>(at)] = output[0] - with.first_label;
+    return;
+  }
+  auto target = batch.targets.begin() + row + prompt - 1;
+  if (joined) {
+    if (prompt > static_cast<std::int64_t>(input.size())) *token++ = with.separator;
+    std::copy_n(output.begin(), predicted - 1, token);
+  } else {
+    require_room(with, predicted, batch.output_length, batch, at);
+    const std::int64_t output_row = at * batch.output_length;
+    auto read = batch.outputs.begin() + output_row;
+    *read++ = with.begin;
+    std::copy_n(output.begin(), predicted - 1, read);
+    batch.output_lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(predicted);
+    target = batch.targets.begin() + output_row;
+  }
+  target = std::copy(output.begin(), output.end(), target);
+  if (with.end != no_token) *target = with.end;
+}
+
+} // namespace heed
