@@ -22,6 +22,14 @@ struct DataOptions {
   std::string path;                    ///< the file of a task that reads one
   double train = 0.9;                  ///< fraction of the file, from its beginning
   double test = 0.0;                   ///< fraction of the file, from its end; the rest between is for validation
+  bool shuffle = true;                 ///< rows of a file are shuffled before they are split
+  std::string tokens = "characters";   ///< characters | bytes | words | sentencepiece
+  std::int64_t min_count = 1;          ///< of a word in the training part
+  std::int64_t max_vocabulary = 0;     ///< words, the unknown one included; 0: all
+  std::string sentencepiece = "";      ///< the file of a SentencePiece model
+  std::int64_t max_length = 0;         ///< tokens of an input, and of an output; 0: any
+  std::string too_long = "drop";       ///< drop | cut: what becomes of longer ones
+  std::int64_t bucket = 1;             ///< batches that are drawn together and sorted by length
 };
 
 /// [task]

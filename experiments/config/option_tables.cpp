@@ -1,5 +1,7 @@
 #include "experiments/config/option_tables.hpp"
 
+#include "experiments/data/vocabulary.hpp"
+
 namespace heed {
 
 const OptionTable<GeneralOptions>& general_option_table() {
@@ -20,7 +22,26 @@ const OptionTable<DataOptions>& data_option_table() {
           .default_means("no file").without_effect_on_results(),
       option("train", &O::train, "Fraction of the file, from its beginning, that is for training.").above(0).below(1),
       option("test", &O::test, "Fraction of the file, from its end, that is for the test; the rest is for validation.")
-          .at_least(0).below(1));
+          .at_least(0).below(1),
+      option("shuffle", &O::shuffle,
+             "The rows of a file are put into a random order, by task.seed, before they are split."),
+      option("tokens", &O::tokens,
+             "What a token is: characters are Unicode code points, words stand between white space.")
+          .one_of(vocabulary_kinds()),
+      option("min_count", &O::min_count, "How often a word must occur in the training part to be known.")
+          .at_least(1).at_most(1e9).unit("times"),
+      option("max_vocabulary", &O::max_vocabulary,
+             "Size of the vocabulary, its unknown word included; the commonest words are kept.")
+          .at_least(0).at_most(1e7).unit("words").default_means("0: all words"),
+      option("sentencepiece", &O::sentencepiece, "The file of a SentencePiece model.")
+          .default_means("no file").without_effect_on_results(),
+      option("max_length", &O::max_length, "The most tokens that an input may have, and an output.")
+          .at_least(0).at_most(1 << 20).unit("tokens").default_means("0: any number"),
+      option("too_long", &O::too_long, "What becomes of rows above data.max_length: they are dropped, or cut to it.")
+          .one_of({"drop", "cut"}),
+      option("bucket", &O::bucket,
+             "Batches that are gathered and sorted by length, so that the rows of a step are of like lengths.")
+          .at_least(1).at_most(1e6).unit("batches").default_means("1: no buckets"));
   return table;
 }
 

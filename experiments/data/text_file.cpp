@@ -38,10 +38,13 @@ template <class Use> void each_character(std::string_view bytes, const std::stri
   }
 }
 
-std::string read_bytes(const std::string& path) {
+} // namespace
+
+std::string read_data_file(const std::string& table, const std::string& option, const std::string& path) {
   namespace fs = std::filesystem;
-  if (path.empty()) throw Refused("[data] path is empty, and the task reads a file: name one, data.path=FILE");
-  const std::string name = fmt::format("[data] path = \"{}\"", path);
+  if (path.empty())
+    throw Refused(fmt::format("[{0}] {1} is empty, and the task reads a file: name one, {0}.{1}=FILE", table, option));
+  const std::string name = fmt::format("[{}] {} = \"{}\"", table, option, path);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
@@ -69,10 +72,12 @@ std::string fingerprint_of(std::string_view bytes) {
   return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-} // namespace
+void require_utf8(std::string_view bytes, const std::string& name) {
+  each_character(bytes, name, [](char32_t) {});
+}
 
 Text read_text_file(const std::string& path) {
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = read_data_file("data", "path", path);
   return text_of(bytes, fmt::format("[data] path = \"{}\"", path));
 }
 

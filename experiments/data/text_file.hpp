@@ -16,6 +16,16 @@ struct Text {
   std::string fingerprint;             ///< of the bytes: "xxh128:" and 32 hexadecimal digits
 };
 
+/// A file's bytes. Option `option` of [table] named it, and stands in errors. Throws heed::Refused where the path is empty,
+/// missing, not a regular file or not readable.
+std::string read_data_file(const std::string& table, const std::string& option, const std::string& path);
+
+/// "xxh128:" and the XXH3 hash of 128 bits in hexadecimal digits.
+std::string fingerprint_of(std::string_view bytes);
+
+/// Throws heed::Refused where bytes are not UTF-8, with `name`, byte offset and line.
+void require_utf8(std::string_view bytes, const std::string& name);
+
 /// The text in a file. Throws heed::Refused where the path is empty, missing, not a regular file or not readable, and
 /// where `text_of` does.
 Text read_text_file(const std::string& path);

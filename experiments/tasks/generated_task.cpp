@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/example_row.hpp"
 
 #include <fmt/format.h>
@@ -16,22 +17,6 @@
 namespace heed {
 
 namespace {
-
-/// Fixed examples, end to end.
-struct ExampleList {
-  std::vector<std::int32_t> tokens;
-  struct Place { std::size_t input, output, end; };
-  std::vector<Place> places;
-
-  std::int64_t size() const { return static_cast<std::int64_t>(places.size()); }
-
-  void add(const Example& example) {
-    const std::size_t input = tokens.size(), output = input + example.input.size();
-    tokens.insert(tokens.end(), example.input.begin(), example.input.end());
-    tokens.insert(tokens.end(), example.output.begin(), example.output.end());
-    places.push_back({input, output, tokens.size()});
-  }
-};
 
 std::string show(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
@@ -81,9 +66,14 @@ public:
               .end = end(),
               .shared_vocabulary = true,
               .varied = true};
-    const std::int64_t separators = generator_.separator ? 1 : 0;
-    const std::int64_t length = generator_.longest_input + separators + generator_.longest_output - 1;
-    return {.vocabulary = vocabulary, .length = length, .classes = vocabulary, .shared_vocabulary = true};
+    const std::int64_t separators = generator_.separator ? 1 : 0, ends = generator_.ends ? 1 : 0;
+    const std::int64_t tokens = vocabulary + 2 * ends;
+    return {.vocabulary = tokens,
+            .length = generator_.longest_input + separators + generator_.longest_output + ends - 1,
+            .classes = tokens,
+            .end = generator_.ends ? end() : no_token,
+            .shared_vocabulary = true,
+            .varied = generator_.ends};
   }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
@@ -100,12 +90,16 @@ public:
 
   void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     const ExampleList& examples = list(split);
-    const auto [input, output, end] = examples.places.at(static_cast<std::size_t>(row));
-    const std::span<const std::int32_t> tokens(examples.tokens);
-    write(form, tokens.subspan(input, output - input), tokens.subspan(output, end - output), batch, at);
+    write(form, examples.input(row), examples.output(row), batch, at);
   }
 
   Chance chance(Form) const override { return generator_.chance(); }
+
+  Facts facts() const override {
+    return {.unit = "examples",
+            .sizes = {-1, list(Split::validation).size(), list(Split::test).size()},
+            .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
+  }
 
   std::string fingerprint() const override {
     return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
@@ -115,6 +109,10 @@ public:
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t token : tokens) {
+      if (token == end() && generator_.ends) {
+        text += " <end>";
+        continue;
+      }
       if (token < 0 || static_cast<std::size_t>(token) >= generator_.words.size())
         throw Failed(fmt::format("[task.{}] token {} does not exist: there are {}", generator_.name, token,
                                  generator_.words.size()));
@@ -129,7 +127,7 @@ public:
       for (std::int32_t& label : labels) label += generator_.first_label;
       return decode(labels);
     }
-    if (form != Form::sequence_to_sequence) return decode(tokens);
+    if (form != Form::sequence_to_sequence && !generator_.ends) return decode(tokens);
     if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
     return decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
   }
@@ -170,15 +168,18 @@ private:
     // A tenth of all draws belong to each of the smaller splits. One that has twice as many examples as are wanted
     // gives a new one in two such draws; one with fewer needs as many as collecting all of n coupons does, n ln n and
     // some. This many draws cover both: of equally likely examples, each is left out with a probability below e^-20.
-    const double most = std::min(static_cast<double>(wanted(split)), generator_.examples);
+    const bool own = split == Split::test && generator_.draw_test;  // then no other split has any of these
+    const auto& draw = own ? generator_.draw_test : generator_.draw;
+    const double most =
+        std::min(static_cast<double>(wanted(split)), own ? generator_.test_examples : generator_.examples);
     const auto draws = static_cast<std::int64_t>(20 * most * (std::log(most) + 10)) + 2000;
     RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
     std::unordered_set<std::uint64_t> seen;
     Example example;
     for (std::int64_t i = 0; i < draws && examples.size() < wanted(split); ++i) {
-      generator_.draw(random, example);
+      draw(random, example);
       const std::uint64_t h = hash(example);
-      if (split_of(h) == split && seen.insert(h).second) examples.add(example);
+      if ((own || split_of(h) == split) && seen.insert(h).second) examples.add(example.input, example.output);
     }
     return examples;
   }
@@ -196,7 +197,7 @@ private:
     write_example({.task = generator_.name,
                    .separator = generator_.separator.value_or(no_token),
                    .begin = begin(),
-                   .end = form == Form::sequence_to_sequence ? end() : no_token,
+                   .end = form == Form::sequence_to_sequence || generator_.ends ? end() : no_token,
                    .first_label = generator_.first_label},
                   form, input, output, batch, at);
   }
@@ -231,6 +232,15 @@ Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t mi
                               "that are all of the length",
                               kind, min_length, length));
   return {min_length == 0 ? length : min_length, length};
+}
+
+std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length) {
+  if (test_length == 0) return std::nullopt;
+  if (test_length <= length)
+    throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; the test's inputs are longer than "
+                              "those of training, so it may be {3} or more, or 0 for a test like training",
+                              kind, test_length, length, length + 1));
+  return Lengths{length + 1, test_length};
 }
 
 void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols,

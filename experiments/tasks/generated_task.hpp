@@ -28,11 +28,15 @@ struct Generator {
   std::vector<std::string> words;      ///< of the tokens, none with a space in it
   std::int64_t longest_input = 0, longest_output = 0;
   std::optional<std::int32_t> separator;  ///< put between input and output in the language-model form
+  bool ends = false;                   ///< the language-model form ends outputs with a token, as their lengths vary
   std::int64_t labels = 0;             ///< the output is one of the tokens first_label ... ; 0: no classification
   std::int32_t first_label = 0;
   double examples = 0;                 ///< how many different ones there are, about
   std::string enlarge;                 ///< the options to raise where they are too few
   std::function<void(RandomSource&, Example&)> draw;  ///< clears and fills the example
+  /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.
+  std::function<void(RandomSource&, Example&)> draw_test;
+  double test_examples = 0;            ///< how many different ones of those there are, about
   std::function<Task::Chance()> chance;
 };
 
@@ -56,6 +60,10 @@ Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t mi
 
 /// Sets `input` to symbols 0 ... symbols - 1, independent and equally likely, of a length drawn first.
 void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols, std::vector<std::int32_t>& input);
+
+/// Option `test_length` of table `task.KIND`: the lengths of the test's inputs, all above those of training: length + 1
+/// ... test_length; none where it is 0. Throws heed::Refused where it is neither 0 nor above length.
+std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length);
 
 /// How many inputs `draw_symbols` can give.
 double count_inputs(const Lengths& lengths, std::int64_t symbols);

@@ -3,6 +3,7 @@
 
 #include "layers/variant.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -100,6 +101,14 @@ public:
   /// Accuracy of guessing without looking at the input, and how it is found in words: {0.0417, "1 / symbols"}.
   struct Chance { double accuracy; std::string how; };
   virtual Chance chance(Form form) const = 0;
+
+  /// What there is to say of the data before anything trains.
+  struct Facts {
+    std::string unit = "";                     ///< what the sizes count: "examples", "characters"
+    std::array<std::int64_t, 3> sizes = {};    ///< by Split; -1: made anew for every step, without end
+    std::vector<std::string> notes = {};       ///< what was dropped, cut or repeated, a sentence each
+  };
+  virtual Facts facts() const { return {}; }
 
   /// What the data is, for a run's identity: a hash of the content, or of the generator's version and options.
   virtual std::string fingerprint() const = 0;

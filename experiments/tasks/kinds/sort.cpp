@@ -17,6 +17,7 @@ struct SortOptions {
   std::int64_t length = 8;
   std::int64_t min_length = 0;
   std::int64_t symbols = 8;
+  std::int64_t test_length = 0;
 };
 
 const OptionTable<SortOptions>& sort_option_table() {
@@ -25,7 +26,10 @@ const OptionTable<SortOptions>& sort_option_table() {
           .at_least(1).at_most(512).unit("symbols"),
       option("min_length", &SortOptions::min_length, "how many symbols the shortest input has")
           .at_least(0).at_most(512).unit("symbols").default_means("0: the length, so that all are equally long"),
-      option("symbols", &SortOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024));
+      option("symbols", &SortOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024),
+      option("test_length", &SortOptions::test_length,
+             "how many symbols the longest input of the test has; the shortest has one more than training's longest")
+          .at_least(0).at_most(1024).unit("symbols").default_means("0: as in training"));
   return table;
 }
 
@@ -69,20 +73,28 @@ double right_guesses(std::int64_t n, std::int64_t symbols) {
 std::unique_ptr<Task> make_sort(const Config& config) {
   const SortOptions options = sort_option_table().read(config.task_options);
   const Lengths lengths = lengths_of("sort", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths_of("sort", options.length, options.test_length);
   Generator sort;
   sort.name = "sort";
   sort.options = sort_option_table().write(options);
   sort.words = number_words(options.symbols);
   sort.words.push_back("|");
   sort.separator = static_cast<std::int32_t>(options.symbols);
-  sort.longest_input = sort.longest_output = lengths.longest;
+  sort.longest_input = sort.longest_output = test ? test->longest : lengths.longest;
   sort.examples = count_inputs(lengths, options.symbols);
   sort.enlarge = "task.sort.length or task.sort.symbols";
-  sort.draw = [=](RandomSource& random, Example& example) {
-    draw_symbols(random, lengths, options.symbols, example.input);
-    example.output = example.input;
-    std::ranges::sort(example.output);
+  const auto draw_of = [=](const Lengths& which) {
+    return [=](RandomSource& random, Example& example) {
+      draw_symbols(random, which, options.symbols, example.input);
+      example.output = example.input;
+      std::ranges::sort(example.output);
+    };
   };
+  sort.draw = draw_of(lengths);
+  if (test) {
+    sort.draw_test = draw_of(*test);
+    sort.test_examples = count_inputs(*test, options.symbols);
+  }
   sort.chance = [=] {
     double right = 0, all = 0;
     for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {

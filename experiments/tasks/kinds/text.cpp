@@ -1,15 +1,17 @@
-// Task `text`: the characters of a file, each predicted from those before it.
+// Task `text`: the tokens of a file, each predicted from those before it.
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/data/vocabulary.hpp"
 #include "experiments/tasks/task.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <limits>
+#include <memory>
 
 namespace heed {
 
@@ -19,15 +21,12 @@ namespace {
 
 struct TextOptions {
   std::int64_t block = 64;
-  std::string tokens = "characters";
 };
 
 const OptionTable<TextOptions>& text_option_table() {
   static const auto table = option_table<TextOptions>(
-      option("block", &TextOptions::block, "how many characters a row predicts: the window of training and evaluation")
-          .at_least(1).at_most(1 << 20).unit("characters"),
-      option("tokens", &TextOptions::tokens, "what a token is: characters are Unicode code points")
-          .one_of({"characters"}));
+      option("block", &TextOptions::block, "how many tokens a row predicts: the window of training and evaluation")
+          .at_least(1).at_most(1 << 20).unit("tokens"));
   return table;
 }
 
@@ -37,39 +36,98 @@ struct Part {
   std::int64_t size() const { return end - begin; }
 };
 
-/// The parts, by Split: the first floor(train n) characters, what is between, and the last floor(test n).
-std::array<Part, 3> split_text(std::int64_t characters, const DataOptions& data) {
-  const auto n = static_cast<double>(characters);
+using Parts = std::array<Part, 3>;  // by Split
+
+/// A text as numbers of a vocabulary, two bytes each.
+struct TokenText {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::vector<std::uint16_t> tokens;
+  Parts parts;
+  std::string fingerprint;
+  std::string noun;                    ///< what its tokens are: "character"
+  std::vector<std::string> notes;
+};
+
+/// The parts of n: the first floor(train n), what is between, and the last floor(test n).
+Parts split_text(std::int64_t size, const DataOptions& data) {
+  const auto n = static_cast<double>(size);
   const auto train_end = static_cast<std::int64_t>(n * data.train);
-  const auto test_begin = characters - static_cast<std::int64_t>(n * data.test);
-  return {Part{0, train_end}, Part{train_end, std::max(train_end, test_begin)}, Part{test_begin, characters}};
+  const auto test_begin = size - static_cast<std::int64_t>(n * data.test);
+  return {Part{0, train_end}, Part{train_end, std::max(train_end, test_begin)}, Part{test_begin, size}};
+}
+
+/// Characters: the vocabulary is that of the whole file.
+TokenText as_characters(const std::string& bytes, const std::string& name, const DataOptions& data) {
+  Text text = text_of(bytes, name);
+  const Parts parts = split_text(static_cast<std::int64_t>(text.tokens.size()), data);
+  return {character_vocabulary(std::move(text.alphabet), false), std::move(text.tokens), parts,
+          std::move(text.fingerprint), "character", {}};
+}
+
+/// Any other tokens: the bytes are parted first, each time after the next white space, so that no word is cut; the
+/// vocabulary is that of the training part.
+TokenText as_tokens(const std::string& bytes, const std::string& name, const DataOptions& data) {
+  if (bytes.empty()) throw Refused(fmt::format("{} is empty; a text needs characters to learn from", name));
+  if (data.tokens != "bytes") require_utf8(bytes, name);
+  const std::string_view all(bytes);
+  TokenText text;
+  text.noun = data.tokens == "words" ? "word" : data.tokens == "bytes" ? "byte" : "token";
+  std::array<std::string_view, 3> pieces;
+  std::size_t begin = 0;
+  const Parts wanted = split_text(std::ssize(bytes), data);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::size_t cut = all.find_first_of(" \t\r\n", static_cast<std::size_t>(wanted[i].end));
+    const std::size_t end = std::max(begin, i == 2 || cut == all.npos ? all.size() : cut + 1);
+    pieces[i] = all.substr(begin, end - begin);
+    begin = end;
+  }
+  text.vocabulary = make_vocabulary(data, std::span(pieces).first(1), true);
+  constexpr std::int64_t most = std::int64_t{std::numeric_limits<std::uint16_t>::max()} + 1;
+  if (text.vocabulary->size() > most)
+    throw Refused(fmt::format("{} has a vocabulary of {}; at most {} can be told apart: set data.max_vocabulary, or "
+                              "raise data.min_count",
+                              name, text.vocabulary->size(), most));
+  std::vector<std::int32_t> tokens;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto from = static_cast<std::int64_t>(tokens.size());
+    text.vocabulary->encode(pieces[i], tokens);
+    text.parts[i] = {from, static_cast<std::int64_t>(tokens.size())};
+  }
+  for (const std::int32_t token : tokens) text.tokens.push_back(static_cast<std::uint16_t>(token));
+  if (const auto unknown = std::ranges::count(tokens, text.vocabulary->unknown()); unknown > 0)
+    text.notes.push_back(fmt::format("{} of {} {}s are unknown to the vocabulary", unknown, tokens.size(), text.noun));
+  text.fingerprint = fingerprint_of(bytes) + text.vocabulary->fingerprint();
+  return text;
 }
 
 class TextTask final : public Task {
 public:
-  TextTask(Text text, const TextOptions& options, const DataOptions& data)
-      : text_(std::move(text)), block_(options.block),
-        parts_(split_text(static_cast<std::int64_t>(text_.tokens.size()), data)) {
+  TextTask(TokenText text, const TextOptions& options, const DataOptions& data)
+      : text_(std::move(text)), block_(options.block) {
     constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
+    for (std::size_t i = 0; i < text_.parts.size(); ++i) {
       const bool wanted = i != static_cast<std::size_t>(Split::test) || data.test > 0;
-      if (wanted && parts_[i].size() <= block_)
+      if (wanted && text_.parts[i].size() <= block_)
         throw Refused(fmt::format(
-            "[data] path = \"{}\" is too short: with train = {} and test = {} its {} characters leave {} for the {} "
+            "[data] path = \"{}\" is too short: with train = {} and test = {} its {} {}s leave {} for the {} "
             "split, and a block of {} takes at least {}; take a longer text, a smaller task.text.block or other "
             "fractions",
-            data.path, data.train, data.test, text_.tokens.size(), parts_[i].size(), names[i], block_, block_ + 1));
+            data.path, data.train, data.test, text_.tokens.size(), text_.noun, text_.parts[i].size(), names[i], block_,
+            block_ + 1));
     }
   }
 
   std::string refuses(Form form) const override {
     if (form == Form::language_model) return {};
-    return "the task text predicts the next character and has no label for a whole row; use a language model "
-           "(model.kind = \"decoder\"), or a task with one label";
+    if (form == Form::classification)
+      return "the task text predicts the next token and has no label for a whole row; use a language model "
+             "(model.kind = \"decoder\"), or a task with one label";
+    return "the task text predicts the next token of a text and has neither pairs of texts nor images; use a language "
+           "model (model.kind = \"decoder\")";
   }
 
   TaskShape shape(Form) const override {
-    const auto vocabulary = static_cast<std::int64_t>(text_.alphabet.size());
+    const std::int64_t vocabulary = text_.vocabulary->size();
     return {.vocabulary = vocabulary, .length = block_, .classes = vocabulary, .shared_vocabulary = true};
   }
 
@@ -92,50 +150,43 @@ public:
     write_window(begin, std::min(block_, part(split).end - 1 - begin), batch, at);
   }
 
-  /// The share of the training split's commonest character in the validation split.
+  /// The share of the training split's commonest token in the validation split.
   Chance chance(Form) const override {
-    std::vector<std::int64_t> seen(text_.alphabet.size());
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(text_.vocabulary->size()));
     for_each_token(Split::train, [&](std::uint16_t token) { ++seen[token]; });
     const auto commonest = static_cast<std::uint16_t>(std::ranges::max_element(seen) - seen.begin());
     std::int64_t hits = 0;
     for_each_token(Split::validation, [&](std::uint16_t token) { hits += token == commonest; });
     return {static_cast<double>(hits) / static_cast<double>(part(Split::validation).size()),
-            fmt::format("always {}, the commonest character of the training split",
-                        show_character(text_.alphabet[commonest]))};
+            fmt::format("always {}, the commonest {} of the training split", text_.vocabulary->show(commonest),
+                        text_.noun)};
   }
 
   std::string fingerprint() const override { return text_.fingerprint; }
 
-  std::string decode(std::span<const std::int32_t> tokens) const override {
-    std::u32string characters;
-    for (const std::int32_t token : tokens) {
-      if (token < 0 || static_cast<std::size_t>(token) >= text_.alphabet.size())
-        throw Failed(fmt::format("[task.text] token {} does not exist: the text has {} different characters", token,
-                                 text_.alphabet.size()));
-      characters.push_back(text_.alphabet[static_cast<std::size_t>(token)]);
-    }
-    return to_utf8(characters);
+  Facts facts() const override {
+    Facts facts{.unit = text_.noun + "s", .sizes = {}, .notes = text_.notes};
+    for (std::size_t i = 0; i < facts.sizes.size(); ++i) facts.sizes[i] = text_.parts[i].size();
+    return facts;
   }
+
+  std::string decode(std::span<const std::int32_t> tokens) const override { return text_.vocabulary->decode(tokens); }
 
   std::vector<std::int32_t> encode(std::string_view text) const override {
     std::vector<std::int32_t> tokens;
-    for (const char32_t character : from_utf8(text, "the given text")) {
-      const std::int32_t token = find_character(text_.alphabet, character);
-      if (token < 0) refuse_character(character);
-      tokens.push_back(token);
-    }
+    text_.vocabulary->encode(text, tokens);
     return tokens;
   }
 
 private:
-  const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }
+  const Part& part(Split split) const { return text_.parts[static_cast<std::size_t>(split)]; }
 
   /// Windows that together predict every character of the part but its first, once.
   std::int64_t windows(const Part& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
 
   void write_window(std::int64_t begin, std::int64_t size, Batch& batch, std::int64_t at) const {
     if (at < 0 || at >= batch.rows || size > batch.length)
-      throw Failed(fmt::format("[task.text] a window of {} characters does not fit as row {} of a batch [{}, {}]", size,
+      throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size,
                                at, batch.rows, batch.length));
     const auto from = text_.tokens.begin() + begin;
     const std::int64_t row = at * batch.length;
@@ -144,38 +195,29 @@ private:
     batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(size);
   }
 
-  [[noreturn]] void refuse_character(char32_t character) const {
-    std::u32string visible;
-    std::ranges::copy_if(text_.alphabet, std::back_inserter(visible), [](char32_t c) { return c > U' '; });
-    const bool has_space = visible.size() < text_.alphabet.size();
-    constexpr std::size_t shown = 100;
-    throw Refused(fmt::format("{} does not occur in the text that was learnt; its {} characters are {}{}{}",
-                              show_character(character), text_.alphabet.size(), has_space ? "white space and " : "",
-                              to_utf8(visible.substr(0, shown)), visible.size() > shown ? "..." : ""));
-  }
-
   template <class Use> void for_each_token(Split split, Use use) const {
     std::for_each(text_.tokens.begin() + part(split).begin, text_.tokens.begin() + part(split).end, use);
   }
 
-  Text text_;
+  TokenText text_;
   std::int64_t block_;
-  std::array<Part, 3> parts_;
 };
 
 std::unique_ptr<Task> make_text(const Config& config) {
-  return std::make_unique<TextTask>(read_text_file(config.data.path), text_option_table().read(config.task_options),
-                                    config.data);
+  const std::string bytes = read_data_file("data", "path", config.data.path);
+  const std::string name = fmt::format("[data] path = \"{}\"", config.data.path);
+  return std::make_unique<TextTask>((config.data.tokens == "characters" ? as_characters : as_tokens)(bytes, name, config.data),
+                                    text_option_table().read(config.task_options), config.data);
 }
 
 } // namespace
 
 const TaskInfo task_text = {
     {.name = "text",
-     .summary = "the characters of the file data.path: each is predicted from those before it",
+     .summary = "the characters, bytes, words or pieces of the file data.path: each is predicted from those before it",
      .paper = "as in Karpathy 2015, char-rnn; evaluation reads the whole split once, in windows that do not overlap",
      .equals = "",
-     .cost = "2 bytes a character; a row is task.text.block characters",
+     .cost = "2 bytes a token; a row is task.text.block tokens",
      .options = text_option_table().options(),
      .presets = {}},
     make_text};

@@ -138,7 +138,7 @@ TEST_CASE("a character that the text has not is named, with those that it has", 
   CHECK_THAT(refusal([&] { (void)task->encode("ab\xff"); }), Contains("the given text is not UTF-8: byte 0xFF at byte "
                                                                       "offset 2, line 1"));
   CHECK(failure([&] { (void)task->decode(std::vector<std::int32_t>{6}); }) ==
-        "[task.text] token 6 does not exist: the text has 6 different characters");
+        "[data] token 6 does not exist: there are 6 different characters");
 }
 
 TEST_CASE("a split shorter than one block is refused with its size", "[tasks][text]") {

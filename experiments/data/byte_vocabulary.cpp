@@ -1,0 +1,39 @@
+#include "experiments/data/text_file.hpp"
+#include "experiments/data/vocabulary_kinds.hpp"
+
+#include <fmt/format.h>
+
+namespace heed {
+
+namespace {
+
+class ByteVocabulary final : public Vocabulary {
+public:
+  std::int64_t size() const override { return 256; }
+  std::int32_t unknown() const override { return -1; }
+
+  void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
+    for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+  }
+
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    std::string text;
+    for (const std::int32_t token : tokens) {
+      if (token < 0 || token >= size()) fail_unknown_token(token, size(), "bytes");
+      text += static_cast<char>(token);
+    }
+    return text;
+  }
+
+  std::string show(std::int32_t token) const override {
+    return token > 0x20 && token < 0x7f ? show_character(static_cast<char32_t>(token)) : fmt::format("0x{:02X}", token);
+  }
+};
+
+} // namespace
+
+std::shared_ptr<const Vocabulary> make_byte_vocabulary(const VocabularySource&) {
+  return std::make_shared<ByteVocabulary>();
+}
+
+} // namespace heed

@@ -1,0 +1,78 @@
+#include "autograd/error.hpp"
+#include "experiments/data/text_file.hpp"
+#include "experiments/data/vocabulary_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace heed {
+
+namespace {
+
+class CharacterVocabulary final : public Vocabulary {
+public:
+  CharacterVocabulary(std::vector<char32_t> alphabet, bool with_unknown)
+      : alphabet_(std::move(alphabet)), with_unknown_(with_unknown) {}
+
+  std::int64_t size() const override { return characters() + (with_unknown_ ? 1 : 0); }
+  std::int32_t unknown() const override { return with_unknown_ ? characters() : -1; }
+
+  void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
+    for (const char32_t character : from_utf8(text, "the given text")) {
+      std::int32_t token = find_character(alphabet_, character);
+      if (token < 0) token = unknown();
+      if (token < 0) refuse(character);
+      tokens.push_back(token);
+    }
+  }
+
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    std::u32string text;
+    for (const std::int32_t token : tokens) {
+      if (token < 0 || token >= size()) fail_unknown_token(token, size(), "different characters");
+      text += token == unknown() ? U'\uFFFD' : alphabet_[static_cast<std::size_t>(token)];
+    }
+    return to_utf8(text);
+  }
+
+  std::string show(std::int32_t token) const override {
+    if (token < 0 || token >= size()) fail_unknown_token(token, size(), "different characters");
+    return token == unknown() ? "<unknown>" : show_character(alphabet_[static_cast<std::size_t>(token)]);
+  }
+
+private:
+  std::int32_t characters() const { return static_cast<std::int32_t>(alphabet_.size()); }
+
+  [[noreturn]] void refuse(char32_t character) const {
+    std::u32string visible;
+    std::ranges::copy_if(alphabet_, std::back_inserter(visible), [](char32_t c) { return c > U' '; });
+    const bool has_space = visible.size() < alphabet_.size();
+    constexpr std::size_t shown = 100;
+    throw Refused(fmt::format("{} does not occur in the text that was learnt; its {} characters are {}{}{}",
+                              show_character(character), alphabet_.size(), has_space ? "white space and " : "",
+                              to_utf8(visible.substr(0, shown)), visible.size() > shown ? "..." : ""));
+  }
+
+  std::vector<char32_t> alphabet_;
+  bool with_unknown_;
+};
+
+} // namespace
+
+std::shared_ptr<const Vocabulary> character_vocabulary(std::vector<char32_t> alphabet, bool with_unknown) {
+  return std::make_shared<CharacterVocabulary>(std::move(alphabet), with_unknown);
+}
+
+std::shared_ptr<const Vocabulary> make_character_vocabulary(const VocabularySource& source) {
+  std::vector<bool> occurs(0x110000);
+  for (const std::string_view text : source.training)
+    for (const char32_t c : from_utf8(text, "the training part")) occurs[c] = true;
+  std::vector<char32_t> alphabet;
+  for (std::size_t c = 0; c < occurs.size(); ++c)
+    if (occurs[c]) alphabet.push_back(static_cast<char32_t>(c));
+  return character_vocabulary(std::move(alphabet), true);
+}
+
+} // namespace heed

@@ -1,0 +1,130 @@
+#include "experiments/data/table_file.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/data/text_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+
+namespace {
+
+void require_text(std::string_view bytes, const std::string& name) {
+  if (bytes.empty()) throw Refused(fmt::format("{} is empty; it needs rows to learn from", name));
+  require_utf8(bytes, name);
+}
+
+/// The text without a byte-order mark, which spreadsheets put before the first cell.
+std::string_view without_mark(std::string_view bytes) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return bytes.starts_with(mark) ? bytes.substr(mark.size()) : bytes;
+}
+
+class CsvReader {
+public:
+  CsvReader(std::string_view bytes, const std::string& name) : bytes_(without_mark(bytes)), name_(name) {}
+
+  std::vector<TableRow> read() {
+    std::vector<TableRow> rows;
+    while (at_ < bytes_.size()) {
+      TableRow row{line_, {}};
+      do row.cells.push_back(peek() == '"' ? quoted_cell() : plain_cell());
+      while (take(','));
+      end_line();
+      if (row.cells.size() > 1 || !row.cells.front().empty()) rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+private:
+  char peek() const { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
+  bool take(char c) {
+    if (at_ >= bytes_.size() || bytes_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void end_line() {
+    take('\r');
+    take('\n');
+    ++line_;
+  }
+
+  [[noreturn]] void refuse(std::int64_t line, const char* what) const {
+    throw Refused(fmt::format("{}:{}: {}", name_, line, what));
+  }
+
+  std::string plain_cell() {
+    const std::size_t end = std::min(bytes_.find_first_of(",\"\n\r", at_), bytes_.size());
+    if (end < bytes_.size() && bytes_[end] == '"')
+      refuse(line_, "a quote stands within a cell that does not begin with one; put the cell in quotes, and double "
+                    "those within it");
+    if (end < bytes_.size() && bytes_[end] == '\r' && bytes_.substr(end, 2) != "\r\n")
+      refuse(line_, "a carriage return stands without a line feed; lines end in \\n or \\r\\n");
+    std::string cell(bytes_.substr(at_, end - at_));
+    at_ = end;
+    return cell;
+  }
+
+  std::string quoted_cell() {
+    const std::int64_t opened = line_;
+    std::string cell;
+    for (++at_; at_ < bytes_.size();) {
+      const char c = bytes_[at_++];
+      if (c == '\n') ++line_;
+      if (c != '"') cell += c;
+      else if (take('"')) cell += '"';
+      else {
+        if (const char next = peek(); at_ < bytes_.size() && next != ',' && next != '\n' && next != '\r')
+          refuse(line_, "text follows the quote that closes a cell; a quote within a cell is doubled");
+        return cell;
+      }
+    }
+    refuse(opened, "the quote that opens a cell here is never closed");
+  }
+
+  std::string_view bytes_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  std::int64_t line_ = 1;
+};
+
+} // namespace
+
+std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name) {
+  require_text(bytes, name);
+  bytes = without_mark(bytes);
+  std::vector<TableRow> rows;
+  for (std::size_t begin = 0; begin < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
+    std::string_view line = bytes.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    rows.push_back({std::ssize(rows) + 1, {std::string(line)}});
+    begin = end + 1;
+  }
+  return rows;
+}
+
+std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name) {
+  std::vector<TableRow> rows;
+  for (TableRow& line : read_lines(bytes, name)) {
+    if (line.cells.front().empty()) continue;
+    TableRow row{line.line, {}};
+    const std::string_view text = line.cells.front();
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find('\t', begin), text.size());
+      row.cells.emplace_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name) {
+  require_text(bytes, name);
+  return CsvReader(bytes, name).read();
+}
+
+} // namespace heed

@@ -1,0 +1,41 @@
+#include "experiments/data/vocabulary.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/data/vocabulary_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+
+namespace {
+
+constexpr VocabularyKind kinds[] = {
+    {"characters", make_character_vocabulary},
+    {"bytes", make_byte_vocabulary},
+    {"words", make_word_vocabulary},
+    {"sentencepiece", make_sentencepiece_vocabulary},
+};
+
+} // namespace
+
+std::vector<std::string> vocabulary_kinds() {
+  std::vector<std::string> names;
+  for (const VocabularyKind& kind : kinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, std::span<const std::string_view> training,
+                                                  bool line_ends) {
+  const auto kind = std::ranges::find(kinds, data.tokens, &VocabularyKind::name);
+  if (kind == std::end(kinds)) throw Failed(fmt::format("[data] there are no tokens of the kind \"{}\"", data.tokens));
+  return kind->make({data, training, line_ends});
+}
+
+void fail_unknown_token(std::int32_t token, std::int64_t size, std::string_view noun) {
+  throw Failed(fmt::format("[data] token {} does not exist: there are {} {}", token, size, noun));
+}
+
+} // namespace heed

@@ -1,0 +1,141 @@
+// Task `labelled_text`: the label of a text, from a table.
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/data/table_file.hpp"
+#include "experiments/data/text_file.hpp"
+#include "experiments/tasks/text_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace heed {
+
+extern const TaskInfo task_labelled_text;
+
+namespace {
+
+struct LabelledTextOptions {
+  std::string format = "auto";
+  bool header = true;
+  std::string text = "text";
+  std::string label = "label";
+};
+
+const OptionTable<LabelledTextOptions>& labelled_text_option_table() {
+  using O = LabelledTextOptions;
+  static const auto table = option_table<O>(
+      option("format", &O::format,
+             "how cells are parted: csv with commas and quotes (RFC 4180), tsv with tabs and nothing else; auto goes by "
+             "the end of the file's name")
+          .one_of({"auto", "csv", "tsv"}),
+      option("header", &O::header, "the first row names the columns"),
+      option("text", &O::text, "the column of the texts: its name, or its number from 1 where there is no header"),
+      option("label", &O::label, "the column of the labels: its name, or its number from 1 where there is no header"));
+  return table;
+}
+
+std::vector<TableRow> read_table(const std::string& format, const std::string& bytes, const std::string& path) {
+  if (format == "csv" || (format == "auto" && path.ends_with(".csv"))) return read_csv(bytes, path);
+  if (format == "tsv" || path.ends_with(".tsv")) return read_tsv(bytes, path);
+  throw Refused(fmt::format("[data] path = \"{}\" ends in neither .csv nor .tsv; say which it is: "
+                            "task.labelled_text.format=csv or =tsv",
+                            path));
+}
+
+/// The index of a column. `first`: the first row, which has the names where there is a header.
+std::size_t find_column(const std::string& option, const std::string& column, bool header, const TableRow& first,
+                        const std::string& path) {
+  if (header) {
+    const auto found = std::ranges::find(first.cells, column);
+    if (found != first.cells.end()) return static_cast<std::size_t>(found - first.cells.begin());
+    std::string names;
+    for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;
+    throw Refused(fmt::format("{}:{}: there is no column \"{}\"; the columns are {}. Name one: "
+                              "task.labelled_text.{}=COLUMN; if the first row is no header, "
+                              "task.labelled_text.header=false",
+                              path, first.line, column, names, option));
+  }
+  std::size_t number = 0;
+  const auto read = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (read.ec != std::errc{} || read.ptr != column.data() + column.size() || number < 1 ||
+      number > first.cells.size())
+    throw Refused(fmt::format("[task.labelled_text] {} = \"{}\" is not a column of {}: without a header, a column is a "
+                              "number from 1 to {}",
+                              option, column, path, first.cells.size()));
+  return number - 1;
+}
+
+std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOptions& options,
+                             const std::string& path) {
+  if (table.empty()) throw Refused(fmt::format("{} has no rows; it needs some to learn from", path));
+  const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
+  const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
+  if (text == label)
+    throw Refused(fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two", options.text));
+  const std::size_t columns = table.front().cells.size();
+  std::vector<TextRow> rows;
+  for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
+    TableRow& row = table[i];
+    if (row.cells.size() != columns)
+      throw Refused(fmt::format("{}:{}: {} cells, and the first row has {}; each row needs as many (put a cell that holds "
+                                "a separator in quotes, and choose the right format)",
+                                path, row.line, row.cells.size(), columns));
+    rows.push_back({row.line, std::move(row.cells[text]), std::move(row.cells[label])});
+  }
+  return rows;
+}
+
+/// The share of training's commonest label in validation.
+Task::Chance commonest_label(const Listing& task) {
+  std::vector<std::int64_t> seen(task.labels.size());
+  for (std::int64_t i = 0; i < task.examples[0].size(); ++i)
+    ++seen[static_cast<std::size_t>(task.examples[0].output(i)[0])];
+  const auto commonest = static_cast<std::int32_t>(std::ranges::max_element(seen) - seen.begin());
+  std::int64_t hits = 0;
+  for (std::int64_t i = 0; i < task.examples[1].size(); ++i) hits += task.examples[1].output(i)[0] == commonest;
+  return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(task.examples[1].size(), 1)),
+          fmt::format("always \"{}\", the commonest label of the training split",
+                      task.labels[static_cast<std::size_t>(commonest)])};
+}
+
+std::unique_ptr<Task> make_labelled_text(const Config& config) {
+  const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
+  const std::string& path = config.data.path;
+  const std::string bytes = read_data_file("data", "path", path);
+  const std::vector<TextRow> rows = rows_of(read_table(options.format, bytes, path), options, path);
+  Listing task;
+  task.name = "labelled_text";
+  std::map<std::string, std::int32_t> label_of;
+  for (const TextRow& row : rows) label_of.emplace(row.output, 0);
+  for (auto& [label, number] : label_of) {
+    number = static_cast<std::int32_t>(task.labels.size());
+    task.labels.push_back(label);
+  }
+  if (task.labels.size() < 2)
+    throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least", path,
+                              task.labels.empty() ? "" : task.labels.front()));
+  const SplitRows split = split_rows(config, rows);
+  task.input = make_vocabulary(config.data, split.training(&TextRow::input));
+  task.fingerprint = fingerprint_of(bytes) + " " + task.input->fingerprint();
+  list_rows(config.data, split, path, false,
+            [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
+  task.chance = commonest_label(task);
+  return listed_task(config, std::move(task));
+}
+
+} // namespace
+
+const TaskInfo task_labelled_text = {
+    {.name = "labelled_text",
+     .summary = "the label of each text in a table (CSV or TSV) with a column of texts and one of labels",
+     .paper = "as in Yang et al. 2016, Hierarchical Attention Networks for Document Classification, NAACL-HLT 2016",
+     .equals = "",
+     .cost = "the file's texts in memory; rows as long as the texts, up to data.max_length",
+     .options = labelled_text_option_table().options(),
+     .presets = {{"data.tokens", Value(std::string("words"))}}},
+    make_labelled_text};
+
+} // namespace heed

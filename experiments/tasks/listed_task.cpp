@@ -1,0 +1,224 @@
+#include "experiments/tasks/listed_task.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/data/training_order.hpp"
+#include "experiments/tasks/example_row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace heed {
+
+namespace {
+
+constexpr Split splits[] = {Split::train, Split::validation, Split::test};
+/// How an output's begin looks in a language model's text, where it stands between input and output.
+constexpr std::string_view begin_word = "<begin>", end_word = "<end>";
+
+/// What a row costs, whatever the form.
+std::vector<std::int32_t> lengths_of(const ExampleList& examples) {
+  std::vector<std::int32_t> lengths;
+  for (std::int64_t i = 0; i < examples.size(); ++i)
+    lengths.push_back(static_cast<std::int32_t>(examples.input(i).size() + examples.output(i).size()));
+  return lengths;
+}
+
+class ListedTask final : public Task {
+public:
+  ListedTask(const Config& config, Listing listing)
+      : data_(std::move(listing)), seed_(static_cast<std::uint64_t>(config.task.seed)),
+        order_(lengths_of(list(Split::train)), config.train.batch, config.data.bucket) {
+    for (const Split split : {Split::train, Split::validation})
+      if (list(split).size() == 0)
+        throw Refused(fmt::format("[task.{}] the {} split has no example: training has {}, validation {}, test {}",
+                                  data_.name, split == Split::train ? "training" : "validation",
+                                  list(Split::train).size(), list(Split::validation).size(),
+                                  list(Split::test).size()));
+    for (const Split split : splits)
+      for (std::int64_t i = 0; i < list(split).size(); ++i) {
+        const auto input = std::ssize(list(split).input(i)), output = std::ssize(list(split).output(i));
+        longest_input_ = std::max<std::int64_t>(longest_input_, input);
+        longest_output_ = std::max<std::int64_t>(longest_output_, output);
+        longest_both_ = std::max<std::int64_t>(longest_both_, input + output);
+      }
+  }
+
+  std::string refuses(Form form) const override {
+    if (form == Form::image_classification)
+      return fmt::format("the task {} has text, and the model looks at images; use a task of images", data_.name);
+    if (labelled() && form != Form::classification)
+      return fmt::format("the task {} gives a label for a text, and the model puts out a sequence; use a classifier "
+                         "(model.kind = \"encoder\")",
+                         data_.name);
+    if (!labelled() && form == Form::classification)
+      return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
+                         "language model (model.kind = \"decoder\")",
+                         data_.name);
+    return {};
+  }
+
+  TaskShape shape(Form form) const override {
+    if (form == Form::classification)
+      return {.vocabulary = data_.input->size(),
+              .length = longest_input_,
+              .classes = std::ssize(data_.labels),
+              .varied = true};
+    const std::int64_t outputs = data_.output->size() + 2;
+    if (form == Form::language_model)
+      return {.vocabulary = offset() + outputs,
+              .length = longest_both_ + 1,
+              .classes = offset() + outputs,
+              .begin = offset() + begin(),
+              .end = offset() + end(),
+              .shared_vocabulary = true,
+              .varied = true};
+    return {.vocabulary = shared() ? outputs : data_.input->size(),
+            .length = longest_input_,
+            .classes = outputs,
+            .output_length = longest_output_ + 1,
+            .begin = begin(),
+            .end = end(),
+            .shared_vocabulary = shared(),
+            .varied = true};
+  }
+
+  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                    std::int64_t at) const override {
+    write(form, list(Split::train), order_.example(seed, step, row), batch, at);
+  }
+
+  std::int64_t evaluation_rows(Form, Split split) const override {
+    return split == Split::train ? std::min(list(split).size(), list(Split::validation).size()) : list(split).size();
+  }
+
+  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    // A random part of training, since its beginning may be unlike the rest.
+    if (split == Split::train)
+      row = static_cast<std::int64_t>(permuted({seed_, Stream::evaluation_rows, 0}, static_cast<std::uint64_t>(row),
+                                               static_cast<std::uint64_t>(list(split).size())));
+    write(form, list(split), row, batch, at);
+  }
+
+  Chance chance(Form) const override { return data_.chance; }
+  std::string fingerprint() const override { return data_.fingerprint; }
+
+  Facts facts() const override {
+    Facts facts{.unit = "examples", .sizes = {}, .notes = data_.notes};
+    for (const Split split : splits) facts.sizes[static_cast<std::size_t>(split)] = list(split).size();
+    return facts;
+  }
+
+  /// Tokens of an input, and those of a language model's rows.
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : " ") + part; };
+    // Runs of tokens that one vocabulary has.
+    for (std::size_t i = 0; i < tokens.size();) {
+      if (!labelled() && tokens[i] == offset() + begin()) { add(std::string(begin_word)); ++i; continue; }
+      if (!labelled() && tokens[i] == offset() + end()) { add(std::string(end_word)); ++i; continue; }
+      const bool of_output = !labelled() && !shared() && tokens[i] >= offset();
+      std::vector<std::int32_t> run;
+      for (; i < tokens.size() && (tokens[i] >= offset()) == of_output && !special(tokens[i]); ++i)
+        run.push_back(tokens[i] - (of_output ? offset() : 0));
+      add((of_output ? data_.output : data_.input)->decode(run));
+    }
+    return text;
+  }
+
+  std::string decode_output(Form form, std::span<const std::int32_t> tokens) const override {
+    if (form == Form::language_model) return decode(tokens);
+    if (form == Form::classification) {
+      std::string text;
+      for (const std::int32_t label : tokens) text += (text.empty() ? "" : " ") + label_of(label);
+      return text;
+    }
+    if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
+    return data_.output->decode(
+        tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
+  }
+
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    std::vector<std::int32_t> tokens;
+    const std::size_t middle = labelled() ? text.npos : text.find(begin_word);
+    data_.input->encode(text.substr(0, middle), tokens);
+    if (middle == text.npos) return tokens;
+    tokens.push_back(offset() + begin());
+    const std::size_t inputs = tokens.size();
+    data_.output->encode(text.substr(middle + begin_word.size()), tokens);
+    for (std::size_t i = inputs; i < tokens.size(); ++i) tokens[i] += offset();
+    return tokens;
+  }
+
+private:
+  const ExampleList& list(Split split) const { return data_.examples[static_cast<std::size_t>(split)]; }
+  bool labelled() const { return !data_.labels.empty(); }
+  bool shared() const { return data_.input == data_.output; }
+  /// What is added to an output's tokens in a language model's rows.
+  std::int32_t offset() const {
+    return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size());
+  }
+  std::int32_t begin() const { return static_cast<std::int32_t>(data_.output->size()); }
+  std::int32_t end() const { return begin() + 1; }
+  bool special(std::int32_t token) const {
+    return !labelled() && (token == offset() + begin() || token == offset() + end());
+  }
+
+  const std::string& label_of(std::int32_t label) const {
+    if (label < 0 || label >= std::ssize(data_.labels))
+      throw Failed(fmt::format("[task.{}] label {} does not exist: there are {}", data_.name, label,
+                               data_.labels.size()));
+    return data_.labels[static_cast<std::size_t>(label)];
+  }
+
+  void write(Form form, const ExampleList& examples, std::int64_t i, Batch& batch, std::int64_t at) const {
+    RowTokens with{.task = data_.name};
+    std::span<const std::int32_t> output = examples.output(i);
+    if (labelled()) return write_example(with, form, examples.input(i), output, batch, at);
+    const bool joined = form == Form::language_model;
+    with.begin = with.separator = begin() + (joined ? offset() : 0);
+    with.end = end() + (joined ? offset() : 0);
+    thread_local std::vector<std::int32_t> renumbered;  // keeps its room from row to row
+    if (joined && offset() > 0) {
+      renumbered.assign(output.begin(), output.end());
+      for (std::int32_t& token : renumbered) token += offset();
+      output = renumbered;
+    }
+    write_example(with, form, examples.input(i), output, batch, at);
+  }
+
+  Listing data_;
+  std::uint64_t seed_;
+  TrainingOrder order_;
+  std::int64_t longest_input_ = 1, longest_output_ = 0, longest_both_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<Task> listed_task(const Config& config, Listing listing) {
+  return std::make_unique<ListedTask>(config, std::move(listing));
+}
+
+Task::Chance commonest_output_token(const Listing& listing) {
+  // The end counts as a token beyond the vocabulary's.
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(listing.output->size()) + 1);
+  const auto count = [](const ExampleList& examples, auto use) {
+    for (std::int64_t i = 0; i < examples.size(); ++i)
+      for (const std::int32_t token : examples.output(i)) use(static_cast<std::size_t>(token));
+  };
+  const ExampleList& training = listing.examples[0];
+  const ExampleList& validation = listing.examples[1];
+  count(training, [&](std::size_t token) { ++seen[token]; });
+  seen.back() = training.size();
+  const auto commonest = static_cast<std::size_t>(std::ranges::max_element(seen) - seen.begin());
+  const bool is_end = commonest + 1 == seen.size();
+  std::int64_t all = validation.size(), hits = is_end ? validation.size() : 0;
+  count(validation, [&](std::size_t token) { ++all; hits += token == commonest; });
+  return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(all, 1)),
+          fmt::format("always {}, the commonest output token of the training split",
+                      is_end ? "the end" : listing.output->show(static_cast<std::int32_t>(commonest)))};
+}
+
+} // namespace heed

@@ -1,0 +1,39 @@
+// What tasks with a list of examples share: epochs, buckets of like lengths, the forms, text for tokens. A task's own
+// file makes the lists.
+#pragma once
+
+#include "experiments/data/vocabulary.hpp"
+#include "experiments/tasks/example_list.hpp"
+#include "experiments/tasks/task.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// What a listed task is.
+struct Listing {
+  std::string name;                        ///< the task's kind
+  std::string fingerprint;
+  std::array<ExampleList, 3> examples;     ///< by Split; outputs are tokens of `output`, or one label
+  std::shared_ptr<const Vocabulary> input;
+  std::shared_ptr<const Vocabulary> output;  ///< the same object as `input` where they share one; null with labels
+  std::vector<std::string> labels;         ///< classification: the classes' names; else empty
+  Task::Chance chance{};
+  std::vector<std::string> notes;          ///< for `heed data`: what was dropped or cut, and why
+};
+
+/// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket).
+/// Forms: with labels, classification; else sequence_to_sequence (output tokens, then one that begins and one that ends
+/// them; input and output share their numbering where they share the vocabulary) and language_model (input tokens, the
+/// token that begins an output, output tokens and the one that ends them; where the vocabularies differ, output tokens
+/// are numbered after those of the input).
+/// Throws heed::Refused where a split that is needed has no example.
+std::unique_ptr<Task> listed_task(const Config& config, Listing listing);
+
+/// The share of outputs' tokens, their ends included, that the commonest of them in training makes up in validation.
+Task::Chance commonest_output_token(const Listing& listing);
+
+} // namespace heed

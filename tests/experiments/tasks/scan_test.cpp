@@ -1,0 +1,176 @@
+// The contract of the task `scan`: the published commands, actions and splits.
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr Form s2s = Form::sequence_to_sequence;
+
+Config scan_config(const std::string& split, std::int64_t validation = 500) {
+  Config config = task_config("scan", {{"split", split}});
+  config.task.validation = validation;
+  return config;
+}
+
+std::pair<std::string, std::string> text_of(const Task& task, const Batch& batch) {
+  const auto length = static_cast<std::size_t>(batch.lengths[0]);
+  return {task.decode(std::span(batch.tokens).first(length)), task.decode_output(s2s, batch.targets)};
+}
+
+/// Command and actions of each row of a split; of training, of its first epoch.
+std::multimap<std::string, std::string> examples(const Task& task, Split split) {
+  std::multimap<std::string, std::string> out;
+  const TaskShape shape = task.shape(s2s);
+  const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Batch batch;
+    batch.reset(1, shape, s2s);
+    if (split == Split::train) task.training_row(s2s, 1, i / 32, i % 32, batch, 0);
+    else task.evaluation_row(s2s, split, i, batch, 0);
+    out.insert(text_of(task, batch));
+  }
+  return out;
+}
+
+/// What a command means, by the rules of the paper's appendix; "after" and "and" first.
+std::string meaning(const std::string& command) {
+  const auto cut = [&](const std::string& word) { return command.find(" " + word + " "); };
+  const auto both = [](const std::string& a, const std::string& b) { return a.empty() ? b : b.empty() ? a : a + " " + b; };
+  if (const auto at = cut("and"); at != command.npos)
+    return both(meaning(command.substr(0, at)), meaning(command.substr(at + 5)));
+  if (const auto at = cut("after"); at != command.npos)
+    return both(meaning(command.substr(at + 7)), meaning(command.substr(0, at)));
+  const auto ends = [&](const std::string& word) { return command.ends_with(" " + word); };
+  if (ends("twice")) {
+    const std::string once = meaning(command.substr(0, command.size() - 6));
+    return both(once, once);
+  }
+  if (ends("thrice")) {
+    const std::string once = meaning(command.substr(0, command.size() - 7));
+    return both(once, both(once, once));
+  }
+  std::istringstream words(command);
+  std::string verb, how, side;
+  words >> verb >> how >> side;
+  const std::map<std::string, std::string> verbs = {
+      {"walk", "I_WALK"}, {"look", "I_LOOK"}, {"run", "I_RUN"}, {"jump", "I_JUMP"}, {"turn", ""}};
+  const std::string action = verbs.at(verb);
+  if (how.empty()) return action;
+  const std::string turn = (side.empty() ? how : side) == "left" ? "I_TURN_LEFT" : "I_TURN_RIGHT";
+  if (side.empty()) return both(turn, action);
+  if (how == "opposite") return both(turn, both(turn, action));
+  const std::string once = both(turn, action);
+  return both(once, both(once, both(once, once)));
+}
+
+} // namespace
+
+TEST_CASE("scan has 20,910 different commands, each with its meaning", "[tasks][scan]") {
+  const auto task = make_task(scan_config("simple"));
+  std::map<std::string, std::string> all;
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    for (const auto& [command, actions] : examples(*task, split)) {
+      CHECK(all.emplace(command, actions).second);
+      if (actions != meaning(command)) CHECK((command + ": " + actions) == meaning(command));
+    }
+  CHECK(all.size() == 20910);
+  // From the paper's figure 1 and its text.
+  CHECK(all.at("jump") == "I_JUMP");
+  CHECK(all.at("jump left") == "I_TURN_LEFT I_JUMP");
+  CHECK(all.at("jump around right") ==
+        "I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP");
+  CHECK(all.at("turn left twice") == "I_TURN_LEFT I_TURN_LEFT");
+  CHECK(all.at("jump thrice") == "I_JUMP I_JUMP I_JUMP");
+  CHECK(all.at("jump opposite left and walk thrice") == "I_TURN_LEFT I_TURN_LEFT I_JUMP I_WALK I_WALK I_WALK");
+  CHECK(all.at("jump opposite left after walk around left") ==
+        "I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_TURN_LEFT I_JUMP");
+}
+
+TEST_CASE("scan's splits have the published sizes, and share no command", "[tasks][scan]") {
+  struct Published { const char* split; std::int64_t training, test; };
+  for (const Published& p : {Published{"simple", 16728, 4182}, {"length", 16990, 3920}, {"add_jump", 14670, 7706},
+                             {"add_turn_left", 21890, 1208}}) {
+    INFO(p.split);
+    const auto task = make_task(scan_config(p.split));
+    const auto train = examples(*task, Split::train), validation = examples(*task, Split::validation),
+               test = examples(*task, Split::test);
+    CHECK(std::ssize(train) + std::ssize(validation) == p.training);
+    CHECK(std::ssize(validation) == 500);
+    CHECK(std::ssize(test) == p.test);
+    for (const auto& [command, actions] : test) CHECK(train.count(command) + validation.count(command) == 0);
+    for (const auto& [command, actions] : validation) CHECK(train.count(command) == 0);
+  }
+}
+
+TEST_CASE("scan's length split trains on outputs of up to 22 actions, or of any other number", "[tasks][scan]") {
+  const auto actions = [](const std::string& text) { return std::ranges::count(text, '_') - std::ranges::count(text, 'T') / 2; };
+  REQUIRE(actions("I_TURN_LEFT I_JUMP") == 2);
+  REQUIRE(actions("I_TURN_RIGHT I_LOOK I_TURN_LEFT") == 3);
+  Config config = scan_config("length");
+  for (const std::int64_t cutoff : {22, 30}) {
+    config.task_options["cutoff"] = cutoff;
+    const auto task = make_task(config);
+    std::set<std::ptrdiff_t> train, test;
+    for (const auto& [command, text] : examples(*task, Split::train)) train.insert(actions(text));
+    for (const auto& [command, text] : examples(*task, Split::test)) test.insert(actions(text));
+    CHECK(*train.begin() == 1);
+    CHECK(*train.rbegin() == cutoff);
+    CHECK(*test.begin() > cutoff);
+    CHECK(*test.rbegin() == 48);
+  }
+}
+
+TEST_CASE("scan repeats the primitive that the test combines, to a tenth of training", "[tasks][scan]") {
+  for (const auto& [split, primitive, times] :
+       {std::tuple{"add_jump", "jump", 1467}, {"add_turn_left", "turn left", 2189}}) {
+    const auto train = examples(*make_task(scan_config(split)), Split::train);
+    CHECK(static_cast<int>(train.count(primitive)) == times);
+    int with = 0;
+    for (const auto& [command, actions] : train) with += (" " + command + " ").find(" " + std::string(primitive) + " ") != command.npos;
+    CHECK(with == times);
+  }
+}
+
+TEST_CASE("scan as one row: command, the token that begins actions, actions, their end", "[tasks][scan]") {
+  constexpr Form lm = Form::language_model;
+  const auto task = make_task(scan_config("simple"));
+  const TaskShape pair = task->shape(s2s), one = task->shape(lm);
+  CHECK(pair.vocabulary == 13);
+  CHECK(pair.classes == 8);
+  CHECK_FALSE(pair.shared_vocabulary);
+  CHECK(pair.length == 9);
+  CHECK(pair.output_length == 49);
+  CHECK(one.vocabulary == 21);
+  CHECK(one.length == 9 + 48 + 1);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    Batch batch;
+    batch.reset(1, pair, s2s);
+    task->evaluation_row(s2s, Split::test, i, batch, 0);
+    const auto [command, actions] = text_of(*task, batch);
+    const Row row = evaluation_row(*task, lm, Split::test, i);
+    CHECK(task->decode(row.tokens) == command + " <begin> " + actions);
+    const auto inputs = static_cast<std::ptrdiff_t>(batch.lengths[0]);
+    CHECK(std::all_of(row.targets.begin(), row.targets.begin() + inputs, [](auto t) { return t == ignored; }));
+    CHECK(task->decode(std::span(row.targets).subspan(static_cast<std::size_t>(inputs))) == actions + " <end>");
+    CHECK(row.targets.back() == one.end);
+    CHECK(task->encode(command + " <begin> " + actions) == row.tokens);
+  }
+}
+
+TEST_CASE("scan: what cannot be is refused", "[tasks][scan]") {
+  CHECK_THAT(refusal([] { make_task(scan_config("simple", 16728)); }),
+             Contains("[task] validation = 16728 is all of the 16728 different training commands"));
+  const auto task = make_task(scan_config("simple"));
+  CHECK_THAT(task->refuses(Form::classification), Contains("is a sequence"));
+  CHECK_THAT(refusal([&] { (void)task->encode("walk fast"); }), Contains("\"fast\" is not a word"));
+  CHECK(make_task(scan_config("length"))->fingerprint() != task->fingerprint());
+}
