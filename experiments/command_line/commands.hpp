@@ -23,6 +23,7 @@ void add_run(Commands& commands);
 void add_plan(Commands& commands);
 void add_check(Commands& commands);
 void add_show(Commands& commands);
+void add_data(Commands& commands);
 void add_status(Commands& commands);
 void add_report(Commands& commands);
 void add_generate(Commands& commands);

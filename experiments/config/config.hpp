@@ -67,6 +67,7 @@ struct TrainOptions {
   double label_smoothing = 0.0;
   std::int64_t evaluate_every = 0;     ///< steps; 0: only at the end
   std::int64_t evaluate_batches = 0;   ///< batches of the validation split; 0: the whole split
+  bool evaluate_by_length = false;     ///< accuracies also by the length of rows
   std::int64_t checkpoint_every = 0;   ///< steps; 0: only at the end
   std::int64_t log_every = 10;         ///< steps between the lines of training loss in metrics.jsonl
 };

@@ -1,6 +1,7 @@
 // The records of a run as JSON: manifest, metrics, progress.
 #include "experiments/runs/run_store.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 #include <fmt/format.h>
@@ -132,8 +133,18 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
 std::string to_json(const Metrics& metrics) {
   std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.3f}, \"tokens\": {}", metrics.step, metrics.seconds,
                                 metrics.tokens);
-  for (const auto& [name, value] : metrics.values) out += fmt::format(", {}: {}", json_text(name), number(value));
-  return out + "}";
+  std::string open;  // the object that names with a dot are being written to
+  for (const auto& [name, value] : metrics.values) {
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const std::string object = dot < name.size() ? name.substr(0, dot) : "";
+    if (!open.empty() && object != open) out += "}";
+    if (object.empty()) out += fmt::format(", {}: {}", json_text(name), number(value));
+    else
+      out += fmt::format("{} {}: {}", object == open ? "," : fmt::format(", {}: {{", json_text(object)),
+                         json_text(name.substr(dot + 1)), number(value));
+    open = object;
+  }
+  return out + (open.empty() ? "}" : "}}");
 }
 
 Parsed<Metrics> metrics_from_json(std::string_view line) {
@@ -145,8 +156,11 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
     metrics.tokens = integer(needed(object, "tokens"), "tokens");
     for (const auto& entry : object) {
       const std::string key(entry.key());
-      if (key != "step" && key != "seconds" && key != "tokens")
-        metrics.values.emplace_back(key, real(entry.value(), key));
+      if (key == "step" || key == "seconds" || key == "tokens") continue;
+      if (const json::object* parts = entry.value().if_object())
+        for (const auto& part : *parts)
+          metrics.values.emplace_back(key + "." + std::string(part.key()), real(part.value(), part.key()));
+      else metrics.values.emplace_back(key, real(entry.value(), key));
     }
     return metrics;
   });

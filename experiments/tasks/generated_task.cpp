@@ -73,7 +73,7 @@ public:
             .classes = tokens,
             .end = generator_.ends ? end() : no_token,
             .shared_vocabulary = true,
-            .varied = generator_.ends};
+            .varied = generator_.ends || generator_.draw_test};
   }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,

@@ -68,13 +68,15 @@ std::int64_t Batch::real_tokens() const {
          std::accumulate(output_lengths.begin(), output_lengths.end(), std::int64_t{0});
 }
 
-std::unique_ptr<Task> make_task(const Config& config) {
+const TaskInfo& task_info(const std::string& kind) {
   const auto kinds = task_kinds();
-  const auto found = std::ranges::find(kinds, config.task.kind, [](const TaskInfo* kind) { return kind->about.name; });
-  if (found != kinds.end()) return (*found)->make(config);
+  const auto found = std::ranges::find(kinds, kind, [](const TaskInfo* info) { return info->about.name; });
+  if (found != kinds.end()) return **found;
   std::string names;
-  for (const TaskInfo* kind : kinds) names += (names.empty() ? "" : ", ") + kind->about.name;
-  throw Refused(fmt::format("[task] kind = \"{}\" is not a task; there are {}", config.task.kind, names));
+  for (const TaskInfo* info : kinds) names += (names.empty() ? "" : ", ") + info->about.name;
+  throw Refused(fmt::format("[task] kind = \"{}\" is not a task; there are {}", kind, names));
 }
+
+std::unique_ptr<Task> make_task(const Config& config) { return task_info(config.task.kind).make(config); }
 
 } // namespace heed

@@ -126,10 +126,14 @@ public:
 struct TaskInfo {
   Variant about;
   std::unique_ptr<Task> (*make)(const Config& config);  ///< throws heed::Refused where the data is not usable
+  bool running_text = false;  ///< rows are windows of one long text, and not examples of their own
 };
 
 /// All registered tasks, in Meson's order (generated).
 std::span<const TaskInfo* const> task_kinds();
+
+/// The record of a kind; throws heed::Refused where there is none of that name.
+const TaskInfo& task_info(const std::string& kind);
 
 /// The task that a configuration names; throws heed::Refused where there is none of that name, or where its data or its
 /// options are not usable.

@@ -5,9 +5,23 @@ namespace heed {
 
 const Engine& engine(const Config& config) { return config.float64() ? f64::engine_table() : f32::engine_table(); }
 
-bool has_sequence_accuracy(const Config& config) {
+namespace {
+
+bool puts_out_text(const Config& config) {
   const Form form = f32::model_info(config.model.kind).form;
-  return form == Form::sequence_to_sequence || (form == Form::language_model && config.data.path.empty());
+  return form == Form::language_model || form == Form::sequence_to_sequence;
+}
+
+} // namespace
+
+bool has_sequence_accuracy(const Config& config) {
+  return puts_out_text(config) && !task_info(config.task.kind).running_text;
+}
+
+bool has_perplexity(const Config& config) { return puts_out_text(config); }
+
+bool has_bits_per_character(const Config& config) {
+  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
 }
 
 std::vector<MetricInfo> metrics_of(const Config& config) {
@@ -16,6 +30,10 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
       {"val_accuracy", true, "", "fraction of the validation split's targets that are the most probable class"}};
   if (has_sequence_accuracy(config))
     out.push_back({"val_sequence_accuracy", true, "", "fraction of the validation rows without a wrong target"});
+  if (has_perplexity(config))
+    out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens"});
+  if (has_bits_per_character(config))
+    out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
   out.push_back({"train_loss", false, "nats", "cross-entropy of the last training batch, with smoothing where it is set"});
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numbers>
 
 namespace heed::HEED_REAL {
 
@@ -9,12 +11,10 @@ namespace {
 
 constexpr std::int64_t rows_per_piece = 16;
 
-struct Score {
-  double loss = 0;
+struct Hits {
   std::int64_t targets = 0, right = 0, rows = 0, rows_right = 0;
 
-  void add(const Score& other) {
-    loss += other.loss;
+  void add(const Hits& other) {
     targets += other.targets;
     right += other.right;
     rows += other.rows;
@@ -22,14 +22,31 @@ struct Score {
   }
 };
 
+struct Score {
+  double loss = 0;
+  Hits hits;
+  std::map<std::int64_t, Hits> by_length;  // where it is asked for
+
+  void add(const Score& other) {
+    loss += other.loss;
+    hits.add(other.hits);
+    for (const auto& [length, part] : other.by_length) by_length[length].add(part);
+  }
+};
+
+// What a row's length is for an evaluation by length.
+std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t row, std::int64_t targets) {
+  if (batch.form == Form::classification) return batch.lengths[static_cast<std::size_t>(row)];
+  return targets - (shape.end >= 0 ? 1 : 0);
+}
+
 // Loss and hits of the rows, from the logits and nothing else.
-Score score(const Tensor& logits, const Batch& batch) {
+Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
   Score s;
-  s.rows = batch.rows;
   for (std::int64_t r = 0; r < batch.rows; ++r) {
-    bool all_right = true;
+    Hits row{.rows = 1};
     for (std::int64_t i = 0; i < per_row; ++i) {
       const std::int32_t target = batch.targets[static_cast<std::size_t>(r * per_row + i)];
       if (target == ignored) continue;
@@ -38,12 +55,12 @@ Score score(const Tensor& logits, const Batch& batch) {
       double sum = 0;
       for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
       s.loss += static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]);
-      const bool right = best - p == target;
-      ++s.targets;
-      s.right += right;
-      all_right = all_right && right;
+      ++row.targets;
+      row.right += best - p == target;
     }
-    s.rows_right += all_right;
+    row.rows_right = row.right == row.targets;
+    s.hits.add(row);
+    if (by_length) s.by_length[length_of(batch, shape, r, row.targets)].add(row);
   }
   return s;
 }
@@ -83,7 +100,7 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
     if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
-    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch);
+    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, run.shape, config.train.evaluate_by_length);
     tape.rewind();
   });
   Score total;
@@ -92,10 +109,20 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
   const auto share = [](std::int64_t part, std::int64_t of) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
   };
-  std::vector<std::pair<std::string, double>> out{
-      {name + "_loss", total.loss / static_cast<double>(std::max<std::int64_t>(total.targets, 1))},
-      {name + "_accuracy", share(total.right, total.targets)}};
-  if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(total.rows_right, total.rows));
+  const Hits& hits = total.hits;
+  const double loss = total.loss / static_cast<double>(std::max<std::int64_t>(hits.targets, 1));
+  std::vector<std::pair<std::string, double>> out{{name + "_loss", loss},
+                                                  {name + "_accuracy", share(hits.right, hits.targets)}};
+  if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));
+  constexpr double most = 700;  // e^709 is the largest number; a loss beyond is no more than very bad
+  if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
+  if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
+  for (const auto& [length, part] : total.by_length)
+    out.emplace_back(fmt::format("{}_accuracy_by_length.{}", name, length), share(part.right, part.targets));
+  if (has_sequence_accuracy(config))
+    for (const auto& [length, part] : total.by_length)
+      out.emplace_back(fmt::format("{}_sequence_accuracy_by_length.{}", name, length),
+                       share(part.rows_right, part.rows));
   return out;
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <span>
+#include <string>
 
 namespace heed::HEED_REAL {
 
@@ -57,7 +59,10 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
     const Tensor logits = run.model->logits(pass, batch);
     const std::int64_t classes = logits.shape[-1];
     tokens.push_back(sample(logits.data + (n - 1) * classes, classes, sampling, static_cast<std::uint64_t>(i)));
-    if (sampling.write) sampling.write(task.decode({&tokens.back(), 1}));
+    // What the token adds to the one before it: a word brings the space in front of it.
+    const std::span<const std::int32_t> last(tokens.data() + tokens.size() - 2, 2);
+    const std::string both = task.decode(last);
+    if (sampling.write) sampling.write(both.substr(std::min(both.size(), task.decode(last.first(1)).size())));
   }
 }
 

@@ -35,7 +35,9 @@ struct Metrics {
   std::int64_t step = 0;              ///< optimiser steps done
   double seconds = 0;                 ///< of training so far, interruptions not counted
   std::int64_t tokens = 0;            ///< trained on so far
-  std::vector<std::pair<std::string, double>> values;  ///< train_loss, val_loss, val_accuracy, learning_rate, ...
+  /// train_loss, val_loss, val_accuracy, learning_rate, ... Names with a dot are written as objects:
+  /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}.
+  std::vector<std::pair<std::string, double>> values;
 };
 
 /// For a live line: cheap, after every step.
@@ -96,5 +98,9 @@ std::vector<MetricInfo> metrics_of(const Config& config);
 
 /// Are the rows whole examples of several targets each, so that it means something to have all of one right?
 bool has_sequence_accuracy(const Config& config);
+/// Are tokens predicted?
+bool has_perplexity(const Config& config);
+/// Are the tokens the characters of a running text?
+bool has_bits_per_character(const Config& config);
 
 } // namespace heed

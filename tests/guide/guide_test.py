@@ -124,6 +124,8 @@ def desk(place):
             if block.language == "toml" and block.title:
                 (place / block.title).write_text(block.text)
     (place / "input.txt").write_text("First Citizen:\nBefore we proceed any further, hear me speak.\n" * 500)
+    (place / "pairs.tsv").write_text("".join(f"the {i} cats\tles {i} chats\n" for i in range(200)))
+    (place / "reviews.csv").write_text("stars,review\n" + "".join(f'{i % 5},"well, {i}"\n' for i in range(200)))
     return place
 
 
@@ -142,7 +144,7 @@ def known_command(heed, line, at):
     configs = [word for word in words if word.endswith(".toml")]
     missing = [config for config in configs if not (at / config).exists()]
     assert not [config for config in missing if config.startswith("configs/")], f"there is no {missing}"
-    if words[0].startswith("-") or words[0] in ("variants", "options", "show", "check") and not missing:
+    if words[0].startswith("-") or words[0] in ("variants", "options", "show", "check", "data") and not missing:
         run([heed, *words], cwd=at)
         return
     helped = run([heed, words[0], "--help"])

@@ -220,6 +220,7 @@ const TaskInfo task_text = {
      .cost = "2 bytes a token; a row is task.text.block tokens",
      .options = text_option_table().options(),
      .presets = {}},
-    make_text};
+    make_text,
+    true};
 
 } // namespace heed

@@ -99,6 +99,20 @@ TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN"
   CHECK_THAT(metrics_from_json(R"({"step": 1.5, "seconds": 0, "tokens": 1})").error, Contains("\"step\""));
 }
 
+TEST_CASE("metrics with a dot in their name are written as objects", "[runs][metrics]") {
+  const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5}, {"val_accuracy_by_length.12", 0.25},
+                                    {"other.1", 1}, {"last", 7}}};
+  const std::string text = to_json(before);
+  CHECK(text == R"({"step": 3, "seconds": 0.500, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
+                R"("12": 0.25}, "other": {"1": 1}, "last": 7})");
+  const auto after = metrics_from_json(text);
+  REQUIRE(after);
+  CHECK(after->values == before.values);
+  const Metrics ends{1, 0, 0, {{"by_length.1", 1}}};
+  CHECK(to_json(ends) == R"({"step": 1, "seconds": 0.000, "tokens": 0, "by_length": {"1": 1}})");
+  CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0, "tokens": 1, "a": {"b": "c"}})").error, Contains("\"b\""));
+}
+
 TEST_CASE("metrics are read up to a line that was cut off", "[runs][metrics]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);

@@ -192,3 +192,34 @@ TEST_CASE("a path is relative to the current directory", "[tasks][text]") {
   REQUIRE(std::filesystem::path(relative).is_relative());
   CHECK(make_task(text_config(relative, 4))->fingerprint() == make_task(text_config(file.path(), 4))->fingerprint());
 }
+
+TEST_CASE("words, bytes and pieces: split after white space, numbered by training alone", "[tasks][text]") {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "word" + std::to_string(i % 25) + " and\n";
+  const TemporaryFile file(text);
+  Config config = text_config(file.path(), 3, 0.5, 0.25);
+  config.data.tokens = "words";
+  const auto words = make_task(config);
+  // Half of the bytes end within line 19 or 20; the next white space ends the part.
+  std::string joined_parts;
+  const TaskShape shape = words->shape(lm);
+  CHECK(shape.vocabulary <= 25);
+  for (const Split split : {Split::validation, Split::test})
+    for (const Row& row : evaluation_rows(*words, lm, split))
+      CHECK_THAT(words->decode(row.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
+  const auto facts = words->facts();
+  CHECK(facts.unit == "words");
+  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120);  // 40 lines of two words and their end
+  CHECK_THAT(facts.notes.at(0), Contains("of 120 words are unknown to the vocabulary"));
+  CHECK(words->decode(words->encode("word1 and\nword999")) == "word1 and\n<unknown>");
+
+  config.data.tokens = "bytes";
+  const auto bytes = make_task(config);
+  CHECK(bytes->shape(lm).vocabulary == 256);
+  const auto sizes = bytes->facts().sizes;
+  CHECK(sizes[0] + sizes[1] + sizes[2] == std::ssize(text));
+  const auto validation = evaluation_rows(*bytes, lm, Split::validation);
+  CHECK(joined(*bytes, validation, &Row::targets) ==
+        text.substr(static_cast<std::size_t>(sizes[0]) + 1, static_cast<std::size_t>(sizes[1]) - 1));
+  CHECK((text[static_cast<std::size_t>(sizes[0]) - 1] == '\n' || text[static_cast<std::size_t>(sizes[0]) - 1] == ' '));
+}

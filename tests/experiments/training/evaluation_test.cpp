@@ -48,6 +48,8 @@ std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoin
   }
   std::map<std::string, double> out{{prefix + "_loss", loss / count}, {prefix + "_accuracy", right / count}};
   if (has_sequence_accuracy(c)) out[prefix + "_sequence_accuracy"] = whole / static_cast<double>(rows);
+  if (run.form == Form::language_model) out[prefix + "_perplexity"] = std::exp(loss / count);
+  if (c.task.kind == "text") out[prefix + "_bits_per_character"] = loss / count / std::log(2.0);
   return out;
 }
 
@@ -140,6 +142,46 @@ TEST_CASE("evaluate_batches bounds the rows that are looked at", "[evaluation]")
     const auto expected = naive(c, h.last(), Split::validation, "val", rows);
     CHECK(h.final("val_loss") == Approx(expected.at("val_loss")).epsilon(1e-5));
     CHECK(h.final("val_sequence_accuracy") == Approx(expected.at("val_sequence_accuracy")));
+  }
+}
+
+TEST_CASE("accuracies by length are those of the rows of that length", "[evaluation]") {
+  for (const char* base : {test::tiny_decoder, test::tiny_encoder}) {
+    const Config c = config(base, {"task.kind=parity", "task.parity.length=9", "task.parity.min_length=5",
+                                   "train.evaluate_by_length=true"});
+    const test::History h = train(c);
+    const auto found = by_name(engine(c).evaluate(c, *make_task(c), h.last(), Split::validation));
+    const auto task = make_task(c);
+    RunModel run(c, *task);
+    load_parameters(run.parameters, h.last());
+    std::map<std::string, std::pair<double, double>> rows;  // by length: right, all
+    for (std::int64_t r = 0; r < task->evaluation_rows(run.form, Split::validation); ++r) {
+      Batch b;
+      b.reset(1, run.shape, run.form);
+      task->evaluation_row(run.form, Split::validation, r, b, 0);
+      Tape tape;
+      tape.record(false);
+      Pass pass(tape, run.parameters, nullptr, {});
+      const Tensor logits = run.model->logits(pass, b);
+      for (std::size_t i = 0; i < b.targets.size(); ++i) {
+        if (b.targets[i] == ignored) continue;
+        const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+        // Parity's output is one token; a classifier's length is its input's.
+        auto& [right, all] = rows[std::to_string(run.form == Form::classification ? b.lengths[0] : 1)];
+        right += std::max_element(p, p + run.shape.classes) == p + b.targets[i];
+        ++all;
+      }
+    }
+    CHECK(rows.size() == (run.form == Form::classification ? 5 : 1));
+    for (const auto& [length, hits] : rows) {
+      CHECK(found.at("val_accuracy_by_length." + length) == Approx(hits.first / hits.second));
+      if (run.form == Form::language_model)
+        CHECK(found.at("val_sequence_accuracy_by_length." + length) == Approx(hits.first / hits.second));
+    }
+    const auto lines = std::count_if(found.begin(), found.end(), [](const auto& value) {
+      return value.first.starts_with("val_accuracy_by_length.");
+    });
+    CHECK(static_cast<std::size_t>(lines) == rows.size());
   }
 }
 

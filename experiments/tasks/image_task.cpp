@@ -1,0 +1,45 @@
+#include "experiments/tasks/image_task.hpp"
+
+#include "autograd/error.hpp"
+
+#include <fmt/format.h>
+
+namespace heed {
+
+std::string ImageClasses::refuses(Form form) const {
+  if (form == Form::imageclassification) return {};
+  return fmt::format("the task {} has images, and the model reads tokens; use a model of images, or a task with tokens",
+                     task);
+}
+
+TaskShape ImageClasses::shape() const {
+  TaskShape shape;
+  shape.classes = std::ssize(names);
+  shape.image = image;
+  return shape;
+}
+
+std::string ImageClasses::decode(std::span<const std::int32_t> classes) const {
+  std::string text;
+  for (const std::int32_t c : classes) {
+    if (c < 0 || c >= std::ssize(names))
+      throw Failed(fmt::format("[task.{}] class {} does not exist: there are {}", task, c, names.size()));
+    text += (text.empty() ? "" : " ") + names[static_cast<std::size_t>(c)];
+  }
+  return text;
+}
+
+void ImageClasses::refuse_text() const {
+  throw Refused(fmt::format("the task {} has images, and a text is none", task));
+}
+
+float* ImageClasses::pixels(Batch& batch, std::int64_t at) const {
+  if (at < 0 || at >= batch.rows || batch.image != image)
+    throw Failed(fmt::format("[task.{}] an image of [{}, {}, {}] does not fit as row {} of a batch of {} images of [{}, "
+                             "{}, {}]",
+                             task, image.channels, image.height, image.width, at, batch.rows, batch.image.channels,
+                             batch.image.height, batch.image.width));
+  return batch.images.data() + at * image.size();
+}
+
+} // namespace heed

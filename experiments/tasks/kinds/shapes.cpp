@@ -1,0 +1,167 @@
+// Task `shapes`: which kind of shape an image shows.
+#include "autograd/rng.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/image_task.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace heed {
+
+extern const TaskInfo task_shapes;
+
+namespace {
+
+/// A kind of shape: whether the pixel (x, y) off the centre belongs to one of radius r.
+struct Kind {
+  const char* name;
+  bool (*covers)(std::int64_t x, std::int64_t y, std::int64_t r);
+};
+
+constexpr std::int64_t thickness(std::int64_t r) { return r / 3; }
+
+constexpr Kind all_kinds[] = {
+    {"square", [](std::int64_t, std::int64_t, std::int64_t) { return true; }},
+    {"disc", [](std::int64_t x, std::int64_t y, std::int64_t r) { return x * x + y * y <= r * r + r / 2; }},
+    {"triangle", [](std::int64_t x, std::int64_t y, std::int64_t r) { return 2 * std::abs(x) <= y + r; }},
+    {"plus", [](std::int64_t x, std::int64_t y, std::int64_t r) {
+       return std::abs(x) <= thickness(r) || std::abs(y) <= thickness(r);
+     }},
+    {"frame", [](std::int64_t x, std::int64_t y, std::int64_t r) {
+       return std::abs(x) >= r - thickness(r) || std::abs(y) >= r - thickness(r);
+     }},
+    {"cross", [](std::int64_t x, std::int64_t y, std::int64_t r) {
+       return std::abs(std::abs(x) - std::abs(y)) <= thickness(r);
+     }},
+};
+constexpr auto kind_count = static_cast<std::int64_t>(std::size(all_kinds));
+
+struct ShapesOptions {
+  std::int64_t size = 16;
+  std::int64_t kinds = 4;
+  double noise = 0.3;
+};
+
+const OptionTable<ShapesOptions>& shapes_option_table() {
+  static const auto table = option_table<ShapesOptions>(
+      option("size", &ShapesOptions::size, "height and width of the images").at_least(8).at_most(256).unit("pixels"),
+      option("kinds", &ShapesOptions::kinds, "how many kinds: the first of square, disc, triangle, plus, frame, cross")
+          .at_least(2).at_most(static_cast<double>(kind_count)),
+      option("noise", &ShapesOptions::noise,
+             "standard deviation of the noise on each pixel; a shape's pixels are 2 above the ground")
+          .at_least(0).at_most(10));
+  return table;
+}
+
+/// What an image shows; the noise aside, all that there is to it.
+struct Figure {
+  std::int64_t kind, radius, x, y;
+};
+
+class ShapesTask final : public Task {
+public:
+  ShapesTask(const ShapesOptions& options, const TaskOptions& task)
+      : images_{"shapes", {1, options.size, options.size}, names(options.kinds)}, options_(options),
+        seed_(static_cast<std::uint64_t>(task.seed)), rows_{task.validation, task.validation, task.test} {}
+
+  std::string refuses(Form form) const override { return images_.refuses(form); }
+  TaskShape shape(Form) const override { return images_.shape(); }
+  std::string decode(std::span<const std::int32_t> classes) const override { return images_.decode(classes); }
+  std::vector<std::int32_t> encode(std::string_view) const override { images_.refuse_text(); }
+
+  void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                    std::int64_t at) const override {
+    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)},
+                        static_cast<std::uint64_t>(row) << 32);
+    draw(random, Split::train, batch, at);
+  }
+
+  std::int64_t evaluation_rows(Form, Split split) const override { return rows_[static_cast<std::size_t>(split)]; }
+
+  void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)},
+                        static_cast<std::uint64_t>(row) << 32);
+    draw(random, split, batch, at);
+  }
+
+  Chance chance(Form) const override { return {1.0 / static_cast<double>(options_.kinds), "1 / kinds"}; }
+
+  Facts facts() const override {
+    return {.unit = "images",
+            .sizes = {-1, rows_[1], rows_[2]},
+            .notes = {"no kind, place and size of a shape stands in two splits"}};
+  }
+
+  std::string fingerprint() const override {
+    return fmt::format("shapes 1: size = {}, kinds = {}, noise = {}; seed = {}, validation = {}, test = {}",
+                       options_.size, options_.kinds, options_.noise, seed_, rows_[1], rows_[2]);
+  }
+
+private:
+  static std::vector<std::string> names(std::int64_t kinds) {
+    std::vector<std::string> out;
+    for (std::int64_t i = 0; i < kinds; ++i) out.emplace_back(all_kinds[i].name);
+    return out;
+  }
+
+  /// 8 of 10 figures belong to training, 1 to validation, 1 to test.
+  Split split_of(const Figure& f) const {
+    const auto place = static_cast<std::uint64_t>(((f.kind * 256 + f.radius) * 256 + f.x) * 256 + f.y);
+    const std::uint64_t tenth = below({seed_, Stream::evaluation_rows, 16}, place, 10);
+    return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
+  }
+
+  Figure draw_figure(RandomSource& random) const {
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+      return low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+    };
+    Figure f{};
+    f.kind = between(0, options_.kinds - 1);
+    f.radius = between(2, std::max<std::int64_t>(2, options_.size / 3));
+    f.x = between(f.radius, options_.size - 1 - f.radius);
+    f.y = between(f.radius, options_.size - 1 - f.radius);
+    return f;
+  }
+
+  void draw(RandomSource& random, Split split, Batch& batch, std::int64_t at) const {
+    Figure f = draw_figure(random);
+    while (split_of(f) != split) f = draw_figure(random);
+    float* pixel = images_.pixels(batch, at);
+    // A shape covers about a quarter of the image, so that these have a mean of about 0.
+    constexpr double ground = -0.5, figure = 1.5;
+    for (std::int64_t y = 0; y < options_.size; ++y)
+      for (std::int64_t x = 0; x < options_.size; ++x) {
+        const std::int64_t dx = x - f.x, dy = y - f.y;
+        const bool within = std::abs(dx) <= f.radius && std::abs(dy) <= f.radius &&
+                            all_kinds[f.kind].covers(dx, dy, f.radius);
+        const double noise = options_.noise > 0 ? options_.noise * random.normal() : 0;
+        *pixel++ = static_cast<float>((within ? figure : ground) + noise);
+      }
+    batch.targets[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(f.kind);
+  }
+
+  ImageClasses images_;
+  ShapesOptions options_;
+  std::uint64_t seed_;
+  std::array<std::int64_t, 3> rows_;   // by Split
+};
+
+std::unique_ptr<Task> make_shapes(const Config& config) {
+  return std::make_unique<ShapesTask>(shapes_option_table().read(config.task_options), config.task);
+}
+
+} // namespace
+
+const TaskInfo task_shapes = {
+    {.name = "shapes",
+     .summary = "small images of a square, disc, triangle, ... of any size, anywhere, under noise: which kind is it?",
+     .paper = "as in Higgins et al. 2017, beta-VAE (dSprites), ICLR 2017",
+     .equals = "",
+     .cost = "size^2 pixels an image, drawn as they are needed",
+     .options = shapes_option_table().options(),
+     .presets = {}},
+    make_shapes};
+
+} // namespace heed

@@ -1,0 +1,109 @@
+#include "experiments/tasks/task_survey.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace heed {
+
+namespace {
+
+LengthSurvey survey_lengths(std::vector<std::int32_t> lengths) {
+  if (lengths.empty()) return {};
+  std::ranges::sort(lengths);
+  return {lengths.front(), lengths[lengths.size() / 2], lengths.back()};
+}
+
+/// Row `at` of a batch as text. A language model's input ends where its output begins.
+ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
+  const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
+    return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
+  };
+  const auto index = static_cast<std::size_t>(at);
+  switch (batch.form) {
+  case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
+  case Form::classification:
+    return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+            task.decode_output(batch.form, row(batch.targets, 1, 1))};
+  case Form::sequence_to_sequence:
+    return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+            task.decode_output(batch.form, row(batch.targets, batch.output_length, batch.output_lengths[index]))};
+  case Form::language_model: break;
+  }
+  const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
+  const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
+  const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
+  return {task.decode(tokens.first(std::min(tokens.size(), static_cast<std::size_t>(first) + 1))),
+          task.decode(targets.subspan(static_cast<std::size_t>(first)))};
+}
+
+/// Counts by text, since input and output may be numbered apart.
+class Counter {
+public:
+  Counter(const Task& task, Form form) : task_(task), form_(form) {}
+
+  void add(const Batch& batch) {
+    const bool classes = form_ == Form::image_classification || form_ == Form::classification;
+    if (classes) {
+      for (const std::int32_t target : batch.targets) ++outputs_[target];
+      return;
+    }
+    for (std::int64_t r = 0; r < batch.rows; ++r) {
+      const auto index = static_cast<std::size_t>(r);
+      for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
+        ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
+      if (form_ == Form::sequence_to_sequence)  // without the end
+        for (std::int64_t i = 0; i + 1 < batch.output_lengths[index]; ++i)
+          ++outputs_[batch.targets[static_cast<std::size_t>(r * batch.output_length + i)]];
+    }
+  }
+
+  std::vector<std::pair<std::string, std::int64_t>> commonest() const {
+    std::map<std::string, std::int64_t> counts;
+    for (const auto& [token, count] : inputs_) counts[task_.decode({&token, 1})] += count;
+    for (const auto& [token, count] : outputs_) counts[task_.decode_output(form_, {&token, 1})] += count;
+    std::vector<std::pair<std::string, std::int64_t>> out(counts.begin(), counts.end());
+    std::ranges::stable_sort(out, std::ranges::greater{}, [](const auto& entry) { return entry.second; });
+    return out;
+  }
+
+private:
+  const Task& task_;
+  Form form_;
+  std::map<std::int32_t, std::int64_t> inputs_, outputs_;
+};
+
+} // namespace
+
+TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch_rows, std::int64_t rows,
+                       std::int64_t examples, std::size_t commonest) {
+  TaskSurvey survey;
+  survey.form = form;
+  survey.shape = task.shape(form);
+  survey.facts = task.facts();
+  Counter counter(task, form);
+  std::vector<std::int32_t> inputs, outputs;
+  std::int64_t real = 0, room = 0;
+  Batch batch;
+  for (std::int64_t step = 0; survey.rows < rows; ++step) {
+    batch.reset(batch_rows, survey.shape, form);
+    for (std::int64_t r = 0; r < batch_rows; ++r) task.training_row(form, seed, step, r, batch, r);
+    if (survey.shape.varied) batch.trim();
+    survey.rows += batch_rows;
+    inputs.insert(inputs.end(), batch.lengths.begin(), batch.lengths.end());
+    outputs.insert(outputs.end(), batch.output_lengths.begin(), batch.output_lengths.end());
+    real += batch.real_tokens();
+    room += batch_rows * (batch.length + batch.output_length);
+    counter.add(batch);
+    for (std::int64_t r = 0; r < batch_rows && std::ssize(survey.examples) < examples; ++r)
+      survey.examples.push_back(text_of(task, batch, r));
+  }
+  survey.inputs = survey_lengths(std::move(inputs));
+  survey.outputs = survey_lengths(std::move(outputs));
+  if (room > 0) survey.filled = static_cast<double>(real) / static_cast<double>(room);
+  survey.commonest = counter.commonest();
+  survey.different = std::ssize(survey.commonest);
+  survey.commonest.resize(std::min(survey.commonest.size(), commonest));
+  return survey;
+}
+
+} // namespace heed

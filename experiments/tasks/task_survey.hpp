@@ -1,0 +1,40 @@
+// What a task gives, looked at before anything trains.
+#pragma once
+
+#include "experiments/tasks/task.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// How long rows are, in tokens.
+struct LengthSurvey {
+  std::int64_t shortest = 0, median = 0, longest = 0;
+};
+
+struct ExampleText {
+  std::string input, output;
+};
+
+struct TaskSurvey {
+  Form form = Form::language_model;
+  TaskShape shape;
+  Task::Facts facts;
+  std::int64_t rows = 0;                       ///< of training, that lengths and counts below are of
+  LengthSurvey inputs, outputs;                ///< outputs: sequence_to_sequence, with the end token
+  double filled = 1;                           ///< share of batches of `batch` that is not padding
+  /// Commonest tokens of the rows (inputs and outputs; of language models, of the rows), or classes, with their counts.
+  std::vector<std::pair<std::string, std::int64_t>> commonest;
+  std::int64_t different = 0;                  ///< how many different ones occurred
+  std::vector<ExampleText> examples;           ///< of training; for images, outputs only
+};
+
+/// Looks at the first `rows` rows that training under `seed` would see in batches of `batch`.
+TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
+                       std::int64_t examples, std::size_t commonest);
+
+} // namespace heed

@@ -1,0 +1,149 @@
+// The contract of tasks whose test may be longer than training: addition, and sort.
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr Form s2s = Form::sequence_to_sequence, lm = Form::language_model;
+
+struct Pair {
+  std::string input, output;
+};
+
+/// Rows of a split; of training, 300.
+std::vector<Pair> pairs(const Task& task, Split split) {
+  std::vector<Pair> out;
+  const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(s2s, split);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Batch batch;
+    batch.reset(1, task.shape(s2s), s2s);
+    if (split == Split::train) task.training_row(s2s, 0, i / 8, i % 8, batch, 0);
+    else task.evaluation_row(s2s, split, i, batch, 0);
+    batch.trim();
+    out.push_back({task.decode(batch.tokens), task.decode_output(s2s, batch.targets)});
+  }
+  return out;
+}
+
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+/// The operands of "1 2 + 3".
+std::pair<std::string, std::string> operands(const Pair& pair) {
+  const std::string all = without_spaces(pair.input);
+  const std::size_t plus = all.find('+');
+  REQUIRE(plus != all.npos);
+  return {all.substr(0, plus), all.substr(plus + 1)};
+}
+
+std::size_t symbols(const std::string& text) { return without_spaces(text).size(); }
+
+} // namespace
+
+TEST_CASE("addition gives sums, in either order of digits", "[tasks][addition]") {
+  for (const bool reverse : {false, true}) {
+    const auto task = make_task(task_config("addition", {{"digits", std::int64_t{5}}, {"reverse", reverse}}));
+    std::set<std::size_t> lengths;
+    bool first_longer = false, second_longer = false;
+    for (const Split split : {Split::train, Split::validation, Split::test})
+      for (const Pair& pair : pairs(*task, split)) {
+        const auto [a, b] = operands(pair);
+        std::string sum = std::to_string(std::stoll(a) + std::stoll(b));
+        if (reverse) std::ranges::reverse(sum);
+        CHECK(without_spaces(pair.output) == sum);
+        CHECK((a == "0" || a.front() != '0'));
+        CHECK((b == "0" || b.front() != '0'));
+        lengths.insert(std::max(a.size(), b.size()));
+        first_longer |= a.size() > b.size();
+        second_longer |= b.size() > a.size();
+      }
+    CHECK(lengths == std::set<std::size_t>{1, 2, 3, 4, 5});
+    CHECK(first_longer);
+    CHECK(second_longer);
+  }
+}
+
+TEST_CASE("addition's digits have bounds, and its test may have more of them", "[tasks][addition]") {
+  const auto task = make_task(task_config(
+      "addition", {{"digits", std::int64_t{4}}, {"min_digits", std::int64_t{2}}, {"test_digits", std::int64_t{30}}}));
+  const auto digits = [&](Split split) {
+    std::set<std::size_t> out;
+    for (const Pair& pair : pairs(*task, split)) {
+      const auto [a, b] = operands(pair);
+      out.insert(std::max(a.size(), b.size()));
+    }
+    return out;
+  };
+  CHECK(digits(Split::train) == std::set<std::size_t>{2, 3, 4});
+  CHECK(digits(Split::validation) == std::set<std::size_t>{2, 3, 4});
+  const auto test = digits(Split::test);
+  CHECK(*test.begin() == 5);
+  CHECK(*test.rbegin() == 30);
+  CHECK(test.size() == 26);
+  CHECK(task->shape(s2s).length == 61);
+  CHECK(task->shape(s2s).output_length == 32);
+  const auto other = make_task(task_config("addition", {{"digits", std::int64_t{4}}}));
+  CHECK(other->fingerprint() != task->fingerprint());
+}
+
+TEST_CASE("addition as one row ends its sum, since sums differ in length", "[tasks][addition]") {
+  const auto task = make_task(task_config("addition"));
+  const TaskShape shape = task->shape(lm);
+  CHECK(shape.vocabulary == 14);  // digits + = and the two tokens around an output
+  for (std::int64_t i = 0; i < 50; ++i) {
+    const Row row = evaluation_row(*task, lm, Split::validation, i);
+    CHECK(row.targets.back() == shape.end);
+    const std::string text = without_spaces(task->decode(row.tokens));
+    const std::size_t plus = text.find('+'), equals = text.find('=');
+    CHECK(std::to_string(std::stoll(text.substr(0, plus)) + std::stoll(text.substr(plus + 1))) ==
+          text.substr(equals + 1));
+    CHECK(std::count(row.targets.begin(), row.targets.end(), ignored) == static_cast<std::ptrdiff_t>(equals));
+  }
+}
+
+TEST_CASE("addition: chance is a digit's share, far below sure", "[tasks][addition]") {
+  const auto chance = make_task(task_config("addition"))->chance(s2s);
+  CHECK(chance.accuracy > 0.1);
+  CHECK(chance.accuracy < 0.4);
+  CHECK_THAT(chance.how, Contains("the commonest output token"));
+}
+
+TEST_CASE("sort's test may be longer than training", "[tasks]") {
+  const auto task = make_task(task_config(
+      "sort", {{"length", std::int64_t{6}}, {"min_length", std::int64_t{3}}, {"test_length", std::int64_t{12}}}));
+  std::set<std::size_t> train, test;
+  for (const Split split : {Split::train, Split::validation})
+    for (const Pair& pair : pairs(*task, split)) train.insert(symbols(pair.input));
+  for (const Pair& pair : pairs(*task, Split::test)) {
+    test.insert(symbols(pair.input));
+    std::string sorted = without_spaces(pair.input);
+    std::ranges::sort(sorted);
+    CHECK(without_spaces(pair.output) == sorted);
+  }
+  CHECK(train == std::set<std::size_t>{3, 4, 5, 6});
+  CHECK(test == std::set<std::size_t>{7, 8, 9, 10, 11, 12});
+  CHECK(task->shape(lm).length == 24);
+}
+
+TEST_CASE("lengths that can't be are refused", "[tasks]") {
+  const auto message = [](const char* kind, OptionValues options) {
+    return refusal([&] { make_task(task_config(kind, options)); });
+  };
+  CHECK_THAT(message("sort", {{"test_length", std::int64_t{8}}}),
+             Contains("[task.sort] test_length = 8 is not above length = 8") && Contains("it may be 9 or more, or 0"));
+  CHECK_THAT(message("addition", {{"test_digits", std::int64_t{3}}}),
+             Contains("[task.addition] test_digits = 3 is not above digits = 3"));
+  CHECK_THAT(message("addition", {{"min_digits", std::int64_t{4}}}),
+             Contains("[task.addition] min_digits = 4 is above digits = 3; it may be 1 to 3"));
+}

@@ -1,0 +1,55 @@
+// The contract of looking at a task before training: sizes, lengths, counts and examples of what training will see.
+#include "experiments/tasks/task_survey.hpp"
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <numeric>
+
+using namespace heed;
+using namespace heed::test;
+
+TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
+  const TemporaryFile file("a b\tx\na a a\tx y\nb\tx x\na b c\ty\nb b\tx\n");
+  Config config = task_config("translation", {{"shared_vocabulary", false}});
+  config.data.path = file.path();
+  config.data.train = 0.7;
+  config.data.tokens = "words";
+  config.data.shuffle = false;
+  config.train.batch = 3;
+  const auto task = make_task(config);
+  const TaskSurvey s = survey_task(*task, Form::sequence_to_sequence, 0, 3, 3, 2, 10);  // one epoch: three rows
+  CHECK(s.facts.sizes == std::array<std::int64_t, 3>{3, 2, 0});
+  CHECK(s.rows == 3);
+  CHECK(s.inputs.shortest == 1);
+  CHECK(s.inputs.median == 2);
+  CHECK(s.inputs.longest == 3);
+  CHECK(s.outputs.shortest == 2);
+  CHECK(s.outputs.longest == 3);
+  // Of 3 x 3 places for inputs 6 are filled, of 3 x 3 for outputs 8.
+  CHECK(s.filled == Approx(14.0 / 18.0));
+  using Counts = std::vector<std::pair<std::string, std::int64_t>>;
+  CHECK(s.commonest == Counts{{"a", 4}, {"x", 4}, {"b", 2}, {"y", 1}});
+  CHECK(s.different == 4);
+  REQUIRE(s.examples.size() == 2);
+  for (const ExampleText& e : s.examples)
+    CHECK(((e.input == "a b" && e.output == "x") || (e.input == "a a a" && e.output == "x y") ||
+           (e.input == "b" && e.output == "x x")));
+}
+
+TEST_CASE("a survey shows a language model's rows as prompt and answer, and classes by name", "[tasks][survey]") {
+  const auto parity = make_task(task_config("parity"));
+  const TaskSurvey rows = survey_task(*parity, Form::language_model, 0, 8, 64, 5, 3);
+  for (const ExampleText& e : rows.examples) {
+    CHECK(e.input.ends_with(" ="));
+    CHECK((e.output == "0" || e.output == "1"));
+  }
+  CHECK(rows.facts.sizes[0] == -1);
+  const TaskSurvey labels = survey_task(*parity, Form::classification, 0, 8, 64, 5, 3);
+  CHECK(labels.different == 2);
+  CHECK(labels.commonest[0].second + labels.commonest[1].second == 64);
+  const TaskSurvey images = survey_task(*make_task(task_config("shapes")), Form::image_classification, 0, 8, 400, 3, 2);
+  CHECK(images.different == 4);
+  CHECK(images.commonest.size() == 2);
+  CHECK(images.examples[0].input.empty());
+}

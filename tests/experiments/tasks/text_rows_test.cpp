@@ -1,0 +1,198 @@
+// The contract of tasks from rows of text: translation and labelled_text.
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr Form s2s = Form::sequence_to_sequence, classes = Form::classification;
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
+Config file_config(const std::string& kind, const std::string& path, OptionValues options = {}) {
+  Config config = task_config(kind, std::move(options));
+  config.data.path = path;
+  config.data.train = 0.6;
+  config.data.test = 0.2;
+  config.data.tokens = "words";
+  config.train.batch = 4;
+  return config;
+}
+
+/// Input and output of a split's rows; of training, of its first epoch.
+std::vector<std::pair<std::string, std::string>> texts(const Task& task, Form form, Split split) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::int64_t rows = task.facts().sizes[static_cast<std::size_t>(split)];
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Batch batch;
+    batch.reset(1, task.shape(form), form);
+    if (split == Split::train) task.training_row(form, 0, i / 4, i % 4, batch, 0);
+    else task.evaluation_row(form, split, i, batch, 0);
+    batch.trim();
+    out.emplace_back(task.decode(batch.tokens), task.decode_output(form, batch.targets));
+  }
+  return out;
+}
+
+std::string numbered(const std::string& word, int i) { return word + std::to_string(i); }
+
+/// Twenty lines "aN b" and "xN".
+std::string inputs() {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += numbered("a", i) + " b\n";
+  return text;
+}
+std::string outputs() {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += numbered("x", i) + "\n";
+  return text;
+}
+std::string both() {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += numbered("a", i) + " b\t" + numbered("x", i) + "\tby someone\n";
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("a translation's rows go to one split each, the same from two files as from one", "[tasks][rows]") {
+  const TemporaryFile from(inputs()), to(outputs()), table(both());
+  const auto two = make_task(file_config("translation", from.path(), {{"target", to.path()}}));
+  const auto one = make_task(file_config("translation", table.path()));
+  for (const auto& task : {two.get(), one.get()}) {
+    CHECK(task->facts().sizes == std::array<std::int64_t, 3>{12, 4, 4});
+    std::multiset<std::string> seen;
+    for (const Split split : all_splits)
+      for (const auto& [input, output] : texts(*task, s2s, split)) {
+        // Each stands in one line alone: outside of training they are unknown.
+        if (split == Split::train) CHECK("x" + input.substr(1, input.find(' ') - 1) == output);
+        else CHECK((input + "|" + output) == "<unknown> b|<unknown>");
+        seen.insert(input);
+      }
+    CHECK(seen.size() == 20);
+    CHECK(seen.count("<unknown> b") == 8);
+  }
+  CHECK(texts(*one, s2s, Split::train) == texts(*two, s2s, Split::train));
+  CHECK(one->fingerprint() != two->fingerprint());
+}
+
+TEST_CASE("rows are shuffled by task.seed before they are split, or not at all", "[tasks][rows]") {
+  const TemporaryFile table(both());
+  Config config = file_config("translation", table.path());
+  config.data.tokens = "bytes";
+  const auto validation = [&] { return texts(*make_task(config), s2s, Split::validation); };
+  const auto shuffled = validation();
+  CHECK(shuffled == validation());
+  config.task.seed = 1;
+  CHECK(shuffled != validation());
+  config.data.shuffle = false;
+  CHECK(validation() == decltype(validation()){{"a12 b", "x12"}, {"a13 b", "x13"}, {"a14 b", "x14"}, {"a15 b", "x15"}});
+}
+
+TEST_CASE("input and output share a vocabulary, or have one each", "[tasks][rows]") {
+  const TemporaryFile table(both());
+  Config config = file_config("translation", table.path());
+  const TaskShape shared = make_task(config)->shape(s2s);
+  CHECK(shared.shared_vocabulary);
+  CHECK(shared.vocabulary == 1 + 12 + 1 + 12 + 2);  // <unknown>, aN, b, xN, begin and end
+  CHECK(shared.classes == shared.vocabulary);
+  config.task_options["shared_vocabulary"] = false;
+  const TaskShape own = make_task(config)->shape(s2s);
+  CHECK_FALSE(own.shared_vocabulary);
+  CHECK(own.vocabulary == 1 + 12 + 1);
+  CHECK(own.classes == 1 + 12 + 2);
+  CHECK(own.end == 14);
+}
+
+TEST_CASE("rows above the length are dropped or cut, empty ones dropped, and counted", "[tasks][rows]") {
+  std::string text = both() + "\tnothing\none two three four\tw\ny\tone two three four five\n";
+  const TemporaryFile table(text);
+  Config config = file_config("translation", table.path());
+  config.data.train = 0.9;
+  config.data.test = 0;
+  config.data.max_length = 3;
+  const auto dropped = make_task(config)->facts();
+  CHECK(dropped.sizes[0] + dropped.sizes[1] == 20);
+  CHECK_THAT(dropped.notes.at(0), Contains("1 row is dropped: the input or the output has no token (the first: ") &&
+                                      Contains(":21)"));
+  CHECK_THAT(dropped.notes.at(1), Contains("2 rows are dropped: longer than data.max_length = 3 tokens (the first: ") &&
+                                      Contains(":22)"));
+  config.data.too_long = "cut";
+  const auto cut = make_task(config);
+  CHECK(cut->facts().sizes[0] + cut->facts().sizes[1] == 22);
+  CHECK(cut->shape(s2s).length == 3);
+  CHECK(cut->shape(s2s).output_length == 4);
+}
+
+TEST_CASE("a bad parallel text is refused with the place", "[tasks][rows]") {
+  const TemporaryFile from("a\nb\nc\n"), to("x\ny\n"), plain("a\tx\nb y\n"), empty("");
+  const auto message = [](const std::string& path, OptionValues options = {}) {
+    return refusal([&] { make_task(file_config("translation", path, options)); });
+  };
+  CHECK_THAT(message(from.path(), {{"target", to.path()}}), Contains("has 3 lines and " + to.path() + " has 2"));
+  CHECK_THAT(message(plain.path()), Contains(plain.path() + ":2: there is no tab"));
+  CHECK_THAT(message(empty.path()), Contains("is empty"));
+  CHECK_THAT(message(from.path(), {{"target", std::string("/nowhere")}}),
+             Contains("[task.translation] target = \"/nowhere\" does not exist"));
+  CHECK_THAT(message(""), Contains("[data] path is empty"));
+  const TemporaryFile one("a\tx\n");
+  CHECK_THAT(message(one.path()), Contains("the training split has no example"));
+}
+
+TEST_CASE("a labelled text: columns by name, labels by their order", "[tasks][rows]") {
+  std::string csv = "id,label,text\n";
+  for (int i = 0; i < 30; ++i)
+    csv += std::to_string(i) + (i % 3 == 0 ? ",good,\"nice, very nice\"\n" : ",bad,awful\n");
+  const TemporaryFile file(csv);
+  Config config = file_config("labelled_text", file.path(), {{"format", std::string("csv")}});
+  const auto task = make_task(config);
+  const TaskShape shape = task->shape(classes);
+  CHECK(shape.classes == 2);
+  CHECK(shape.vocabulary == 5);  // <unknown> awful nice, very nice
+  CHECK(shape.length == 3);
+  for (const Split split : all_splits)
+    for (const auto& [input, label] : texts(*task, classes, split))
+      CHECK(label == (input == "awful" ? "bad" : "good"));
+  std::map<std::string, double> labels;
+  const auto validation = texts(*task, classes, Split::validation);
+  for (const auto& [input, label] : validation) ++labels[label];
+  CHECK(task->chance(classes).accuracy == labels["bad"] / static_cast<double>(validation.size()));
+  CHECK_THAT(task->chance(classes).how, Contains("always \"bad\""));
+  CHECK_THAT(task->facts().notes.at(0), Contains("12 rows of validation and test have an input that training has too"));
+  CHECK_THAT(task->refuses(Form::language_model), Contains("gives a label"));
+  CHECK(task->refuses(classes).empty());
+}
+
+TEST_CASE("a labelled text without a header has columns by number", "[tasks][rows]") {
+  std::string tsv;
+  for (int i = 0; i < 20; ++i) tsv += (i % 2 ? "1\tyes \"so\"\n" : "0\tno\n");
+  const TemporaryFile file(tsv);
+  const OptionValues options = {{"format", std::string("tsv")}, {"header", false}, {"text", std::string("2")},
+                                {"label", std::string("1")}};
+  const auto task = make_task(file_config("labelled_text", file.path(), options));
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{12, 4, 4});
+  for (const auto& [input, label] : texts(*task, classes, Split::train)) CHECK(label == (input == "no" ? "0" : "1"));
+}
+
+TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]") {
+  const auto message = [](const std::string& bytes, OptionValues options = {}) {
+    const TemporaryFile file(bytes);
+    options.try_emplace("format", std::string("csv"));
+    return refusal([&] { make_task(file_config("labelled_text", file.path(), options)); });
+  };
+  CHECK_THAT(message("words,label\na,b\n"), Contains(":1: there is no column \"text\"; the columns are words, label. "
+                                                     "Name one: task.labelled_text.text=COLUMN"));
+  CHECK_THAT(message("text,label\na,b\nc\n"), Contains(":3: 1 cells, and the first row has 2"));
+  CHECK_THAT(message("text,label\na,b\nc,b\n"), Contains("every row has the label \"b\""));
+  CHECK_THAT(message("a,b\n", {{"header", false}}), Contains("[task.labelled_text] text = \"text\" is not a column of "));
+  CHECK_THAT(message("a,b\n", {{"header", false}, {"text", std::string("3")}}), Contains("a number from 1 to 2"));
+  CHECK_THAT(message("a,b\n", {{"text", std::string("a")}, {"label", std::string("a")}}), Contains("the same column"));
+  CHECK_THAT(message("text,label\n\"a,b\n"), Contains(":2: the quote that opens a cell here is never closed"));
+  CHECK_THAT(message("text,label\n", {{"format", std::string("auto")}}), Contains("ends in neither .csv nor .tsv"));
+}
