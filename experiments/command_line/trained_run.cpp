@@ -17,7 +17,15 @@ TrainedRun trained_run(const std::string& out, const std::string& name, Console&
   if (!kept)
     throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
                               name_of(state_of(run))));
-  return {run.id(), config, make_task(config), std::move(kept->checkpoint)};
+  std::unique_ptr<Task> task = make_task(config);
+  // Another file gives another vocabulary, by which the run's tokens would be read as others.
+  if (const auto manifest = read_manifest(run); manifest && !manifest->data.empty() &&
+                                                manifest->data != task->fingerprint())
+    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the original "
+                              "back{}",
+                              run.id(), manifest->data, task->fingerprint(),
+                              config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
+  return {run.id(), config, std::move(task), std::move(kept->checkpoint)};
 }
 
 } // namespace heed

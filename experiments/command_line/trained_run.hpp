@@ -17,8 +17,8 @@ struct TrainedRun {
   Checkpoint checkpoint;               ///< the newest that is whole; damaged ones are named on the console
 };
 
-/// RUN is a path or a unique beginning of an ID within `out`. Throws heed::Refused where there is no such run, or no
-/// checkpoint of it.
+/// RUN is a path or a unique beginning of an ID within `out`. Throws heed::Refused where there is no such run, no
+/// checkpoint of it, or where its data has changed since.
 TrainedRun trained_run(const std::string& out, const std::string& run, Console& console);
 
 } // namespace heed

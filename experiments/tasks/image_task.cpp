@@ -7,7 +7,7 @@
 namespace heed {
 
 std::string ImageClasses::refuses(Form form) const {
-  if (form == Form::imageclassification) return {};
+  if (form == Form::image_classification) return {};
   return fmt::format("the task {} has images, and the model reads tokens; use a model of images, or a task with tokens",
                      task);
 }

@@ -117,11 +117,14 @@ public:
     const auto add = [&](const std::string& part) { text += (text.empty() || part.empty() ? "" : " ") + part; };
     // Runs of tokens that one vocabulary has.
     for (std::size_t i = 0; i < tokens.size();) {
-      if (!labelled() && tokens[i] == offset() + begin()) { add(std::string(begin_word)); ++i; continue; }
-      if (!labelled() && tokens[i] == offset() + end()) { add(std::string(end_word)); ++i; continue; }
-      const bool of_output = !labelled() && !shared() && tokens[i] >= offset();
+      if (special(tokens[i])) {
+        add(std::string(tokens[i] == offset() + begin() ? begin_word : end_word));
+        ++i;
+        continue;
+      }
+      const bool of_output = is_output(tokens[i]);
       std::vector<std::int32_t> run;
-      for (; i < tokens.size() && (tokens[i] >= offset()) == of_output && !special(tokens[i]); ++i)
+      for (; i < tokens.size() && is_output(tokens[i]) == of_output && !special(tokens[i]); ++i)
         run.push_back(tokens[i] - (of_output ? offset() : 0));
       add((of_output ? data_.output : data_.input)->decode(run));
     }
@@ -162,6 +165,8 @@ private:
   }
   std::int32_t begin() const { return static_cast<std::int32_t>(data_.output->size()); }
   std::int32_t end() const { return begin() + 1; }
+  /// Does the output's own vocabulary have the token, in a language model's rows?
+  bool is_output(std::int32_t token) const { return offset() > 0 && token >= offset(); }
   bool special(std::int32_t token) const {
     return !labelled() && (token == offset() + begin() || token == offset() + end());
   }
