@@ -18,17 +18,28 @@ struct Line {
   std::string key() const { return full_name(table, option->name); }
 };
 
-/// The values of all sections' options, as one block sees them. (Variants' options decide nothing.)
-ValueMap section_values(const Config& config, const LayerChoice& block) {
+/// The values of all sections' options, as one block sees them, and of the chosen variants': what can decide whether an
+/// option that may be written does something.
+ValueMap deciding_values(const Config& config, const LayerChoice& block) {
   ValueMap out;
   for (const Section& s : sections())
     for (auto& [name, value] : s.get ? s.get(config) : s.get_layer(block)) out[full_name(s.table, name)] = value;
+  for (const FamilyPlace& place : family_places()) {
+    const Variant* variant = find_variant(place.family, out.at(place.key));
+    if (!variant) continue;
+    const std::string table = full_name(place.family.table, variant->name);
+    const OptionValues& chosen = place.options ? config.*place.options : block.*place.layer_options;
+    for (const Option& o : variant->options) {
+      const auto found = chosen.find(o.name);
+      out[full_name(table, o.name)] = found == chosen.end() ? o.default_value : found->second;
+    }
+  }
   return out;
 }
 
 /// The options that do something, in the catalogue's order: those of the whole run and those of one block.
 std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
-  const ValueMap values = section_values(config, block);
+  const ValueMap values = deciding_values(config, block);
   auto value_of = [&](const std::string& key) -> const Value& { return values.at(key); };
   std::vector<Line> out;
   auto add = [&](const std::string& table, const Option& option, const Value& value) {
@@ -38,13 +49,10 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     for (const Option& o : s.options) add(s.table, o, values.at(full_name(s.table, o.name)));
     for (const FamilyPlace& place : family_places()) {
       if (place.family.table != s.table) continue;
-      const OptionValues& chosen = place.options ? config.*place.options : block.*place.layer_options;
       const Variant* variant = find_variant(place.family, values.at(place.key));
       if (!variant) continue;
-      for (const Option& o : variant->options) {
-        auto found = chosen.find(o.name);
-        add(full_name(s.table, variant->name), o, found == chosen.end() ? o.default_value : found->second);
-      }
+      const std::string table = full_name(s.table, variant->name);
+      for (const Option& o : variant->options) add(table, o, values.at(full_name(table, o.name)));
     }
   }
   return out;

@@ -140,7 +140,7 @@ std::string to_json(const Metrics& metrics) {
     if (!open.empty() && object != open) out += "}";
     if (object.empty()) out += fmt::format(", {}: {}", json_text(name), number(value));
     else
-      out += fmt::format("{} {}: {}", object == open ? "," : fmt::format(", {}: {{", json_text(object)),
+      out += fmt::format("{}{}: {}", object == open ? ", " : fmt::format(", {}: {{", json_text(object)),
                          json_text(name.substr(dot + 1)), number(value));
     open = object;
   }

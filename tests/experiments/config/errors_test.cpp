@@ -119,10 +119,10 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "position.kind is not one of 'none', 'shaw', 'skewed'"},
       {"[data]\npath = \"a.txt\"",
        "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
-       "where task.kind is 'text'"},
+       "where task.kind is one of 'text', 'translation', 'labelled_text', 'images'"},
       {"[task]\nkind = \"text\"\ntest = 5",
        "x.toml:3:1: task.test does nothing: task.kind is 'text' (x.toml:2:1); it matters only where task.kind is not "
-       "'text'"},
+       "one of 'text', 'scan', 'translation', 'labelled_text', 'images'"},
       {"[task.reverse]\nlength = 5",
        "x.toml:2:1: task.reverse.length does nothing: task.kind is 'copy' (built-in); it "
        "matters only where task.kind is 'reverse'"},

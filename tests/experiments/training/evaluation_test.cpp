@@ -146,7 +146,7 @@ TEST_CASE("evaluate_batches bounds the rows that are looked at", "[evaluation]")
 }
 
 TEST_CASE("accuracies by length are those of the rows of that length", "[evaluation]") {
-  for (const char* base : {test::tiny_decoder, test::tiny_encoder}) {
+  for (const std::string& base : {test::tiny_decoder, test::tiny_encoder}) {
     const Config c = config(base, {"task.kind=parity", "task.parity.length=9", "task.parity.min_length=5",
                                    "train.evaluate_by_length=true"});
     const test::History h = train(c);
