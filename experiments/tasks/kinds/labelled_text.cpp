@@ -18,7 +18,7 @@ extern const TaskInfo task_labelled_text;
 namespace {
 
 struct LabelledTextOptions {
-  std::string format = "auto";
+  std::string format = "csv";
   bool header = true;
   std::string text = "text";
   std::string label = "label";
@@ -28,21 +28,13 @@ const OptionTable<LabelledTextOptions>& labelled_text_option_table() {
   using O = LabelledTextOptions;
   static const auto table = option_table<O>(
       option("format", &O::format,
-             "how cells are parted: csv with commas and quotes (RFC 4180), tsv with tabs and nothing else; auto goes by "
-             "the end of the file's name")
-          .one_of({"auto", "csv", "tsv"}),
+             "how cells are parted: csv with commas, and quotes where they are needed (RFC 4180); tsv with tabs and nothing "
+             "else")
+          .one_of({"csv", "tsv"}),
       option("header", &O::header, "the first row names the columns"),
       option("text", &O::text, "the column of the texts: its name, or its number from 1 where there is no header"),
       option("label", &O::label, "the column of the labels: its name, or its number from 1 where there is no header"));
   return table;
-}
-
-std::vector<TableRow> read_table(const std::string& format, const std::string& bytes, const std::string& path) {
-  if (format == "csv" || (format == "auto" && path.ends_with(".csv"))) return read_csv(bytes, path);
-  if (format == "tsv" || path.ends_with(".tsv")) return read_tsv(bytes, path);
-  throw Refused(fmt::format("[data] path = \"{}\" ends in neither .csv nor .tsv; say which it is: "
-                            "task.labelled_text.format=csv or =tsv",
-                            path));
 }
 
 /// The index of a column. `first`: the first row, which has the names where there is a header.
@@ -55,7 +47,7 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
     for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;
     throw Refused(fmt::format("{}:{}: there is no column \"{}\"; the columns are {}. Name one: "
                               "task.labelled_text.{}=COLUMN; if the first row is no header, "
-                              "task.labelled_text.header=false",
+                              "task.labelled_text.header=false; if tabs part the cells, task.labelled_text.format=tsv",
                               path, first.line, column, names, option));
   }
   std::size_t number = 0;
@@ -105,7 +97,7 @@ std::unique_ptr<Task> make_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const std::string& path = config.data.path;
   const std::string bytes = read_data_file("data", "path", path);
-  const std::vector<TextRow> rows = rows_of(read_table(options.format, bytes, path), options, path);
+  const std::vector<TextRow> rows = rows_of((options.format == "csv" ? read_csv : read_tsv)(bytes, path), options, path);
   Listing task;
   task.name = "labelled_text";
   std::map<std::string, std::int32_t> label_of;

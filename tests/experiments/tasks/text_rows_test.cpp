@@ -194,5 +194,5 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
   CHECK_THAT(message("a,b\n", {{"header", false}, {"text", std::string("3")}}), Contains("a number from 1 to 2"));
   CHECK_THAT(message("a,b\n", {{"text", std::string("a")}, {"label", std::string("a")}}), Contains("the same column"));
   CHECK_THAT(message("text,label\n\"a,b\n"), Contains(":2: the quote that opens a cell here is never closed"));
-  CHECK_THAT(message("text,label\n", {{"format", std::string("auto")}}), Contains("ends in neither .csv nor .tsv"));
+  CHECK_THAT(message("text\tlabel\n"), Contains("if tabs part the cells, task.labelled_text.format=tsv"));
 }

@@ -20,6 +20,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},     // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
+    {"task.scan.cutoff", {"task.scan.cutoff=10"}},               // no command has 23 actions
+    {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
 
 // Options that name a file: another file of the same content must change nothing.
@@ -109,17 +111,20 @@ struct Bases {
   Folder folder;
 
   Bases() {
-    std::string text, inputs, outputs, labelled = "text,label\n";
+    std::string text, inputs, outputs, labelled = "1,2,text,label,other,x\ttext\tlabel\tother\n";
     const auto words = [](int i, int count) {
       std::string out;
       for (int j = 0; j < count; ++j) out += std::string(j ? " " : "") + fmt::format("w{}", (i * i + j * (i + 3)) % 97);
       return out;
     };
     for (int i = 0; i < 1500; ++i) text += static_cast<char>('a' + (i * i + i / 5) % 7);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 120; ++i) {
       inputs += words(i, 1 + i % 6) + "\n";
       outputs += words(i + 7, 1 + i * i % 7) + "\n";
-      labelled += words(i, 1 + i % 6) + (i % 3 ? ",yes" : ",no") + (i == 5 ? " or no\n" : "\n");
+      // A table by commas and, otherwise, by tabs; its columns 1 and 2 are called so, too.
+      const std::string label = i % 3 ? "yes" : "no";
+      labelled += fmt::format("{},{},{},{},{},x\t{}\t{}\t{}\n", words(i, 2), label, words(i, 1 + i % 6), label,
+                              words(i, 1), words(i + 1, 3), label, words(i, 1));
     }
     for (const char* copy : {"a/", "b/"}) {
       folder.write(std::string(copy) + "text.txt", text);
