@@ -21,8 +21,8 @@ TrainedRun trained_run(const std::string& out, const std::string& name, Console&
   // Another file gives another vocabulary, by which the run's tokens would be read as others.
   if (const auto manifest = read_manifest(run); manifest && !manifest->data.empty() &&
                                                 manifest->data != task->fingerprint())
-    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the original "
-                              "back{}",
+    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
+                              "original back{}",
                               run.id(), manifest->data, task->fingerprint(),
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
   return {run.id(), config, std::move(task), std::move(kept->checkpoint)};

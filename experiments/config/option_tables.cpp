@@ -103,7 +103,7 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_batches", &O::evaluate_batches, "Batches of the validation split in an evaluation.")
           .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
       option("evaluate_by_length", &O::evaluate_by_length,
-             "Evaluations also give accuracies for the rows of each length: of the output, or of a classifier's input."),
+             "Evaluations also give accuracies for rows of each length: of the output, or of a classifier's input."),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
           .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results(),
       option("log_every", &O::log_every, "Steps between the lines of training loss in metrics.jsonl.")

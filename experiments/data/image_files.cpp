@@ -83,8 +83,8 @@ LabelledImages images_from_idx(std::string_view images, const std::string& image
                                const std::string& labels_name) {
   const auto size = idx_sizes(images, 3, images_name), count = idx_sizes(labels, 1, labels_name);
   if (size[0] != count[0])
-    throw Refused(fmt::format("{} has {} images and {} has {} labels; they do not belong together", images_name, size[0],
-                              labels_name, count[0]));
+    throw Refused(fmt::format("{} has {} images and {} has {} labels; they do not belong together", images_name,
+                              size[0], labels_name, count[0]));
   if (size[0] == 0 || size[1] == 0 || size[2] == 0)
     throw Refused(fmt::format("{} has no pixels: it says {} x {} x {}", images_name, size[0], size[1], size[2]));
   LabelledImages out{1, size[1], size[2], {}, {}};
@@ -98,13 +98,14 @@ void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages
   images.height = images.width = cifar_side;
   const auto record = static_cast<std::size_t>(1 + images.image_size());
   if (bytes.empty() || bytes.size() % record != 0)
-    throw Refused(fmt::format("{} has {} bytes, which are not whole records of {} (CIFAR-10, binary version): it is cut "
-                              "off or another file; get it again",
+    throw Refused(fmt::format("{} has {} bytes, which are not whole records of {} (CIFAR-10, binary version): it is "
+                              "cut off or another file; get it again",
                               name, bytes.size(), record));
   for (std::size_t at = 0; at < bytes.size(); at += record) {
     const auto label = static_cast<std::uint8_t>(bytes[at]);
     if (label >= cifar_classes)
-      throw Refused(fmt::format("{}: record {} has the label {}, and CIFAR-10 has 0 to 9", name, at / record + 1, label));
+      throw Refused(
+          fmt::format("{}: record {} has the label {}, and CIFAR-10 has 0 to 9", name, at / record + 1, label));
     images.labels.push_back(label);
     const std::string_view pixels = bytes.substr(at + 1, record - 1);
     images.pixels.insert(images.pixels.end(), pixels.begin(), pixels.end());
@@ -118,9 +119,9 @@ ImageSet read_image_folder(const std::string& path) {
   if (fs::exists(folder / "train-images-idx3-ubyte", error)) return read_idx_folder(folder);
   if (fs::exists(folder / "data_batch_1.bin", error)) return read_cifar_folder(folder);
   const bool compressed = fs::exists(folder / "train-images-idx3-ubyte.gz", error);
-  throw Refused(fmt::format("[data] path = \"{}\" is not a folder with images{}; it should hold train-images-idx3-ubyte, "
-                            "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte (MNIST and its "
-                            "family), or data_batch_1.bin to data_batch_5.bin and test_batch.bin (CIFAR-10, binary "
+  throw Refused(fmt::format("[data] path = \"{}\" is not a folder with images{}; it should hold "
+                            "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+                            "t10k-labels-idx1-ubyte (MNIST and its family), or data_batch_1.bin to data_batch_5.bin and test_batch.bin (CIFAR-10, binary "
                             "version)",
                             path, compressed ? ": its files are compressed, so gunzip them" : ""));
 }

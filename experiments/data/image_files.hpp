@@ -31,8 +31,8 @@ struct ImageSet {
 LabelledImages images_from_idx(std::string_view images, const std::string& images_name, std::string_view labels,
                                const std::string& labels_name);
 
-/// Appends the records of CIFAR-10's binary version: a label below 10, then 3 x 32 x 32 pixels, red, green, blue. Throws
-/// heed::Refused where the bytes are not whole records, or a label is 10 or more.
+/// Appends the records of CIFAR-10's binary version: a label below 10, then 3 x 32 x 32 pixels, red, green, blue.
+/// Throws heed::Refused where the bytes are not whole records, or a label is 10 or more.
 void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages& images);
 
 /// The set in a folder: the four IDX files of the MNIST family (train-images-idx3-ubyte and so on), or CIFAR-10's

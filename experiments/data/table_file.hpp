@@ -14,16 +14,16 @@ struct TableRow {
   std::vector<std::string> cells;
 };
 
-/// Each line as a row of one cell; \n and \r\n end lines, and what follows the last of them is a line if it is not empty.
-/// All readers throw heed::Refused, with `name` in front, for bytes that are empty or not UTF-8.
+/// Each line as a row of one cell; \n and \r\n end lines, and what follows the last of them is a line if it is not
+/// empty. All readers throw heed::Refused, with `name` in front, for bytes that are empty or not UTF-8.
 std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name);
 
 /// Tab-separated values: cells are taken as they are, without quotes. Lines of no character are left out.
 std::vector<TableRow> read_tsv(std::string_view bytes, const std::string& name);
 
-/// Comma-separated values (RFC 4180): a cell in double quotes may hold commas, line ends and, doubled, quotes. Lines of no
-/// character are left out. Throws heed::Refused, as `name:line`, for a quote that is not closed, or that stands within a
-/// cell without quotes, and for text after a closing quote.
+/// Comma-separated values (RFC 4180): a cell in double quotes may hold commas, line ends and, doubled, quotes. Lines
+/// of no character are left out. Throws heed::Refused, as `name:line`, for a quote that is not closed, or that stands
+/// within a cell without quotes, and for text after a closing quote.
 std::vector<TableRow> read_csv(std::string_view bytes, const std::string& name);
 
 } // namespace heed

@@ -21,8 +21,8 @@ struct BleuCounts {
   /// Counts one output against its reference.
   void add(std::string_view output, std::string_view reference);
 
-  /// 100 min(1, exp(1 - reference_words / output_words)) (prod_n p_n)^(1/4), with p_n = right_n / all_n (Papineni et al.
-  /// 2002). The first n without a right one takes 1 / (2 all_n), the next 1 / (4 all_n) and so on (sacreBLEU's
+  /// 100 min(1, exp(1 - reference_words / output_words)) (prod_n p_n)^(1/4), with p_n = right_n / all_n (Papineni et
+  /// al. 2002). The first n without a right one takes 1 / (2 all_n), the next 1 / (4 all_n) and so on (sacreBLEU's
   /// `smooth:exp`; Chen and Cherry 2014, method 3). 0 where nothing is right at all, or outputs have no 4-gram. Equals
   /// sacreBLEU (Post 2018, arXiv 1804.08771), signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp.
   double score() const;

@@ -46,7 +46,8 @@ public:
 
   std::string refuses(Form form) const override {
     if (form == Form::image_classification)
-      return fmt::format("the task {} has tokens, and the model looks at images; use a task of images", generator_.name);
+      return fmt::format("the task {} has tokens, and the model looks at images; use a task of images",
+                         generator_.name);
     if (form != Form::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
                        "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
@@ -237,8 +238,8 @@ Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t mi
 std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length) {
   if (test_length == 0) return std::nullopt;
   if (test_length <= length)
-    throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; the test's inputs are longer than "
-                              "those of training, so it may be {3} or more, or 0 for a test like training",
+    throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; the test's inputs are longer "
+                              "than those of training, so it may be {3} or more, or 0 for a test like training",
                               kind, test_length, length, length + 1));
   return Lengths{length + 1, test_length};
 }

@@ -35,8 +35,8 @@ void ImageClasses::refuse_text() const {
 
 float* ImageClasses::pixels(Batch& batch, std::int64_t at) const {
   if (at < 0 || at >= batch.rows || batch.image != image)
-    throw Failed(fmt::format("[task.{}] an image of [{}, {}, {}] does not fit as row {} of a batch of {} images of [{}, "
-                             "{}, {}]",
+    throw Failed(fmt::format("[task.{}] an image of [{}, {}, {}] does not fit as row {} of a batch of {} images of "
+                             "[{}, {}, {}]",
                              task, image.channels, image.height, image.width, at, batch.rows, batch.image.channels,
                              batch.image.height, batch.image.width));
   return batch.images.data() + at * image.size();

@@ -45,7 +45,8 @@ struct TaskShape {
   std::int64_t output_length = 0;  ///< sequence_to_sequence: of the longest row of outputs, its begin token included
   std::int32_t begin = -1, end = -1;  ///< the output tokens that begin and end an output; -1: there is none
   bool shared_vocabulary = false;  ///< a token means the same in input and output, so that embeddings can be tied
-  /// Batches are cut to their longest row (`Batch::trim`). Bits depend on it, so a task that goes without stays without.
+  /// Batches are cut to their longest row (`Batch::trim`). Bits depend on it, so a task that goes without stays
+  /// without.
   bool varied = false;
   ImageShape image = {};           ///< image_classification
 };

@@ -29,10 +29,10 @@ struct SplitRows {
 };
 SplitRows split_rows(const Config& config, const std::vector<TextRow>& rows);
 
-/// Encodes the rows into the listing's examples: inputs by its input vocabulary, outputs by `encode_output`. Rows without
-/// a token in input or output are dropped; those above [data] max_length are dropped, or cut to it, as too_long says; the
-/// listing's notes say how many and where the first is (as `file:line`), and how many inputs of validation and test stand
-/// in training too. `cut_outputs`: outputs have a length that may be cut.
+/// Encodes the rows into the listing's examples: inputs by its input vocabulary, outputs by `encode_output`. Rows
+/// without a token in input or output are dropped; those above [data] max_length are dropped, or cut to it, as
+/// too_long says; the listing's notes say how many and where the first is (as `file:line`), and how many inputs of
+/// validation and test stand in training too. `cut_outputs`: outputs have a length that may be cut.
 void list_rows(const DataOptions& data, const SplitRows& rows, const std::string& file, bool cut_outputs,
                const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing);
 

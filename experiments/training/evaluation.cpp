@@ -100,7 +100,8 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
     if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
-    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, run.shape, config.train.evaluate_by_length);
+    scores[static_cast<std::size_t>(piece)] =
+        score(run.model->logits(pass, batch), batch, run.shape, config.train.evaluate_by_length);
     tape.rewind();
   });
   Score total;

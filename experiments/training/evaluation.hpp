@@ -10,13 +10,13 @@
 
 namespace heed::HEED_REAL {
 
-/// PREFIX_loss (nats a token, the mean over all targets that count), PREFIX_accuracy (of the same targets), and, where a
-/// task's rows are examples rather than windows of a text, PREFIX_sequence_accuracy (rows without an error); where tokens are predicted, PREFIX_perplexity = exp(PREFIX_loss), and
-/// where they are the characters of a text, PREFIX_bits_per_character = PREFIX_loss / ln 2. With [train]
-/// evaluate_by_length, both accuracies again for the rows of each length, as PREFIX_accuracy_by_length.N: N tokens of
-/// output (language_model, sequence_to_sequence; the token that ends it not counted) or of input (classification).
-/// At most `rows` rows; 0: all. Works through pieces of fixed size whose sums are added in order: the same bits whatever
-/// the threads.
+/// PREFIX_loss (nats a token, the mean over all targets that count), PREFIX_accuracy (of the same targets), and, where
+/// a task's rows are examples rather than windows of a text, PREFIX_sequence_accuracy (rows without an error); where
+/// tokens are predicted, PREFIX_perplexity = exp(PREFIX_loss), and where they are the characters of a text,
+/// PREFIX_bits_per_character = PREFIX_loss / ln 2. With [train] evaluate_by_length, both accuracies again for the rows
+/// of each length, as PREFIX_accuracy_by_length.N: N tokens of output (language_model, sequence_to_sequence; the token
+/// that ends it not counted) or of input (classification). At most `rows` rows; 0: all. Works through pieces of fixed
+/// size whose sums are added in order: the same bits whatever the threads.
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
                                                            Split split, std::int64_t rows, Workers& workers);
 

@@ -13,7 +13,8 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
   if (form == Form::image_classification && config.train.evaluate_by_length)
-    throw Refused("[train] evaluate_by_length = true does nothing where the model looks at images, which have no length");
+    throw Refused("[train] evaluate_by_length = true does nothing where the model looks at images: they have no "
+                  "length; set it to false");
   shape = task.shape(form);
   try {
     model = model_info(config.model.kind).make(Scope(parameters, weight_init(config)), config, shape);

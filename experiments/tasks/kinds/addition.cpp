@@ -105,8 +105,8 @@ std::unique_ptr<Task> make_addition(const Config& config) {
     throw Refused(fmt::format("[task.addition] min_digits = {} is above digits = {}; it may be 1 to {}",
                               options.min_digits, options.digits, options.digits));
   if (options.test_digits != 0 && options.test_digits <= options.digits)
-    throw Refused(fmt::format("[task.addition] test_digits = {} is not above digits = {}; the test's numbers are longer "
-                              "than those of training, so it may be {} or more, or 0 for a test like training",
+    throw Refused(fmt::format("[task.addition] test_digits = {} is not above digits = {}; the test's numbers are "
+                              "longer than those of training, so it may be {} or more, or 0 for a test like training",
                               options.test_digits, options.digits, options.digits + 1));
   const Lengths digits{options.min_digits, options.digits}, test{options.digits + 1, options.test_digits};
   const std::int64_t longest = std::max(options.digits, options.test_digits);

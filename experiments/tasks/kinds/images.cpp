@@ -39,8 +39,8 @@ public:
       (place < train_end ? train_ : validation_)
           .push_back(static_cast<std::int64_t>(config.data.shuffle ? permuted(key, place, n) : place));
     if (train_.empty() || validation_.empty())
-      throw Refused(fmt::format("[data] train = {} leaves {} of {} images for training and {} for validation; both need "
-                                "some",
+      throw Refused(fmt::format("[data] train = {} leaves {} of {} images for training and {} for validation; both "
+                                "need some",
                                 config.data.train, train_.size(), n, validation_.size()));
     order_ = TrainingOrder(std::vector<std::int32_t>(train_.size(), 1), config.train.batch, 1);
     measure();

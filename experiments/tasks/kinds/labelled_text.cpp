@@ -28,8 +28,8 @@ const OptionTable<LabelledTextOptions>& labelled_text_option_table() {
   using O = LabelledTextOptions;
   static const auto table = option_table<O>(
       option("format", &O::format,
-             "how cells are parted: csv with commas, and quotes where they are needed (RFC 4180); tsv with tabs and nothing "
-             "else")
+             "how cells are parted: csv with commas, and quotes where they are needed (RFC 4180); tsv with tabs and "
+             "nothing else")
           .one_of({"csv", "tsv"}),
       option("header", &O::header, "the first row names the columns"),
       option("text", &O::text, "the column of the texts: its name, or its number from 1 where there is no header"),
@@ -66,14 +66,15 @@ std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOpti
   const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
   const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
   if (text == label)
-    throw Refused(fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two", options.text));
+    throw Refused(
+        fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two", options.text));
   const std::size_t columns = table.front().cells.size();
   std::vector<TextRow> rows;
   for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
     TableRow& row = table[i];
     if (row.cells.size() != columns)
-      throw Refused(fmt::format("{}:{}: {} cells, and the first row has {}; each row needs as many (put a cell that holds "
-                                "a separator in quotes, and choose the right format)",
+      throw Refused(fmt::format("{}:{}: {} cells, and the first row has {}; each row needs as many (put a cell that "
+                                "holds a separator in quotes, and choose the right format)",
                                 path, row.line, row.cells.size(), columns));
     rows.push_back({row.line, std::move(row.cells[text]), std::move(row.cells[label])});
   }
@@ -97,7 +98,8 @@ std::unique_ptr<Task> make_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const std::string& path = config.data.path;
   const std::string bytes = read_data_file("data", "path", path);
-  const std::vector<TextRow> rows = rows_of((options.format == "csv" ? read_csv : read_tsv)(bytes, path), options, path);
+  const auto read_table = options.format == "csv" ? read_csv : read_tsv;
+  const std::vector<TextRow> rows = rows_of(read_table(bytes, path), options, path);
   Listing task;
   task.name = "labelled_text";
   std::map<std::string, std::int32_t> label_of;

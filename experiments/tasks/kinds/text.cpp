@@ -206,8 +206,9 @@ private:
 std::unique_ptr<Task> make_text(const Config& config) {
   const std::string bytes = read_data_file("data", "path", config.data.path);
   const std::string name = fmt::format("[data] path = \"{}\"", config.data.path);
-  return std::make_unique<TextTask>((config.data.tokens == "characters" ? as_characters : as_tokens)(bytes, name, config.data),
-                                    text_option_table().read(config.task_options), config.data);
+  const auto read = config.data.tokens == "characters" ? as_characters : as_tokens;
+  return std::make_unique<TextTask>(read(bytes, name, config.data), text_option_table().read(config.task_options),
+                                    config.data);
 }
 
 } // namespace

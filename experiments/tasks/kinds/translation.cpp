@@ -33,8 +33,8 @@ std::vector<TextRow> from_tsv(const std::string& bytes, const std::string& path)
   std::vector<TextRow> rows;
   for (TableRow& row : read_tsv(bytes, path)) {
     if (row.cells.size() < 2)
-      throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs stand "
-                                "in a file of their own, name it: task.translation.target=FILE",
+      throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
+                                "stand in a file of their own, name it: task.translation.target=FILE",
                                 path, row.line));
     rows.push_back({row.line, std::move(row.cells[0]), std::move(row.cells[1])});
   }

@@ -20,7 +20,9 @@ std::string idx_images(std::uint32_t n, std::uint32_t height, std::uint32_t widt
   return big_endian(0x803) + big_endian(n) + big_endian(height) + big_endian(width) + pixels;
 }
 
-std::string idx_labels(std::uint32_t n, const std::string& labels) { return big_endian(0x801) + big_endian(n) + labels; }
+std::string idx_labels(std::uint32_t n, const std::string& labels) {
+  return big_endian(0x801) + big_endian(n) + labels;
+}
 
 LabelledImages read(const std::string& images, const std::string& labels) {
   return images_from_idx(images, "i", labels, "l");

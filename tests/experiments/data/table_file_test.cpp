@@ -41,7 +41,8 @@ TEST_CASE("tab-separated cells are taken as they are", "[table]") {
 
 TEST_CASE("comma-separated cells may be in quotes", "[table]") {
   const auto rows = read_csv("text,label\r\n\"a, b\",1\r\n\"two\nlines\",\"say \"\"hi\"\"\"\n\n,\n\"\",x", "f");
-  CHECK(cells(rows) == std::vector<Cells>{{"text", "label"}, {"a, b", "1"}, {"two\nlines", "say \"hi\""}, {"", ""}, {"", "x"}});
+  CHECK(cells(rows) ==
+        std::vector<Cells>{{"text", "label"}, {"a, b", "1"}, {"two\nlines", "say \"hi\""}, {"", ""}, {"", "x"}});
   CHECK(lines(rows) == std::vector<std::int64_t>{1, 2, 3, 6, 7});
   CHECK(cells(read_csv("\xEF\xBB\xBF\"a\",b", "f")) == std::vector<Cells>{{"a", "b"}});
 }

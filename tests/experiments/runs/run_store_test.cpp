@@ -100,8 +100,8 @@ TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN"
 }
 
 TEST_CASE("metrics with a dot in their name are written as objects", "[runs][metrics]") {
-  const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5}, {"val_accuracy_by_length.12", 0.25},
-                                    {"other.1", 1}, {"last", 7}}};
+  const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5},
+                                    {"val_accuracy_by_length.12", 0.25}, {"other.1", 1}, {"last", 7}}};
   const std::string text = to_json(before);
   CHECK(text == R"({"step": 3, "seconds": 0.500, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
                 R"("12": 0.25}, "other": {"1": 1}, "last": 7})");

@@ -108,7 +108,8 @@ TEST_CASE("no figure stands in two splits, and pixels are around 0", "[tasks][sh
   for (const auto& one : others) CHECK(training.count(one) == 0);
   CHECK(training.size() > 400);
   const Batch all = evaluation_batch(*task, Split::train, 512);
-  const double mean = std::accumulate(all.images.begin(), all.images.end(), 0.0) / static_cast<double>(all.images.size());
+  const double mean =
+      std::accumulate(all.images.begin(), all.images.end(), 0.0) / static_cast<double>(all.images.size());
   CHECK(std::abs(mean) < 0.3);
 }
 
@@ -141,7 +142,8 @@ TEST_CASE("images from files: each once, scaled by training's mean and deviation
     labels += static_cast<char>(i % 2);
   }
   const auto write = [&](const std::string& part, std::uint32_t n) {
-    folder.write(part + "-images-idx3-ubyte", number(0x803) + number(n) + number(2) + number(2) + pixels.substr(0, 4 * n));
+    folder.write(part + "-images-idx3-ubyte",
+                 number(0x803) + number(n) + number(2) + number(2) + pixels.substr(0, 4 * n));
     folder.write(part + "-labels-idx1-ubyte", number(0x801) + number(n) + labels.substr(0, n));
   };
   write("train", 20);

@@ -44,7 +44,9 @@ std::multimap<std::string, std::string> examples(const Task& task, Split split) 
 /// What a command means, by the rules of the paper's appendix; "after" and "and" first.
 std::string meaning(const std::string& command) {
   const auto cut = [&](const std::string& word) { return command.find(" " + word + " "); };
-  const auto both = [](const std::string& a, const std::string& b) { return a.empty() ? b : b.empty() ? a : a + " " + b; };
+  const auto both = [](const std::string& a, const std::string& b) {
+    return a.empty() ? b : b.empty() ? a : a + " " + b;
+  };
   if (const auto at = cut("and"); at != command.npos)
     return both(meaning(command.substr(0, at)), meaning(command.substr(at + 5)));
   if (const auto at = cut("after"); at != command.npos)
@@ -112,7 +114,10 @@ TEST_CASE("scan's splits have the published sizes, and share no command", "[task
 }
 
 TEST_CASE("scan's length split trains on outputs of up to 22 actions, or of any other number", "[tasks][scan]") {
-  const auto actions = [](const std::string& text) { return std::ranges::count(text, '_') - std::ranges::count(text, 'T') / 2; };
+  // I_WALK has one line and no T; I_TURN_LEFT and I_TURN_RIGHT have two of each.
+  const auto actions = [](const std::string& text) {
+    return std::ranges::count(text, '_') - std::ranges::count(text, 'T') / 2;
+  };
   REQUIRE(actions("I_TURN_LEFT I_JUMP") == 2);
   REQUIRE(actions("I_TURN_RIGHT I_LOOK I_TURN_LEFT") == 3);
   Config config = scan_config("length");
@@ -135,7 +140,8 @@ TEST_CASE("scan repeats the primitive that the test combines, to a tenth of trai
     const auto train = examples(*make_task(scan_config(split)), Split::train);
     CHECK(static_cast<int>(train.count(primitive)) == times);
     int with = 0;
-    for (const auto& [command, actions] : train) with += (" " + command + " ").find(" " + std::string(primitive) + " ") != command.npos;
+    for (const auto& [command, actions] : train)
+      with += (" " + command + " ").find(" " + std::string(primitive) + " ") != command.npos;
     CHECK(with == times);
   }
 }

@@ -134,7 +134,8 @@ struct Bases {
     }
     const std::string model = path("pieces");
     const auto status = sentencepiece::SentencePieceTrainer::Train(
-        "--input=" + path("inputs.txt") + " --model_prefix=" + model + " --vocab_size=20 --model_type=bpe --minloglevel=2");
+        "--input=" + path("inputs.txt") + " --model_prefix=" + model +
+        " --vocab_size=20 --model_type=bpe --minloglevel=2");
     if (!status.ok()) throw Failed(status.ToString());
     std::filesystem::copy_file(model + ".model", (folder.path() / "b" / "pieces.model").string());
   }
@@ -173,7 +174,8 @@ evaluate_every = 3
   std::vector<std::string> all() const {
     return {tiny_decoder,
             with_file("text.txt", "text", "[task.text]\nblock = 6"),
-            with_file("inputs.txt", "translation", fmt::format("[task.translation]\ntarget = \"{}\"", path("outputs.txt"))),
+            with_file("inputs.txt", "translation",
+                      fmt::format("[task.translation]\ntarget = \"{}\"", path("outputs.txt"))),
             tiny_encoder,
             with_file("labelled.csv", "labelled_text", "")};
   }
