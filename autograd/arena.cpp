@@ -1,7 +1,8 @@
 #include "autograd/arena.hpp"
 
+#include "autograd/pages.hpp"
+
 #include <algorithm>
-#include <new>
 
 namespace heed {
 
@@ -9,11 +10,10 @@ namespace {
 std::size_t padded(std::size_t bytes) { return (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment; }
 } // namespace
 
-void Arena::Free::operator()(std::byte* p) const { ::operator delete(p, std::align_val_t(alignment)); }
+void Arena::Free::operator()(std::byte* p) const { give_back_pages(p, size); }
 
 void Arena::add_block(std::size_t bytes) {
-  auto* p = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment)));
-  blocks_.push_back({std::unique_ptr<std::byte, Free>(p), bytes});
+  blocks_.push_back({std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(take_pages(bytes)), Free{bytes}), bytes});
   capacity_ += bytes;
   offset_ = 0;
 }

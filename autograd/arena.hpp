@@ -34,6 +34,7 @@ public:
 
 private:
   struct Free {
+    std::size_t size = 0;
     void operator()(std::byte* p) const;
   };
   struct Block {

@@ -47,7 +47,7 @@ private:
   bool adam_;
   AdamOptions adam_options_;
   SgdOptions sgd_options_;
-  std::vector<Real> first_, second_;
+  PagedVector<Real> first_, second_;
 };
 
 /// sqrt of the sum of squares, over fixed blocks of 8192 numbers, each block's squares summed in double: the same bits

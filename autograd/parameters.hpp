@@ -1,10 +1,10 @@
 // The trainable numbers of a model, in one piece of memory.
 #pragma once
 
+#include "autograd/pages.hpp"
 #include "autograd/real.hpp"
 #include "autograd/shape.hpp"
 
-#include <boost/align/aligned_allocator.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -64,7 +64,7 @@ public:
 
 private:
   std::vector<Entry> entries_;
-  std::vector<Real, boost::alignment::aligned_allocator<Real, 64>> values_;
+  PagedVector<Real> values_;
   std::int64_t extent_ = 0;
 };
 

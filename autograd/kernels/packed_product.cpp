@@ -2,7 +2,7 @@
 
 #include "autograd/kernels/packing.hpp"
 
-#include <vector>
+#include "autograd/pages.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -12,11 +12,10 @@ namespace {
 // the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the second.
 constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float), row_block = 40 * block_rows;
 
-using Aligned = std::vector<Real, xsimd::aligned_allocator<Real, 64>>;
-
 // Rooms for packed copies, kept by each thread so that a step allocates nothing.
 struct Rooms {
-  Aligned a = Aligned(row_block * depth_block), b = Aligned(depth_block * (column_block + lanes));
+  PagedVector<Real> a = PagedVector<Real>(row_block * depth_block),
+                    b = PagedVector<Real>(depth_block * (column_block + lanes));
 };
 Rooms& rooms() {
   thread_local Rooms kept;

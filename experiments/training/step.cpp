@@ -12,7 +12,7 @@ StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Op
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
   const auto shards = static_cast<std::size_t>(std::min(config.train.shards, config.train.batch));
   for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
-  gradients_.assign(shards, std::vector<Real>(static_cast<std::size_t>(run.parameters.extent())));
+  gradients_.assign(shards, PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));
   for (auto& g : gradients_) parts_.push_back(g.data());
   batches_.resize(shards);
   counts_.resize(shards);

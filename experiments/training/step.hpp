@@ -35,7 +35,7 @@ private:
   Optimizer& optimizer_;
   Workers& workers_;
   std::vector<std::unique_ptr<Tape>> tapes_;       // one for each worker
-  std::vector<std::vector<Real>> gradients_;       // one for each shard
+  std::vector<PagedVector<Real>> gradients_;       // one for each shard
   std::vector<Real*> parts_;
   std::vector<Batch> batches_;                     // one for each shard
   std::vector<std::int64_t> first_rows_, counts_;  // of each shard

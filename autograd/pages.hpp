@@ -1,0 +1,26 @@
+// Memory for the large arrays of a step.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace heed {
+
+/// Uninitialised memory that begins on a 64-byte boundary. From a mebibyte on it asks the system for large pages (2 MiB
+/// instead of 4 KiB): a step walks through tens of megabytes, more than the processor can find the small pages of
+/// without looking them up again. Where the system has none to give, it is ordinary memory.
+void* take_pages(std::size_t bytes);
+void give_back_pages(void* memory, std::size_t bytes);
+
+template <class T> struct PageAllocator {
+  using value_type = T;
+  PageAllocator() = default;
+  template <class U> PageAllocator(const PageAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_pages(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) { give_back_pages(p, n * sizeof(T)); }
+  bool operator==(const PageAllocator&) const = default;
+};
+
+template <class T> using PagedVector = std::vector<T, PageAllocator<T>>;
+
+} // namespace heed
