@@ -1,28 +1,66 @@
 #include "autograd/pages.hpp"
 
+#include <cstdint>
+#include <fstream>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace heed {
 
 namespace {
-constexpr std::size_t line = 64, large_page = std::size_t{1} << 21;
 
-std::align_val_t alignment_of(std::size_t bytes) { return std::align_val_t(bytes >= large_page / 2 ? large_page : line); }
+constexpr std::size_t line = 64;
+
+#if defined(__linux__)
+
+constexpr std::size_t large_page = std::size_t{1} << 21;
+bool on_large_pages(std::size_t bytes) { return bytes >= large_page / 2; }
+
+// Mapped by itself, so that the system has it back at once, and not only once the heap around it is free.
+void* map_pages(std::size_t bytes) {
+  void* whole = mmap(nullptr, bytes + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (whole == MAP_FAILED) throw std::bad_alloc();
+  auto* begin = static_cast<std::byte*>(whole);
+  const std::size_t before = (large_page - reinterpret_cast<std::uintptr_t>(begin) % large_page) % large_page;
+  const auto small_page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t used = (before + bytes + small_page - 1) / small_page * small_page;
+  if (before > 0) munmap(begin, before);
+  if (used < bytes + large_page) munmap(begin + used, bytes + large_page - used);
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a refusal changes nothing but the speed
+  return begin + before;
+}
+
+#endif
+
 } // namespace
 
 void* take_pages(std::size_t bytes) {
-  void* memory = ::operator new(bytes, alignment_of(bytes));
 #if defined(__linux__)
-  // Only what the array covers: a page that reaches beyond it stays small. A refusal changes nothing but the speed.
-  if (bytes >= large_page / 2) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (on_large_pages(bytes)) return map_pages(bytes);
 #endif
-  return memory;
+  return ::operator new(bytes, std::align_val_t(line));
 }
 
-void give_back_pages(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_of(bytes)); }
+void give_back_pages(void* memory, std::size_t bytes) {
+#if defined(__linux__)
+  if (on_large_pages(bytes)) {
+    munmap(memory, bytes);
+    return;
+  }
+#endif
+  ::operator delete(memory, std::align_val_t(line));
+}
+
+std::int64_t resident_bytes() {
+#if defined(__linux__)
+  std::int64_t all = 0, resident = 0;
+  if (std::ifstream("/proc/self/statm") >> all >> resident) return resident * sysconf(_SC_PAGESIZE);
+#endif
+  return 0;
+}
 
 } // namespace heed

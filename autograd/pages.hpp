@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace heed {
@@ -11,6 +12,9 @@ namespace heed {
 /// without looking them up again. Where the system has none to give, it is ordinary memory.
 void* take_pages(std::size_t bytes);
 void give_back_pages(void* memory, std::size_t bytes);
+
+/// Memory of this process that is in use now; 0 where the system does not tell.
+std::int64_t resident_bytes();
 
 template <class T> struct PageAllocator {
   using value_type = T;

@@ -32,7 +32,7 @@ double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t
     const std::int64_t begin = block * sum_block;
     squares[block] = sum_one_block(parts, begin, std::min(sum_block, extent - begin));
   };
-  workers.run(blocks, std::cref(job));  // by reference: a std::function of all that it holds would come from the heap
+  workers.run(blocks, job);
 
   double total = 0;
   for (int block = 0; block < blocks; ++block) total += squares[block];

@@ -6,12 +6,26 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace heed {
+
+/// A function of a job's number and the worker that runs it, looked at where it stands: nothing is copied, and nothing
+/// comes from the heap.
+class Job {
+public:
+  template <class F>
+    requires std::is_invocable_v<const F&, int, int>
+  Job(const F& f) : f_(&f), call_([](const void* p, int i, int worker) { (*static_cast<const F*>(p))(i, worker); }) {}
+  void operator()(int i, int worker) const { call_(f_, i, worker); }
+
+private:
+  const void* f_;
+  void (*call_)(const void*, int, int);
+};
 
 /// A fixed number of threads that run numbered jobs. Which thread takes a job is left open: jobs must not care.
 class Workers {
@@ -26,7 +40,7 @@ public:
 
   /// Runs job(i, worker) for i = 0 .. jobs - 1 and returns when all are done; worker is 0 .. threads - 1, and no two jobs
   /// run on one worker at once. The first exception of the lowest job is thrown again here.
-  void run(int jobs, const std::function<void(int job, int worker)>& job);
+  void run(int jobs, const Job& job);
 
 private:
   void work(int worker);
@@ -35,7 +49,7 @@ private:
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  const std::function<void(int, int)>* job_ = nullptr;
+  const Job* job_ = nullptr;
   int jobs_ = 0, next_ = 0, running_ = 0;
   std::uint64_t round_ = 0;
   bool stop_ = false;

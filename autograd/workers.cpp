@@ -21,7 +21,7 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::run(int jobs, const std::function<void(int, int)>& job) {
+void Workers::run(int jobs, const Job& job) {
   {
     const std::lock_guard lock(mutex_);
     job_ = &job;
@@ -59,7 +59,7 @@ void Workers::take_jobs(int worker) {
   while (next_ < jobs_) {
     const int i = next_++;
     ++running_;
-    const std::function<void(int, int)>& job = *job_;
+    const Job& job = *job_;
     lock.unlock();
     std::exception_ptr failure;
     try {

@@ -17,12 +17,12 @@ std::string changes_of(const ReportArm& arm) {
 }
 
 std::string arms_section(const ReportData& report) {
-  TextTable table{{"arm", "what it changes", "FLOPs a step", "memory"},
+  TextTable table{{"arm", "what it changes", "FLOPs a step", "memory (one thread)"},
                   {Align::left, Align::left, Align::right, Align::right},
                   {}};
   for (const ReportArm& arm : report.arms)
     table.rows.push_back({arm.label, changes_of(arm), arm.facts ? scaled(arm.facts->cost.flops_per_step, "") : "-",
-                          arm.facts ? scaled(arm.facts->cost.bytes, "B") : "-"});
+                          arm.facts ? scaled(arm.facts->cost.bytes(1), "B") : "-"});
   return "## Arms\n\n" + to_markdown(table);
 }
 

@@ -1,4 +1,6 @@
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/pages.hpp"
+#include "experiments/training/evaluation.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
 #include "experiments/training/trainer.hpp"
@@ -23,6 +25,7 @@ std::string module_of(const std::string& name) {
 
 Cost cost(const Config& config, const Task& task) {
   using Clock = std::chrono::steady_clock;
+  static const std::int64_t process = std::max<std::int64_t>(resident_bytes(), 16'000'000);  // with its libraries
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
@@ -55,10 +58,22 @@ Cost cost(const Config& config, const Task& task) {
   const double share = static_cast<double>(config.train.batch) / (static_cast<double>(rows) * parts);
   c.flops_per_step = operations * parts * share;
   c.seconds_per_step = seconds * parts * share;
-  const auto threads = static_cast<double>(config.train.threads > 0 ? config.train.threads : shards);
-  constexpr double process = 32e6;  // the program and its libraries
-  c.bytes = process + static_cast<double>(run.parameters.extent()) * sizeof(Real) * (3 + parts) +
-            static_cast<double>(tape.arena().peak()) * std::min(threads, parts);
+  // Evaluation uses the same tapes.
+  if (const std::int64_t piece = std::min(evaluation_piece, task.evaluation_rows(run.form, Split::validation)); piece > 0) {
+    batch.reset(piece, run.shape, run.form);
+    for (std::int64_t i = 0; i < piece; ++i) task.evaluation_row(run.form, Split::validation, i, batch, i);
+    tape.rewind();
+    tape.record(false);
+    Pass pass(tape, run.parameters, nullptr, {});
+    run.model->logits(pass, batch);
+  }
+  Optimizer optimizer = make_optimizer(config, run.parameters.extent());
+  const auto copies = static_cast<double>(1 + optimizer.state().size());  // of each parameter: itself and its moments
+  // A checkpoint is first put together in memory, and then turned into the bytes of a file.
+  c.shared_bytes = static_cast<double>(process) +
+                   static_cast<double>(run.parameters.extent()) * sizeof(Real) * (copies + parts + 2 * copies);
+  c.thread_bytes = static_cast<double>(tape.arena().peak());
+  c.shards = shards;
   return c;
 }
 

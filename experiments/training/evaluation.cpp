@@ -9,8 +9,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-constexpr std::int64_t rows_per_piece = 16;
-
 struct Hits {
   std::int64_t targets = 0, right = 0, rows = 0, rows_right = 0;
 
@@ -77,31 +75,33 @@ std::string prefix(Split split) {
 } // namespace
 
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
-                                                           Split split, std::int64_t rows, Workers& workers) {
+                                                           Split split, std::int64_t rows, Workers& workers,
+                                                           std::span<const std::unique_ptr<Tape>> tapes) {
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0)
     throw Failed(fmt::format("[evaluate] the {} split has no rows",
                              split == Split::test ? "test" : split == Split::train ? "training" : "validation"));
-  const auto pieces = static_cast<int>((rows + rows_per_piece - 1) / rows_per_piece);
+  const auto pieces = static_cast<int>((rows + evaluation_piece - 1) / evaluation_piece);
   std::vector<Score> scores(static_cast<std::size_t>(pieces));
   const auto count = static_cast<std::size_t>(workers.threads());
-  std::vector<std::unique_ptr<Tape>> tapes(count);
-  for (auto& tape : tapes) {
-    tape = std::make_unique<Tape>();
-    tape->record(false);
-  }
+  std::vector<std::unique_ptr<Tape>> own;
+  while (tapes.empty() && own.size() < count) own.push_back(std::make_unique<Tape>());
+  if (tapes.empty()) tapes = own;
   std::vector<Batch> batches(count);
   workers.run(pieces, [&](int piece, int worker) {
     Tape& tape = *tapes[static_cast<std::size_t>(worker)];
+    tape.rewind();
+    tape.record(false);
     Batch& batch = batches[static_cast<std::size_t>(worker)];
-    const std::int64_t first = piece * rows_per_piece, n = std::min(rows_per_piece, rows - first);
+    const std::int64_t first = piece * evaluation_piece, n = std::min(evaluation_piece, rows - first);
     batch.reset(n, run.shape, run.form);
     for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
     if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
     scores[static_cast<std::size_t>(piece)] =
         score(run.model->logits(pass, batch), batch, run.shape, config.train.evaluate_by_length);
+    tape.record(true);
     tape.rewind();
   });
   Score total;

@@ -4,6 +4,8 @@
 #include "autograd/shards.hpp"
 #include "experiments/training/run_model.hpp"
 
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +18,13 @@ namespace heed::HEED_REAL {
 /// PREFIX_bits_per_character = PREFIX_loss / ln 2. With [train] evaluate_by_length, both accuracies again for the rows
 /// of each length, as PREFIX_accuracy_by_length.N: N tokens of output (language_model, sequence_to_sequence; the token
 /// that ends it not counted) or of input (classification). At most `rows` rows; 0: all. Works through pieces of fixed
-/// size whose sums are added in order: the same bits whatever the threads.
+/// size whose sums are added in order: the same bits whatever the threads. `tapes`, one for each thread, lend
+/// their memory; without them it takes its own.
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
-                                                           Split split, std::int64_t rows, Workers& workers);
+                                                           Split split, std::int64_t rows, Workers& workers,
+                                                           std::span<const std::unique_ptr<Tape>> tapes = {});
+
+/// Rows that are worked on together.
+inline constexpr std::int64_t evaluation_piece = 16;
 
 } // namespace heed::HEED_REAL

@@ -6,6 +6,7 @@
 #include "experiments/training/run_model.hpp"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace heed::HEED_REAL {
@@ -24,6 +25,9 @@ public:
   /// Step `step`, counted from 0. Throws heed::Failed where the loss or a gradient is not finite, naming the operation
   /// that first made it so; the parameters are then those before the step.
   Result operator()(std::int64_t step);
+
+  /// One for each thread; between steps others may use their memory.
+  std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
 
 private:
   double shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch);

@@ -114,7 +114,8 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (due(t.log_every) || last)
       report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate}, {"grad_norm", result.gradient_norm}});
     if (due(t.evaluate_every) || last) {
-      auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers);
+      auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
+                                   step.tapes());
       place.seconds = before + seconds_since(begin);
       require_finite(values, place.step);
       report(std::move(values));

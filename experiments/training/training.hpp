@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -60,9 +61,16 @@ enum class Outcome { finished, interrupted };
 struct Cost {
   std::int64_t parameters = 0;
   double flops_per_step = 0;          ///< multiplications and additions of forward and backward
-  double bytes = 0;                   ///< peak memory of the process, about
+  double shared_bytes = 0;            ///< memory of the process whatever the threads: program, data, parameters
+  double thread_bytes = 0;            ///< what each thread adds: the values and gradients of its shard's step
+  std::int64_t shards = 1;            ///< more threads than these have nothing to do
   double seconds_per_step = 0;        ///< on one thread, measured by a short probe
   std::vector<std::pair<std::string, std::int64_t>> parameters_by_module;
+
+  /// Peak memory of the process that trains with so many threads.
+  double bytes(std::int64_t threads) const {
+    return shared_bytes + thread_bytes * static_cast<double>(std::min(threads, shards));
+  }
 };
 
 struct Sampling {

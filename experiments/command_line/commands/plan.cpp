@@ -89,7 +89,7 @@ int plan(const PlanArguments& arguments, Console& console) {
   double flops = 0, bytes = 0;
   for (const PlannedRun& run : plan.runs) {
     const PreparedArm& arm = prepared.arms.at(run.arm);
-    bytes = std::max(bytes, arm.facts.cost.bytes);
+    bytes = std::max(bytes, arm.facts.cost.bytes(std::max(1, arguments.threads)));
     finished.push_back(state_of(RunFolder{std::filesystem::path(arguments.out) / run.id}) == RunState::finished);
     if (!finished.back()) flops += arm.facts.cost.flops_per_step * static_cast<double>(arm.config.train.steps);
   }
@@ -101,6 +101,11 @@ int plan(const PlanArguments& arguments, Console& console) {
   const bool probe = to_do > 0 && !arguments.no_probe;
   const std::vector<double> seconds = probe ? run_seconds(prepared, tasks, share.threads) : std::vector<double>{};
 
+  double largest = 0;
+  for (const PlannedRun& run : plan.runs)
+    largest = std::max(largest, prepared.arms.at(run.arm).facts.cost.bytes(share.threads));
+  const double together = largest * share.jobs;
+
   TextTable table{{"arm", "runs", "parameters", "FLOPs/step", "steps", "memory", "time/run"},
                   {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right},
                   {}};
@@ -108,7 +113,7 @@ int plan(const PlanArguments& arguments, Console& console) {
     const PreparedArm& arm = prepared.arms[i];
     const Cost& cost = arm.facts.cost;
     table.rows.push_back({plan.arms[i].label, fmt::format("{}", plan.arms[i].runs.size()), with_commas(cost.parameters),
-                          scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps), scaled(cost.bytes, "B"),
+                          scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps), scaled(cost.bytes(share.threads), "B"),
                           probe ? "~ " + duration(seconds[i]) : "-"});
   }
   fmt::print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
@@ -125,7 +130,7 @@ int plan(const PlanArguments& arguments, Console& console) {
   fmt::print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", to_do, plan.runs.size(), done,
              arguments.out, scaled(flops, "FLOPs"));
   fmt::print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", share.jobs,
-             share.threads, share.threads == 1 ? "" : "s", scaled(bytes * share.jobs, "B"));
+             share.threads, share.threads == 1 ? "" : "s", scaled(together, "B"));
   if (probe) {
     double total = 0;
     for (std::size_t i = 0; i < plan.runs.size(); ++i)

@@ -58,7 +58,7 @@ std::vector<BoardRun> board_runs(const Preparation& prepared) {
 /// How many runs at once and with how many threads, for the runs that are not finished.
 Share share_for(const Preparation& prepared, std::size_t to_do, const RunArguments& arguments) {
   double bytes = 0;
-  for (const PreparedArm& arm : prepared.arms) bytes = std::max(bytes, arm.facts.cost.bytes);
+  for (const PreparedArm& arm : prepared.arms) bytes = std::max(bytes, arm.facts.cost.bytes(std::max<std::int64_t>(1, arguments.threads)));
   const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
   const int threads = arguments.threads > 0 ? arguments.threads : configured;
   return share_machine(this_machine(), to_do, bytes, arguments.jobs, threads);

@@ -37,7 +37,7 @@ ReportArm arm(const std::string& label, std::vector<ReportRun> runs) {
   ArmFacts facts;
   facts.cost.parameters = 103424;
   facts.cost.flops_per_step = 2.5e9;
-  facts.cost.bytes = 20e6;
+  facts.cost.shared_bytes = 20e6;
   out.facts = facts;
   return out;
 }

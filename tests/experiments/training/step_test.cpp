@@ -2,6 +2,7 @@
 #define HEED_REAL f64  // so that what is compared differs by rounding alone
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
+#include "tests/autograd/heap.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <cmath>
@@ -187,9 +188,34 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
     Workers workers(threads);
     StepRunner step(start.config, *start.task, start.run, optimizer, workers);
     using Catch::Contains;
-    CHECK_THAT(test::failure([&] { step(4); }), Contains("step 5") && Contains("loss") && Contains("[linear]"));
+    CHECK_THAT(test::failure([&] { step(4); }), Contains("step 5") && Contains("loss") && Contains("[linear_activation]"));
     CHECK(std::memcmp(before.data(), start.run.parameters.values(), before.size() * sizeof(double)) == 0);
     for (const auto& [name, numbers] : optimizer.state())
       CHECK(std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; }));
+  }
+}
+
+TEST_CASE("a training step asks for no memory from the third on", "[training][heap]") {
+  for (const std::string score : {"scaled_dot", "additive"}) {
+    INFO(score);
+    Start start(tiny({"attention.score=" + score, "train.clip=1.0"}));
+    Optimizer optimizer = make_optimizer(start.config, start.run.parameters.extent());
+    const auto asked_in = [](StepRunner& step, std::int64_t first, std::int64_t steps) {
+      const std::int64_t before = heap_calls();
+      for (std::int64_t i = first; i < first + steps; ++i) step(i);
+      return heap_calls() - before;
+    };
+    {
+      Workers one(1);
+      StepRunner step(start.config, *start.task, start.run, optimizer, one);
+      asked_in(step, 0, 2);
+      CHECK(asked_in(step, 2, 5) == 0);
+    }
+    // Which thread takes which shard is left to chance: from the third shard of each thread on.
+    Workers two(2);
+    StepRunner step(start.config, *start.task, start.run, optimizer, two);
+    std::int64_t at = 0;
+    while (at < 2000 && asked_in(step, at, 20) > 0) at += 20;
+    CHECK(at < 2000);
   }
 }

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The memory that `heed plan` foretells, against what the run then takes. Prints TAP. Usage: memory_test.py HEED"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEED = sys.argv[1]
+UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+CONFIG = """name = "memory"
+[task]
+kind = "copy"
+validation = 512
+[task.copy]
+length = 60
+symbols = 20
+[model]
+width = {width}
+layers = 4
+heads = 4
+[attention]
+score = "{score}"
+[train]
+steps = 3
+batch = 16
+optimizer = "{optimizer}"
+"""
+
+
+def peak(command: list[str]) -> float:
+    """Bytes that the largest process of the command had in memory at once."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        raise AssertionError(f"{command} ended with {status}")
+    return usage.ru_maxrss * 1024.0
+
+
+class Memory(unittest.TestCase):
+    def check(self, threads: int, **config):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "memory.toml"
+            file.write_text(CONFIG.format(**config))
+            words = [str(file), "--threads", str(threads)]
+            plan = subprocess.run([HEED, "plan", *words, "--no-probe", "--out", folder], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout
+            amount, unit = re.search(r"reference .* ([0-9.]+) (B|kB|MB|GB) ", plan).groups()
+            foretold = float(amount) * UNITS[unit]
+            taken = peak([HEED, "run", *words, "--out", folder])
+            self.assertLess(abs(foretold - taken), 0.1 * taken, f"plan says {foretold:.4g} B, the run took {taken:.4g}")
+
+    def test_one_thread(self):
+        self.check(1, width=256, score="scaled_dot", optimizer="adamw")
+
+    def test_two_threads(self):
+        self.check(2, width=256, score="scaled_dot", optimizer="adamw")
+
+    def test_another_score_and_optimizer(self):
+        self.check(1, width=192, score="additive", optimizer="sgd")
+
+
+if __name__ == "__main__":
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Memory)
+    print(f"1..{suite.countTestCases()}")
+    failed = 0
+    for number, case in enumerate(suite, 1):
+        result = unittest.TestResult()
+        case.run(result)
+        good = result.wasSuccessful()
+        failed += not good
+        for _, text in result.failures + result.errors:
+            print("\n".join("# " + line for line in text.splitlines()))
+        print(f"{'ok' if good else 'not ok'} {number} - {case.id().split('.')[-1]}", flush=True)
+    sys.exit(1 if failed else 0)
