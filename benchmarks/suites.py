@@ -57,6 +57,7 @@ class Size:
         return [self.layers, self.width, self.heads, self.block, self.batch]
 
 
+ODD = Size(4, 96, 3, 77, 12)
 SIZES = {"S": Size(2, 64, 2, 32, 32), "M": Size(4, 128, 4, 64, 12), "L": Size(8, 256, 4, 128, 16)}
 
 
@@ -112,11 +113,36 @@ def steps(tools: Tools) -> list[dict]:
     say()
     say(tables.table(["step", "Heed ms", "GFLOP/s", "peak", "of peak", "eager ms", "compiled ms", "to eager",
                       "to best"], rows))
+    records += odd_sizes(tools, records)
     for name in SIZES:
         mine = {r["threads"]: r["heed"]["milliseconds"] for r in records if r["size"] == name}
         if {1, 2} <= mine.keys():
             say(f"{name}: two threads are {mine[1] / mine[2]:.2f} times as fast as one")
     return records
+
+
+def odd_sizes(tools: Tools, neighbours: list[dict]) -> list[dict]:
+    """A model whose extents are no multiples of vectors or blocks, per operation against the sizes around it."""
+    threads = min(tools.threads)
+    record = heed_step(tools, "odd", ODD, threads)
+    around = {r["size"]: r["gflops"] / record["gflops"] for r in neighbours if r["threads"] == threads and r["size"] != "L"}
+    say(f"Width {ODD.width}, {ODD.heads} heads, block {ODD.block}: {record['gflops']:.0f} GFLOP/s on {threads} "
+        f"thread{'s' * (threads > 1)}; " + ", ".join(f"{name} is {value:.2f} times as fast for each operation"
+                                                     for name, value in around.items()))
+    return [record]
+
+
+def heed_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
+    overrides = [f"{key}={value}" for key, value in size.overrides().items()]
+    subject = Subject([tools.engine, "steps", str(threads), str(RECIPE), f"data.path={tools.text}", *overrides])
+    try:
+        result = take_turns({"heed": subject}, tools.rounds, 0.5)["heed"]
+    finally:
+        subject.close()
+    if "error" in result:
+        raise Failure(f"{name}: {result['error']}")
+    return {"size": name, "threads": threads, **dataclasses.asdict(size), "flops": subject.about["flops"],
+            "gflops": subject.about["flops"] / result["milliseconds"] / 1e6, "heed": result}
 
 
 def one_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
@@ -184,6 +210,32 @@ def attention(tools: Tools) -> list[dict]:
         say()
         say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
                           "to best"], rows))
+    return records + long_rows(tools)
+
+
+def long_rows(tools: Tools) -> list[dict]:
+    """Memory as the length grows sixteenfold, Heed alone."""
+    lengths = (1024, 4096, 16384)
+    records, rows = [], []
+    for score in SCORES:
+        for length in lengths:
+            progress(f"{score}, length {length}")
+            case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)), causal=True)
+            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1"])
+            try:
+                result = take_turns({"heed": heed}, 1, 0.01, enough=1)["heed"]
+            finally:
+                heed.close()
+            if "error" in result:
+                raise Failure(f"attention {score}, length {length}: {result['error']}")
+            records.append({**case, "threads": 1, "heed": result})
+        bytes_at = [r["heed"]["peak_bytes"] for r in records[-len(lengths):]]
+        times_at = [r["heed"]["milliseconds"] for r in records[-len(lengths):]]
+        rows.append([score, *(tables.megabytes(b) for b in bytes_at), tables.times(bytes_at[-1] / bytes_at[0]),
+                     *(tables.milliseconds(t) for t in times_at)])
+    say()
+    say(tables.table(["1 x 4 x T x 32, causal, 1 thread", *(f"MB, T = {n}" for n in lengths), "grows",
+                      *(f"ms, T = {n}" for n in lengths)], rows))
     return records
 
 
