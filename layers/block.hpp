@@ -9,33 +9,54 @@
 
 namespace heed::HEED_REAL {
 
-/// Attention, then the feed-forward network, each a sublayer f around which norm and residual connection stand as [block]
-/// says (x: [B, T, width]):
+/// Attention, then, in the decoder of an encoder-decoder, attention to a memory, then the feed-forward network, each a
+/// sublayer f around which norm and residual connection stand as [block] says (x: [B, T, width]):
 ///   norm = pre:   x + f(norm(x))        (Xiong et al. 2020, arXiv 2002.04745)
 ///   norm = post:  norm(x + f(x))        (Vaswani et al. 2017, arXiv 1706.03762)
 ///   norm = none:  x + f(x)
-/// and without the residual connection, f(norm(x)), norm(f(x)) and f(x).
+/// and without the residual connection, f(norm(x)), norm(f(x)) and f(x). Both attentions count as attention in
+/// `residual`.
 class Block {
 public:
   struct Shape {
     std::int64_t width = 0, heads = 1;
-    Init residual_init;   ///< of the projections that end the two sublayers
+    Init residual_init;   ///< of the projections that end the sublayers
     std::shared_ptr<const RelativePosition> position{};  ///< that acts within attention; null: none
     std::int64_t longest = 0;  ///< row that there will ever be; 0: not known
+    std::int64_t memory_width = 0;  ///< of what cross attention attends to; 0: there is no cross attention
+    std::int64_t longest_memory = 0;  ///< likewise; 0: not known
   };
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
 
   /// What [attention] causal, prefix and window say is the block's own to add to the mask.
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
+  /// With cross attention to memory [B, Tm, memory_width].
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask) const;
+
+  /// What a block keeps of the steps of some rows.
+  struct Past {
+    KeyValues own, memory;
+  };
+  /// Keeps what cross attention needs of the memory.
+  void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
+  /// x [B, n, width]: positions that come behind those that `past` has, which gets them. What it gives is what the whole
+  /// row gives at these positions, if `serves_steps`.
+  Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const;
+  /// Does no position see what is behind it, and can its positional scheme do steps?
+  bool serves_steps() const { return options_.causal && options_.prefix <= 1 && attention_.serves_steps(); }
 
 private:
+  template <class Attend, class Recall>
+  Tensor sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const;
+
   bool residual_attention_, residual_ffn_, pre_, post_;
   AttentionOptions options_;
   double dropout_;
-  std::optional<Norm> attention_norm_, ffn_norm_;
-  MultiHeadAttention attention_;
-  FeedForward ffn_;
+  std::optional<Norm> attention_norm_, cross_norm_, ffn_norm_;
+  MultiHeadAttention attention_;         // named `attention`
+  std::optional<MultiHeadAttention> cross_;  // named `cross_attention`
+  FeedForward ffn_;                      // named `ffn`
 };
 
 } // namespace heed::HEED_REAL

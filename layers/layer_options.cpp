@@ -17,7 +17,12 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
       option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")
-          .at_least(0).below(1));
+          .at_least(0).below(1),
+      option("cross_score", &O::cross_score,
+             "The score of a decoder's attention to the encoder: as in self attention, or another one, with its defaults.")
+          .one_of({"same"}).or_variant_of("attention.score"),
+      option("cross_normalizer", &O::cross_normalizer, "The normaliser of that attention, likewise.")
+          .one_of({"same"}).or_variant_of("attention.normalizer"));
   return table;
 }
 
@@ -58,6 +63,18 @@ const OptionTable<BlockOptions>& block_option_table() {
           .at_least(0)
           .below(1));
   return table;
+}
+
+LayerChoice LayerChoice::for_cross_attention() const {
+  LayerChoice out = *this;
+  const auto choose = [](std::string& own, OptionValues& options, const std::string& other) {
+    if (other == "same" || other == own) return;
+    own = other;
+    options.clear();
+  };
+  choose(out.attention.score, out.score_options, attention.cross_score);
+  choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
+  return out;
 }
 
 } // namespace heed

@@ -19,6 +19,8 @@ struct AttentionOptions {
   std::int64_t window = 0;             ///< how many positions a query sees on each side of its own; 0: all
   std::int64_t head_width = 0;         ///< of queries and keys; 0: width / heads
   double dropout = 0.0;                ///< of the attention weights, in training
+  std::string cross_score = "same";    ///< of cross attention: same (as score, with its options) | a score
+  std::string cross_normalizer = "same"; ///< likewise
 };
 
 /// [position]
@@ -51,6 +53,10 @@ struct LayerChoice {
   OptionValues score_options;          ///< of table [attention.SCORE]
   OptionValues normalizer_options;     ///< of table [attention.NORMALIZER]
   BlockOptions block;
+
+  /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One that
+  /// is another than self attention's has its own options' defaults.
+  LayerChoice for_cross_attention() const;
 };
 
 } // namespace heed

@@ -41,6 +41,7 @@ struct Option {
   std::optional<double> minimum, maximum;  ///< of the value, or of each entry of a list
   bool minimum_excluded = false, maximum_excluded = false;
   std::vector<std::string> words;          ///< the words a text may be; empty: any text
+  std::string variants_of;                 ///< another choice ("attention.score"), whose variants are words of this one too
   std::string default_meaning;             ///< where the default stands for something: "0: the head width"
   bool changes_results = true;             ///< false: not part of a run's identity (threads, report, ...)
 };
@@ -69,6 +70,7 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption below(double v) && { option.maximum = v; option.maximum_excluded = true; return std::move(*this); }
   BoundOption unit(std::string u) && { option.unit = std::move(u); return std::move(*this); }
   BoundOption one_of(std::vector<std::string> w) && { option.words = std::move(w); return std::move(*this); }
+  BoundOption or_variant_of(std::string key) && { option.variants_of = std::move(key); return std::move(*this); }
   BoundOption default_means(std::string m) && { option.default_meaning = std::move(m); return std::move(*this); }
   BoundOption without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
 };

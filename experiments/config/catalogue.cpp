@@ -72,7 +72,7 @@ std::vector<Section> make_sections() {
   for (Section& s : out)
     for (Option& o : s.options)
       for (const FamilyPlace& place : family_places())
-        if (place.key == full_name(s.table, o.name))
+        if (place.key == full_name(s.table, o.name) || place.key == o.variants_of)
           for (const Variant* v : place.family.variants) o.words.push_back(v->name);
   return out;
 }

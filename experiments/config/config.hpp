@@ -42,11 +42,11 @@ struct TaskOptions {
 
 /// [model]
 struct ModelOptions {
-  std::string kind = "decoder";        ///< decoder | encoder
+  std::string kind = "decoder";        ///< decoder | encoder | encoder_decoder
   std::int64_t layers = 2;
   std::int64_t width = 64;
   std::int64_t heads = 4;
-  bool tied_embeddings = true;         ///< decoder: the output's weights are the token embeddings
+  bool tied_embeddings = true;         ///< decoders: the output's weights are the token embeddings
   std::string embedding_scale = "none"; ///< none | sqrt: token embeddings are multiplied by sqrt(width)
   double init_std = 0.02;              ///< weights ~ N(0, init_std^2)
   bool scaled_init = true;             ///< residual projections: init_std / sqrt(2 layers)

@@ -11,12 +11,28 @@
 
 namespace heed::HEED_REAL {
 
+/// Rows that a model decodes token by token. What it keeps from step to step is its own memory, not the tape's, so that
+/// the tape may be rewound between steps.
+class Decoding {
+public:
+  virtual ~Decoding() = default;
+  /// Each row's next token (the first: what begins an output) is read: [rows, classes], logits of what follows it.
+  virtual Tensor step(Pass& pass, std::span<const std::int32_t> tokens) = 0;
+  /// Row i goes on from what row parents[i] has read; their number may differ from the rows'.
+  virtual void select(std::span<const std::int64_t> parents) = 0;
+};
+
 class Model {
 public:
   virtual ~Model() = default;
   /// language_model: [rows, length, classes], the next token's logits at each position; sequence_to_sequence:
   /// [rows, output_length, classes], the same after each of the batch's outputs; the other forms: [rows, classes].
   virtual Tensor logits(Pass& pass, const Batch& batch) const = 0;
+
+  /// Before the first token of each of the batch's rows (sequence_to_sequence: with its inputs; language_model: `tokens`
+  /// are not looked at). Its logits are those that `logits` gives at the same places, but for rounding. Null where the
+  /// model can't go step by step (start_decoding then computes every step from the beginning). The model must outlive it.
+  virtual std::unique_ptr<Decoding> decoding(Pass&, const Batch& /*batch*/) const { return nullptr; }
 };
 
 struct ModelInfo {

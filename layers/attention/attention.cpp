@@ -151,14 +151,37 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
   if (!qkv_) return (*this)(pass, x, x, mask);
+  const Projections of_x = project(pass, x);
+  return attend(pass, of_x.q, of_x.k, of_x.v, mask);
+}
+
+MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x) const {
   const std::int64_t inner = shape_.heads * head_width_, outer = shape_.heads * value_width_;
   const Tensor all = (*qkv_)(pass, x);
-  return attend(pass, slice(all, 2, 0, inner), slice(all, 2, inner, inner), slice(all, 2, 2 * inner, outer), mask);
+  return {slice(all, 2, 0, inner), slice(all, 2, inner, inner), slice(all, 2, 2 * inner, outer)};
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const {
   if (qkv_) throw Failed("[attention] self attention was made, and called with a memory");
   return attend(pass, (*query_)(pass, x), (*key_)(pass, memory), (*value_)(pass, memory), mask);
+}
+
+Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, KeyValues& past) const {
+  if (!qkv_) throw Failed("[attention] cross attention was made, and called for steps of self attention");
+  Mask after = mask;
+  after.offset = past.length();
+  const Projections of_x = project(pass, x);
+  past.append(of_x.k, of_x.v);
+  return attend(pass, of_x.q, past.keys(pass.tape()), past.values(pass.tape()), after);
+}
+
+void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KeyValues& to) const {
+  if (qkv_) throw Failed("[attention] self attention was made, and called with a memory");
+  to.append((*key_)(pass, memory), (*value_)(pass, memory));
+}
+
+Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& memory, const Mask& mask) const {
+  return attend(pass, (*query_)(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
 }
 
 Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,

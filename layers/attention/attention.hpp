@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/attention.hpp"
+#include "layers/attention/key_values.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/layer_options.hpp"
@@ -78,7 +79,21 @@ public:
   /// Cross attention: x [B, Tq, width], memory [B, Tk, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
 
+  /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and to
+  /// itself; `past` gets its keys and values. The mask's offset is set here. What it gives is what the whole row's
+  /// attention gives at these positions, where nothing attends to what is behind it and `serves_steps`.
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, KeyValues& past) const;
+  bool serves_steps() const { return !shape_.position || shape_.position->serves_steps(); }
+
+  /// Cross attention in two parts: the memory's keys and values, put into `to`; and attention to them.
+  void remember(Pass& pass, const Tensor& memory, KeyValues& to) const;
+  Tensor recall(Pass& pass, const Tensor& x, const KeyValues& memory, const Mask& mask) const;
+
 private:
+  struct Projections {
+    Tensor q, k, v;
+  };
+  Projections project(Pass& pass, const Tensor& x) const;
   Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
 
   Shape shape_;

@@ -24,6 +24,8 @@ public:
   virtual ~RelativePosition() = default;
   /// Throws heed::Failed where it can't serve attention with these options.
   virtual void check(const AttentionOptions&) const {}
+  /// Can queries follow keys that were kept (Mask::offset)?
+  virtual bool serves_steps() const { return true; }
   /// What is added to the scores, [B, H, Tq, keys]: queries [B, H, Tq, D].
   virtual Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const = 0;
   /// What is added to the weighted sums, [B, H, Tq, Dv], or an empty tensor: weights [B, H, Tq, Tk].

@@ -1,4 +1,4 @@
-#include "experiments/models/transformer.hpp"
+#include "experiments/models/transformer_decoding.hpp"
 
 #include <optional>
 
@@ -18,11 +18,20 @@ public:
   }
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
-    const Tensor x = transformer_(pass, batch);
-    return output_ ? (*output_)(pass, x) : linear(x, pass(transformer_.embedding.weight));
+    return output(pass, transformer_(pass, batch));
+  }
+
+  std::unique_ptr<Decoding> decoding(Pass&, const Batch&) const override {
+    if (!transformer_.serves_steps()) return nullptr;
+    return std::make_unique<TransformerDecoding>(transformer_,
+                                                 [this](Pass& p, const Tensor& x) { return output(p, x); });
   }
 
 private:
+  Tensor output(Pass& pass, const Tensor& x) const {
+    return output_ ? (*output_)(pass, x) : linear(x, pass(transformer_.embedding.weight));
+  }
+
   Transformer transformer_;
   std::optional<Linear> output_;
 };

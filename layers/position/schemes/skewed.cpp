@@ -18,6 +18,8 @@ public:
                    "attention.causal = true and attention.prefix = 1; shaw knows both sides");
   }
 
+  bool serves_steps() const override { return false; }
+
   // The products of all queries with the vectors of all distances, -(T - 1) to 0, stand in a T x T matrix. With a column
   // put before it, its rows are one number longer than T, so that in rows of T numbers each is shifted by one against the
   // last, and the number for distance j - i comes to stand in column j. What comes to stand behind the diagonal has no

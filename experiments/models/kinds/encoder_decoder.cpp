@@ -1,0 +1,105 @@
+#include "experiments/models/transformer_decoding.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t decoder_layers = 0;
+  bool shared_embeddings = false;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("decoder_layers", &Options::decoder_layers,
+             "blocks of the decoder; block i of encoder and decoder are configured alike, and those that the encoder "
+             "does not have as its last")
+          .at_least(0).at_most(1024).unit("blocks").default_means("0: model.layers"),
+      option("shared_embeddings", &Options::shared_embeddings,
+             "encoder and decoder have the same token embeddings, which takes a task whose input and output share their "
+             "vocabulary"));
+  return t;
+}
+
+// An encoder sees its whole row.
+Config encoder_config(const Config& config) {
+  Config out = config;
+  for (LayerChoice& layer : out.layers) layer.attention.causal = false;
+  return out;
+}
+
+Config decoder_config(const Config& config, const Options& options) {
+  Config out = config;
+  if (options.decoder_layers > 0) {
+    out.layers.resize(static_cast<std::size_t>(options.decoder_layers), config.layers.back());
+    out.model.layers = options.decoder_layers;
+  }
+  for (LayerChoice& layer : out.layers) layer.attention.causal = true;
+  return out;
+}
+
+class EncoderDecoder : public Model {
+public:
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape)
+      : EncoderDecoder(scope, config, shape, table().read(config.model_options)) {}
+
+  Tensor logits(Pass& pass, const Batch& batch) const override {
+    const Memory memory{.vectors = encoder_(pass, batch), .lengths = batch.lengths.data()};
+    const TokenRows read{batch.outputs.data(), batch.rows, batch.output_length, batch.output_lengths.data()};
+    return output(pass, decoder_(pass, read, memory));
+  }
+
+  std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
+    if (!decoder_.serves_steps()) return nullptr;
+    return std::make_unique<TransformerDecoding>(
+        pass, decoder_, [this](Pass& p, const Tensor& x) { return output(p, x); }, encoder_(pass, batch), batch.lengths);
+  }
+
+private:
+  EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
+      : encoder_(scope / "encoder", encoder_config(config), shape),
+        decoder_(scope / "decoder", decoder_config(config, options),
+                 StackShape{.vocabulary = shape.classes,
+                            .longest = shape.output_length,
+                            .memory_width = encoder_.width(),
+                            .longest_memory = shape.length,
+                            .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}) {
+    if (options.shared_embeddings && !shape.shared_vocabulary)
+      throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set it "
+                   "to false (or, for translation, task.translation.shared_vocabulary = true)");
+    if (!config.model.tied_embeddings)
+      output_.emplace(scope / "output", decoder_.width(), shape.classes, false);
+    else if (decoder_.width() != config.model.width)
+      throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
+                               "model.tied_embeddings = false, or position.concat = \"project\"",
+                               config.model.width, decoder_.width()));
+  }
+
+  Tensor output(Pass& pass, const Tensor& x) const {
+    return output_ ? (*output_)(pass, x) : linear(x, pass(decoder_.embedding.weight));
+  }
+
+  Transformer encoder_, decoder_;
+  std::optional<Linear> output_;
+};
+
+} // namespace
+
+extern const ModelInfo model_encoder_decoder{
+    .about = {.name = "encoder_decoder",
+              .summary = "a Transformer that reads the whole input and puts out a sequence, each token from those before it",
+              .paper = "Vaswani et al. 2017, arXiv 1706.03762",
+              .equals = "torch.nn.Transformer, with [block] norm, activation and bias as there",
+              .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",
+              .options = table().options(),
+              .presets = {},
+              .silences = {"attention.causal", "attention.prefix"}},
+    .form = Form::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<EncoderDecoder>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,64 @@
+#include "layers/attention/key_values.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+Tensor KeyValues::Store::on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const {
+  return slice(tape.constant(numbers.data(), {rows, capacity, width}), 1, 0, length);
+}
+
+void KeyValues::Store::grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to) {
+  spare.resize(static_cast<std::size_t>(rows * to * width));
+  for (std::int64_t r = 0; r < rows; ++r)
+    std::copy_n(numbers.data() + r * from * width, length * width, spare.data() + r * to * width);
+  numbers.swap(spare);
+}
+
+void KeyValues::Store::write(const Tensor& x, std::int64_t at, std::int64_t capacity) {
+  for (std::int64_t r = 0; r < x.shape[0]; ++r)
+    for (std::int64_t t = 0; t < x.shape[1]; ++t) {
+      const Real* from = x.data + r * x.stride[0] + t * x.stride[1];
+      Real* to = numbers.data() + (r * capacity + at + t) * width;
+      for (std::int64_t i = 0; i < width; ++i) to[i] = from[i * x.stride[2]];
+    }
+}
+
+void KeyValues::Store::select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity) {
+  spare.resize(parents.size() * static_cast<std::size_t>(capacity * width));
+  Real* to = spare.data();
+  for (const std::int64_t parent : parents) {
+    std::copy_n(numbers.data() + parent * capacity * width, length * width, to);
+    to += capacity * width;
+  }
+  numbers.swap(spare);
+}
+
+void KeyValues::append(const Tensor& k, const Tensor& v) {
+  if (length_ == 0) {
+    rows_ = k.shape[0];
+    keys_.width = k.shape[2];
+    values_.width = v.shape[2];
+  }
+  const std::int64_t n = k.shape[1];
+  if (k.shape != Shape{rows_, n, keys_.width} || v.shape != Shape{rows_, n, values_.width})
+    throw Failed(fmt::format("[attention] keys {} and values {} do not continue {} rows of widths {} and {}",
+                             k.shape.text(), v.shape.text(), rows_, keys_.width, values_.width));
+  if (length_ + n > capacity_) {
+    const std::int64_t capacity = std::max(length_ + n, 2 * capacity_);
+    keys_.grow(rows_, length_, capacity_, capacity);
+    values_.grow(rows_, length_, capacity_, capacity);
+    capacity_ = capacity;
+  }
+  keys_.write(k, length_, capacity_);
+  values_.write(v, length_, capacity_);
+  length_ += n;
+}
+
+void KeyValues::select(std::span<const std::int64_t> parents) {
+  keys_.select(parents, length_, capacity_);
+  values_.select(parents, length_, capacity_);
+  rows_ = std::ssize(parents);
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,39 @@
+// Keys and values that attention keeps from step to step.
+#pragma once
+
+#include "layers/module.hpp"
+
+#include <span>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between steps.
+class KeyValues {
+public:
+  /// k [rows, n, key width] and v [rows, n, value width] come behind what is there. Throws heed::Failed where rows or
+  /// widths are others than before.
+  void append(const Tensor& k, const Tensor& v);
+  /// Row i goes on from what row parents[i] was; their number may differ from the rows'.
+  void select(std::span<const std::int64_t> parents);
+
+  std::int64_t length() const { return length_; }
+  /// [rows, length, width], on the tape; valid until the next change.
+  Tensor keys(Tape& tape) const { return keys_.on(tape, rows_, length_, capacity_); }
+  Tensor values(Tape& tape) const { return values_.on(tape, rows_, length_, capacity_); }
+
+private:
+  struct Store {
+    std::int64_t width = 0;
+    std::vector<Real> numbers, spare;  // [rows, capacity, width]
+
+    Tensor on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const;
+    void grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to);
+    void write(const Tensor& x, std::int64_t at, std::int64_t capacity);
+    void select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity);
+  };
+  std::int64_t rows_ = 0, length_ = 0, capacity_ = 0;
+  Store keys_, values_;
+};
+
+} // namespace heed::HEED_REAL
