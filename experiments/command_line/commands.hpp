@@ -52,11 +52,17 @@ inline void add_config(CLI::App& command, std::string& config, std::vector<std::
   command.add_option("OVERRIDES", overrides, "options in place of the file's: a.b=value ...")->type_name("");
 }
 
-/// An option for a number from `low` to `high`.
-template <class Number>
-void add_number(CLI::App& command, const std::string& name, Number& value, const std::string& meaning, Number low,
+/// An option for a number from `low` to `high`; `value` may be an optional one.
+template <class Value, class Number>
+void add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning, Number low,
                 Number high) {
   command.add_option(name, value, meaning)->check(CLI::Range(low, high).description(""))->type_name("N");
+}
+
+/// --average, of commands that look at what a run learned.
+inline void add_average(CLI::App& command, std::int64_t& count) {
+  add_number(command, "--average", count, "the average of the newest so many checkpoints' weights [1]", std::int64_t{1},
+             std::int64_t{1} << 20);
 }
 
 /// The exit statuses, as each command's help ends.

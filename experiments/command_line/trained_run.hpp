@@ -14,11 +14,13 @@ struct TrainedRun {
   std::string id;
   Config config;
   std::unique_ptr<Task> task;
-  Checkpoint checkpoint;               ///< the newest that is whole; damaged ones are named on the console
+  Checkpoint checkpoint;               ///< the newest that is whole, or an average; damaged ones are named on the
+                                       ///< console
 };
 
-/// RUN is a path or a unique beginning of an ID within `out`. Throws heed::Refused where there is no such run, no
-/// checkpoint of it, or where its data has changed since.
-TrainedRun trained_run(const std::string& out, const std::string& run, Console& console);
+/// RUN is a path or a unique beginning of an ID within `out`. With `average` above 1, the checkpoint is the average of
+/// the newest so many. Throws heed::Refused where there is no such run, not as many checkpoints of it, or where its data
+/// has changed since.
+TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
 
 } // namespace heed

@@ -68,7 +68,10 @@ struct TrainOptions {
   std::int64_t evaluate_every = 0;     ///< steps; 0: only at the end
   std::int64_t evaluate_batches = 0;   ///< batches of the validation split; 0: the whole split
   bool evaluate_by_length = false;     ///< accuracies also by the length of rows
+  std::int64_t evaluate_beam = 0;      ///< evaluations decode, too, with this beam; 1: greedily; 0: not
+  double evaluate_length_penalty = 0.0;
   std::int64_t checkpoint_every = 0;   ///< steps; 0: only at the end
+  std::int64_t keep_checkpoints = 2;   ///< the newest so many
   std::int64_t log_every = 10;         ///< steps between the lines of training loss in metrics.jsonl
 };
 

@@ -104,8 +104,17 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give accuracies for rows of each length: of the output, or of a classifier's input."),
+      option("evaluate_beam", &O::evaluate_beam,
+             "Evaluations of a sequence-to-sequence model decode the split, too, with a beam so wide (1: greedily), "
+             "and give the accuracy, BLEU and chrF of what comes out.")
+          .at_least(0).at_most(1024).unit("outputs").default_means("0: they do not"),
+      option("evaluate_length_penalty", &O::evaluate_length_penalty,
+             "That search's alpha: an output of n tokens has its log probability divided by ((5 + n) / 6)^alpha.")
+          .at_least(0).at_most(100),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
           .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results(),
+      option("keep_checkpoints", &O::keep_checkpoints, "How many of the newest checkpoints are kept.")
+          .at_least(2).at_most(1e6).unit("checkpoints").without_effect_on_results(),
       option("log_every", &O::log_every, "Steps between the lines of training loss in metrics.jsonl.")
           .at_least(1).at_most(1e12).unit("steps"));
   return table;

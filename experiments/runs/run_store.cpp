@@ -152,12 +152,12 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run) {
   return steps;
 }
 
-void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint) {
+void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep) {
   // A checkpoint that survives a power cut must find the metrics up to its step.
   synchronise_file(run.metrics());
   write_file(run.checkpoint(step), to_safetensors(checkpoint));
   const auto steps = checkpoint_steps(run);
-  for (std::size_t i = 2; i < steps.size(); ++i) remove_file(run.checkpoint(steps[i]));
+  for (auto i = static_cast<std::size_t>(keep); i < steps.size(); ++i) remove_file(run.checkpoint(steps[i]));
 }
 
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {

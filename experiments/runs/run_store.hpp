@@ -101,8 +101,8 @@ void truncate_metrics(const RunFolder& run, std::int64_t step);
 
 /// Steps of the checkpoints in the folder, the newest first, whether or not they are whole.
 std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
-/// Keeps the checkpoint, and then removes all but the newest two.
-void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint);
+/// Keeps the checkpoint, and then removes all but the newest `keep`.
+void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step);
 /// The newest checkpoint that is whole; `damaged` gets a sentence for each newer one that is not.
 struct KeptCheckpoint { std::int64_t step = 0; Checkpoint checkpoint; };

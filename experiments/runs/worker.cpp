@@ -141,7 +141,7 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   hooks.checkpoint = [&](const Checkpoint& checkpoint) {
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
-    write_checkpoint(run, *step, checkpoint);
+    write_checkpoint(run, *step, checkpoint, config.train.keep_checkpoints);
     manifest.step = *step;
     record.write(Durability::process);
   };

@@ -14,6 +14,10 @@ bool puts_out_text(const Config& config) {
 
 } // namespace
 
+bool puts_out_sequences(const Config& config) {
+  return f32::model_info(config.model.kind).form == Form::sequence_to_sequence;
+}
+
 bool has_sequence_accuracy(const Config& config) {
   return puts_out_text(config) && !task_info(config.task.kind).running_text;
 }
@@ -34,6 +38,12 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
     out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens"});
   if (has_bits_per_character(config))
     out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
+  if (config.train.evaluate_beam > 0) {
+    out.push_back(
+        {"val_decoded_accuracy", true, "", "fraction of the validation rows that are decoded without an error"});
+    out.push_back({"val_bleu", true, "", "BLEU of the decoded validation split, 0 to 100, as sacreBLEU's"});
+    out.push_back({"val_chrf", true, "", "chrF2 of the decoded validation split, 0 to 100, as sacreBLEU's"});
+  }
   out.push_back({"train_loss", false, "nats", "cross-entropy of the last training batch, with smoothing where it is set"});
   return out;
 }

@@ -1,5 +1,7 @@
 #include "experiments/training/evaluation.hpp"
 
+#include "experiments/training/decoded_metrics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -118,6 +120,9 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
   constexpr double most = 700;  // e^709 is the largest number; a loss beyond is no more than very bad
   if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
   if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
+  if (config.train.evaluate_beam > 0)
+    for (auto& metric : decoded_metrics(config, task, run, split, name, rows, workers))
+      out.push_back(std::move(metric));
   for (const auto& [length, part] : total.by_length)
     out.emplace_back(fmt::format("{}_accuracy_by_length.{}", name, length), share(part.right, part.targets));
   if (has_sequence_accuracy(config))

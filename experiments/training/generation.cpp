@@ -1,5 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/decoding/search.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 
@@ -35,30 +36,94 @@ std::int32_t sample(const Real* logits, std::int64_t classes, const Sampling& sa
   return order.back();
 }
 
+// A line for each input: the most probable output that is found. Inputs are worked through a few at a time.
+void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
+  constexpr std::size_t rows_at_once = 16;
+  std::vector<std::vector<std::int32_t>> inputs;
+  for (const std::string& text : sampling.inputs) {
+    inputs.push_back(task.encode(text));
+    if (inputs.back().empty()) throw Refused(fmt::format("input {} is empty: give at least one token", inputs.size()));
+    if (std::ssize(inputs.back()) > run.shape.length)
+      throw Refused(fmt::format("input {} has {} tokens, and the longest of the run's data has {}", inputs.size(),
+                                inputs.back().size(), run.shape.length));
+  }
+  Tape tape;
+  tape.record(false);
+  Batch batch;
+  for (std::size_t first = 0; first < inputs.size(); first += rows_at_once) {
+    const std::size_t count = std::min(rows_at_once, inputs.size() - first);
+    batch.reset(static_cast<std::int64_t>(count), run.shape, run.form);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::ranges::copy(inputs[first + i], batch.tokens.begin() + static_cast<std::int64_t>(i) * batch.length);
+      batch.lengths[i] = static_cast<std::int32_t>(inputs[first + i].size());
+    }
+    batch.trim();
+    const auto found = search(tape, run.parameters, *run.model, batch,
+                              {.beam = sampling.beam,
+                               .length_penalty = sampling.length_penalty,
+                               .longest = run.shape.output_length,
+                               .begin = run.shape.begin,
+                               .end = run.shape.end});
+    for (const Hypothesis& h : found)
+      if (sampling.write) sampling.write(task.decode_output(run.form, h.tokens) + "\n");
+  }
+}
+
+// A language model's logits after a row of tokens: step by step while the row is no longer than the model's longest,
+// and then, where every step moves the window, anew.
+class Continuation {
+public:
+  Continuation(RunModel& run) : run_(run) {
+    tape_.record(false);
+    batch_.reset(1, 1, Form::language_model);
+    Pass pass(tape_, run_.parameters, nullptr, {});
+    decoding_ = run_.model->decoding(pass, batch_);
+  }
+
+  /// [classes], valid until the next call; `tokens` are those of the last call and one more, or the first.
+  const Real* after(const std::vector<std::int32_t>& tokens) {
+    tape_.rewind();
+    Pass pass(tape_, run_.parameters, nullptr, {});
+    if (decoding_ && std::ssize(tokens) <= run_.shape.length) {
+      for (; read_ + 1 < tokens.size(); ++read_) {
+        decoding_->step(pass, {&tokens[read_], 1});
+        tape_.rewind();
+        pass = Pass(tape_, run_.parameters, nullptr, {});
+      }
+      return decoding_->step(pass, {&tokens[read_++], 1}).data;
+    }
+    const std::int64_t n = std::min<std::int64_t>(std::ssize(tokens), run_.shape.length);
+    batch_.reset(1, n, Form::language_model);
+    std::copy(tokens.end() - n, tokens.end(), batch_.tokens.begin());
+    batch_.lengths[0] = static_cast<std::int32_t>(n);
+    const Tensor logits = run_.model->logits(pass, batch_);
+    return logits.data + (n - 1) * logits.shape[-1];
+  }
+
+private:
+  RunModel& run_;
+  Tape tape_;
+  Batch batch_;
+  std::unique_ptr<Decoding> decoding_;
+  std::size_t read_ = 0;
+};
+
 } // namespace
 
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling) {
   RunModel run(config, task);
-  if (run.form != Form::language_model)
+  if (run.form != Form::language_model && run.form != Form::sequence_to_sequence)
     throw Refused(fmt::format("[model] kind = \"{}\" gives a class, not text: only a decoder generates",
                               config.model.kind));
   load_parameters(run.parameters, checkpoint);
+  if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");
   if (sampling.write) sampling.write(sampling.prompt);
-  Tape tape;
-  tape.record(false);
-  Batch batch;
+  Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {
-    const std::int64_t n = std::min<std::int64_t>(static_cast<std::int64_t>(tokens.size()), run.shape.length);
-    batch.reset(1, n, Form::language_model);
-    std::copy(tokens.end() - n, tokens.end(), batch.tokens.begin());
-    batch.lengths[0] = static_cast<std::int32_t>(n);
-    tape.rewind();
-    Pass pass(tape, run.parameters, nullptr, {});
-    const Tensor logits = run.model->logits(pass, batch);
-    const std::int64_t classes = logits.shape[-1];
-    tokens.push_back(sample(logits.data + (n - 1) * classes, classes, sampling, static_cast<std::uint64_t>(i)));
+    tokens.push_back(
+        sample(continuation.after(tokens), run.shape.classes, sampling, static_cast<std::uint64_t>(i)));
     // What the token adds to the one before it: a word brings the space in front of it.
     const std::span<const std::int32_t> last(tokens.data() + tokens.size() - 2, 2);
     const std::string both = task.decode(last);

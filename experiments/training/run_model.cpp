@@ -15,6 +15,14 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
   if (form == Form::image_classification && config.train.evaluate_by_length)
     throw Refused("[train] evaluate_by_length = true does nothing where the model looks at images: they have no "
                   "length; set it to false");
+  if (form != Form::sequence_to_sequence && config.train.evaluate_beam > 0)
+    throw Refused(fmt::format("[train] evaluate_beam = {} needs a sequence-to-sequence model, and model.kind is "
+                              "\"{}\"; set it to 0",
+                              config.train.evaluate_beam, config.model.kind));
+  if (config.train.evaluate_length_penalty > 0 && config.train.evaluate_beam < 2)
+    throw Refused(fmt::format("[train] evaluate_length_penalty = {} does nothing where train.evaluate_beam is {}: a "
+                              "beam of 2 at least has outputs to choose from; set it to 0",
+                              config.train.evaluate_length_penalty, config.train.evaluate_beam));
   shape = task.shape(form);
   try {
     model = model_info(config.model.kind).make(Scope(parameters, weight_init(config)), config, shape);

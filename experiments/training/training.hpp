@@ -73,12 +73,17 @@ struct Cost {
   }
 };
 
+/// How `Engine::generate` goes about it: a language model goes on from the prompt by drawing tokens; a
+/// sequence-to-sequence model puts out a line for each input, the most probable that it finds.
 struct Sampling {
   std::string prompt;
+  std::vector<std::string> inputs;    ///< sequence-to-sequence: what outputs are wanted for
   std::int64_t tokens = 500;
   double temperature = 1.0;           ///< 0: the most probable token
   std::int64_t top_k = 0;             ///< 0: all
   std::uint64_t seed = 0;
+  std::int64_t beam = 1;              ///< sequence-to-sequence: outputs that are followed at a time; 1: greedy
+  double length_penalty = 0;          ///< likewise: log probabilities are divided by ((5 + tokens) / 6)^this
   std::function<void(std::string_view)> write;  ///< called with the text as it comes
 };
 
@@ -106,6 +111,8 @@ std::vector<MetricInfo> metrics_of(const Config& config);
 
 /// Are the rows whole examples of several targets each, so that it means something to have all of one right?
 bool has_sequence_accuracy(const Config& config);
+/// Does the model put out a sequence of its own for an input?
+bool puts_out_sequences(const Config& config);
 /// Are tokens predicted?
 bool has_perplexity(const Config& config);
 /// Are the tokens the characters of a running text?

@@ -3,6 +3,7 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 #include <ostream>
 
 namespace heed {
@@ -11,15 +12,24 @@ namespace {
 
 struct EvaluateArguments {
   std::string run, out = "runs", split = "validation";
+  std::int64_t average = 1;
+  std::optional<std::int64_t> beam;
+  std::optional<double> length_penalty;
 };
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
-  const TrainedRun run = trained_run(arguments.out, arguments.run, console);
+  TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+  TrainOptions& options = run.config.train;
+  if (arguments.beam) options.evaluate_beam = *arguments.beam;
+  if (arguments.length_penalty) options.evaluate_length_penalty = *arguments.length_penalty;
+  else if (options.evaluate_beam < 2) options.evaluate_length_penalty = 0;
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
   const Metrics metrics = engine(run.config).evaluate(run.config, *run.task, run.checkpoint, split);
-  console.out << fmt::format("run {} at step {}, the whole {} split\n", run.id, metrics.step, arguments.split);
+  console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
+                             arguments.average > 1 ? fmt::format(", the average of {} checkpoints", arguments.average)
+                                                   : "");
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:24} {:.4f}\n", name, value);
   return 0;
 }
@@ -32,6 +42,7 @@ void add_evaluate(Commands& commands) {
       "Examples:\n"
       "  heed evaluate 3f2a\n"
       "  heed evaluate 3f2a --split test\n"
+      "  heed evaluate 3f2a --split test --beam 4 --length-penalty 0.6 --average 5\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: choose by the\n"
       "validation split, and look at the test split once, at the end. Nothing is kept." +
           std::string(exit_statuses),
@@ -40,6 +51,12 @@ void add_evaluate(Commands& commands) {
         command.add_option("--split", arguments.split, "train, validation or test [validation]")
             ->check(CLI::IsMember({"train", "validation", "test"}).description(""))
             ->type_name("SPLIT");
+        add_number(command, "--beam", arguments.beam,
+                   "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]",
+                   std::int64_t{0}, std::int64_t{1024});
+        add_number(command, "--length-penalty", arguments.length_penalty,
+                   "that search's alpha [train.evaluate_length_penalty]", 0.0, 100.0);
+        add_average(command, arguments.average);
         command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
       },
       evaluate);

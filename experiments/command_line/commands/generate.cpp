@@ -2,26 +2,84 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
+#include "autograd/error.hpp"
+#include "experiments/data/text_file.hpp"
+
+#include <fmt/format.h>
+#include <optional>
 #include <ostream>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 namespace heed {
 
 namespace {
 
 struct GenerateArguments {
-  std::string run, out = "runs";
-  Sampling sampling;
+  std::string run, out = "runs", prompt, input, file;
+  std::int64_t average = 1;
+  std::optional<std::int64_t> tokens, top_k, beam;
+  std::optional<double> temperature, length_penalty;
+  std::optional<std::uint64_t> seed;
 };
 
+// What belongs to the other kind of model does nothing here.
+void refuse_others(const std::string& kind, const std::vector<std::pair<std::string, bool>>& given,
+                   const std::string& instead) {
+  for (const auto& [option, is_given] : given)
+    if (is_given)
+      throw Refused(fmt::format("{} does nothing for a run of model.kind = \"{}\": it {}", option, kind, instead));
+}
+
+Sampling sampling_of(const GenerateArguments& a, bool translates, const std::string& kind) {
+  if (translates)
+    refuse_others(kind,
+                  {{"--prompt", !a.prompt.empty()},
+                   {"--tokens", a.tokens.has_value()},
+                   {"--top-k", a.top_k.has_value()},
+                   {"--temperature", a.temperature.has_value()}, {"--seed", a.seed.has_value()}},
+                  "takes --input or --input-file, --beam and --length-penalty");
+  else
+    refuse_others(kind,
+                  {{"--input", !a.input.empty()}, {"--input-file", !a.file.empty()}, {"--beam", a.beam.has_value()},
+                   {"--length-penalty", a.length_penalty.has_value()}},
+                  "takes --prompt, --tokens, --temperature, --top-k and --seed");
+  Sampling s;
+  s.tokens = a.tokens.value_or(s.tokens);
+  s.top_k = a.top_k.value_or(s.top_k);
+  s.temperature = a.temperature.value_or(s.temperature);
+  s.seed = a.seed.value_or(s.seed);
+  s.beam = a.beam.value_or(s.beam);
+  s.length_penalty = a.length_penalty.value_or(s.length_penalty);
+  if (s.length_penalty > 0 && s.beam < 2)
+    throw Refused("--length-penalty does nothing where --beam is 1: a beam of 2 at least has outputs to choose from");
+  return s;
+}
+
+std::vector<std::string> inputs_of(const GenerateArguments& a) {
+  if (a.file.empty() == a.input.empty())
+    throw Refused("give the text whose output is wanted, with --input TEXT, or a file with one on each line, with "
+                  "--input-file FILE");
+  if (a.file.empty()) return {a.input};
+  std::vector<std::string> lines;
+  std::istringstream text(read_data_file("generate", "--input-file", a.file));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
 int generate(const GenerateArguments& arguments, Console& console) {
-  const TrainedRun run = trained_run(arguments.out, arguments.run, console);
-  Sampling sampling = arguments.sampling;
+  const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+  const bool translates = puts_out_sequences(run.config);
+  Sampling sampling = sampling_of(arguments, translates, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
     console.out << text;
     console.out.flush();
   };
+  sampling.prompt = arguments.prompt;
+  if (translates) sampling.inputs = inputs_of(arguments);
   engine(run.config).generate(run.config, *run.task, run.checkpoint, sampling);
-  console.out << "\n";
+  if (!translates) console.out << "\n";
   return 0;
 }
 
@@ -29,21 +87,31 @@ int generate(const GenerateArguments& arguments, Console& console) {
 
 void add_generate(Commands& commands) {
   add_command<GenerateArguments>(
-      commands, "generate", "text from a trained decoder",
+      commands, "generate", "text from a trained model",
       "Examples:\n"
       "  heed generate 3f2a --prompt \"ROMEO:\"\n"
       "  heed generate runs/3f2a8c11d0b7e644 --prompt \"ROMEO:\" --tokens 1000 --temperature 0.8 --top-k 20\n"
+      "  heed generate 9c01 --input \"jump left twice\" --beam 4 --length-penalty 0.6\n"
+      "  heed generate 9c01 --input-file sentences.txt --average 5\n"
+      "A decoder goes on from --prompt; an encoder-decoder puts out what it finds for each input, a line each.\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
       [](CLI::App& command, GenerateArguments& arguments) {
-        Sampling& s = arguments.sampling;
         constexpr std::int64_t many = std::int64_t{1} << 40;
         command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--prompt", s.prompt, "the text to go on from")->type_name("TEXT");
-        add_number(command, "--tokens", s.tokens, "how many to generate [500]", std::int64_t{1}, many);
-        add_number(command, "--temperature", s.temperature, "0: always the most probable token [1]", 0.0, 1e6);
-        add_number(command, "--top-k", s.top_k, "only among the k most probable; 0: all [0]", std::int64_t{0}, many);
-        command.add_option("--seed", s.seed, "of the random choices [0]")->type_name("N");
+        command.add_option("--prompt", arguments.prompt, "the text to go on from")->type_name("TEXT");
+        add_number(command, "--tokens", arguments.tokens, "how many to generate [500]", std::int64_t{1}, many);
+        add_number(command, "--temperature", arguments.temperature, "0: always the most probable token [1]", 0.0, 1e6);
+        add_number(command, "--top-k", arguments.top_k, "only among the k most probable; 0: all [0]", std::int64_t{0},
+                   many);
+        command.add_option("--seed", arguments.seed, "of the random choices [0]")->type_name("N");
+        command.add_option("--input", arguments.input, "the text whose output is wanted")->type_name("TEXT");
+        command.add_option("--input-file", arguments.file, "a file of such texts, one on each line")->type_name("FILE");
+        add_number(command, "--beam", arguments.beam, "outputs that are followed at a time; 1: greedy [1]",
+                   std::int64_t{1}, std::int64_t{1024});
+        add_number(command, "--length-penalty", arguments.length_penalty,
+                   "log probabilities are divided by ((5 + tokens) / 6)^N [0]", 0.0, 100.0);
+        add_average(command, arguments.average);
         command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
       },
       generate);

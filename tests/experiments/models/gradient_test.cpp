@@ -9,20 +9,18 @@ using namespace heed::f64;
 
 namespace {
 
-// Without the decoder's own options where the model is an encoder.
-std::vector<std::string> of_kind(const std::string& kind, std::vector<std::string> assignments) {
-  if (kind != "decoder") std::erase(assignments, "model.tied_embeddings=false");
-  assignments.push_back("model.kind=" + kind);
-  return assignments;
+// A gradient that is by definition another's has no differences to be held to (tests/layers/gradient_test.cpp does).
+bool has_no_differences(const LayerChoice& choice) {
+  const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+  return normalizer.gradient_of && normalizer.gradient_of(choice.normalizer_options);
 }
 
 void check_model(const std::vector<std::string>& assignments) {
   INFO(listed(assignments));
   if (refused(assignments)) return;
   TestModel m(assignments);
-  // A gradient that is by definition another's has no differences to be held to (tests/layers/gradient_test.cpp does).
-  const NormalizerInfo& normalizer = normalizer_info(m.config.layers[0].attention.normalizer);
-  if (normalizer.gradient_of && normalizer.gradient_of(m.config.layers[0].normalizer_options)) return;
+  const LayerChoice& choice = m.config.layers[0];
+  if (has_no_differences(choice) || has_no_differences(choice.for_cross_attention())) return;
   const Batch batch = m.batch({4, 2});
   check_module(m.weights, {}, [&](Pass& pass, const std::vector<Tensor>&) {
     return cross_entropy(m.model->logits(pass, batch), batch.targets.data(), {.label_smoothing = 0.1});
@@ -32,18 +30,29 @@ void check_model(const std::vector<std::string>& assignments) {
 } // namespace
 
 TEST_CASE("decoders have the right gradient, over a spread of configurations", "[gradient][model]") {
-  for (const auto& assignments : spread()) check_model(of_kind("decoder", assignments));
+  for (const auto& assignments : spread_of("decoder")) check_model(assignments);
   for (const std::string tied : {"true", "false"})
     check_model({"model.tied_embeddings=" + tied, "model.embedding_scale=sqrt", "position.kind=learned"});
   check_model({"attention.causal=false"});
 }
 
 TEST_CASE("encoders have the right gradient, over a spread of configurations", "[gradient][model]") {
-  for (const auto& assignments : spread()) check_model(of_kind("encoder", assignments));
+  for (const auto& assignments : spread_of("encoder")) check_model(assignments);
   for (const std::string& pooling : find_option("model.encoder.pooling")->words)
     for (const std::string norm : {"pre", "post", "none"})
       check_model({"model.kind=encoder", "model.encoder.pooling=" + pooling, "block.norm=" + norm});
   check_model({"model.kind=encoder", "attention.causal=true"});
+}
+
+TEST_CASE("encoder-decoders have the right gradient, over a spread of configurations", "[gradient][model]") {
+  for (const auto& assignments : spread_of("encoder_decoder")) check_model(assignments);
+  const std::string kind = "model.kind=encoder_decoder";
+  for (const std::string tied : {"true", "false"})
+    for (const std::string shared : {"true", "false"})
+      check_model({kind, "model.tied_embeddings=" + tied, "model.encoder_decoder.shared_embeddings=" + shared});
+  for (const std::string layers : {"1", "3"}) check_model({kind, "model.encoder_decoder.decoder_layers=" + layers});
+  for (const std::string key : {"attention.cross_score", "attention.cross_normalizer"})
+    for (const std::string& word : find_option(key)->words) check_model({kind, key + "=" + word});
 }
 
 TEST_CASE("a model whose blocks differ has the right gradient", "[gradient][model]") {

@@ -13,16 +13,6 @@ std::vector<std::string> with(std::vector<std::string> assignments, const std::s
   return assignments;
 }
 
-// Configurations that any model can have.
-std::vector<std::vector<std::string>> for_encoders() {
-  auto out = spread();
-  for (auto& assignments : out) {
-    std::erase(assignments, "model.tied_embeddings=false");
-    assignments.push_back("model.kind=encoder");
-  }
-  return out;
-}
-
 // Another token wherever `where` says so.
 void exchange(Batch& batch, const std::function<bool(std::int64_t row, std::int64_t t)>& where) {
   for (std::int64_t r = 0; r < batch.rows; ++r)
@@ -63,7 +53,7 @@ TEST_CASE("a decoder that is not causal sees later tokens", "[model]") {
 }
 
 TEST_CASE("padding changes nothing of what an encoder says, bit for bit", "[model][contract]") {
-  for (const auto& assignments : for_encoders())
+  for (const auto& assignments : spread_of("encoder"))
     for (const std::string& pooling : find_option("model.encoder.pooling")->words) {
       INFO(listed(assignments) << ", pooling " << pooling);
       if (refused(assignments)) continue;
@@ -90,6 +80,85 @@ TEST_CASE("padding changes nothing of what a decoder says of tokens, bit for bit
       CHECK(std::equal(a.begin() + begin, a.begin() + begin + n, b.begin() + begin));
     }
   }
+}
+
+TEST_CASE("an encoder-decoder's logits depend on all of the input, and on no later output", "[model][contract]") {
+  for (const auto& assignments : spread_of("encoder_decoder")) {
+    INFO(listed(assignments));
+    if (refused(assignments)) continue;
+    TestModel m(assignments);
+    // Without the connection around attention, what was read decides no more than what the input is weighted with,
+    // which may be too little to be seen.
+    const std::string& residual = m.config.layers[0].block.residual;
+    const bool keeps_tokens = residual == "both" || residual == "attention";
+    const Batch before = m.batch({4, 4, 4});
+    const std::vector<Real> expected = m.logits(before);
+    for (std::int64_t past = 1; past < 4; ++past) {
+      Batch after = before;
+      for (std::int64_t row = 0; row < 3; ++row)
+        for (std::int64_t t = past; t < 4; ++t) {
+          std::int32_t& token = after.outputs[static_cast<std::size_t>(row * 4 + t)];
+          token = (token + 1) % 5;
+        }
+      const std::vector<Real> found = m.logits(after);
+      for (std::int64_t row = 0; row < 3; ++row) {
+        const std::int64_t begin = row * 4 * 5;
+        CHECK(std::equal(expected.begin() + begin, expected.begin() + begin + past * 5, found.begin() + begin));
+      }
+      if (keeps_tokens) CHECK(found != expected);
+    }
+    // Other normalisers may give a token no weight at all.
+    if (m.config.layers[0].attention.normalizer != "softmax") continue;
+    for (std::int64_t past = 0; past < 4; ++past) {
+      Batch after = before;
+      exchange(after, [&](std::int64_t, std::int64_t t) { return t == past; });
+      const std::vector<Real> found = m.logits(after);
+      CHECK_FALSE(std::equal(expected.begin(), expected.begin() + 5, found.begin()));
+    }
+  }
+}
+
+TEST_CASE("padding changes nothing of what an encoder-decoder says of outputs, bit for bit", "[model][contract]") {
+  for (const auto& assignments : spread_of("encoder_decoder")) {
+    INFO(listed(assignments));
+    if (refused(assignments)) continue;
+    TestModel m(assignments);
+    const Batch before = m.batch({2, 4, 1});
+    Batch after = before;
+    exchange(after, [&](std::int64_t r, std::int64_t t) { return t >= before.lengths[static_cast<std::size_t>(r)]; });
+    for (std::int64_t row = 0; row < 3; ++row)
+      for (std::int64_t t = before.output_lengths[static_cast<std::size_t>(row)]; t < 4; ++t)
+        after.outputs[static_cast<std::size_t>(row * 4 + t)] = 2;
+    const std::vector<Real> a = m.logits(before), b = m.logits(after);
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const std::int64_t begin = row * 4 * 5, n = before.output_lengths[static_cast<std::size_t>(row)] * 5;
+      CHECK(std::equal(a.begin() + begin, a.begin() + begin + n, b.begin() + begin));
+    }
+  }
+}
+
+TEST_CASE("an encoder-decoder's stacks are configured by what they share and by their own options", "[model]") {
+  const auto parameters = [](const std::vector<std::string>& more) {
+    std::vector<std::string> assignments{"model.kind=encoder_decoder"};
+    assignments.insert(assignments.end(), more.begin(), more.end());
+    return TestModel(assignments).weights.parameters;
+  };
+  CHECK(parameters({}).find("decoder.blocks.1.cross_attention.query.weight"));
+  CHECK_FALSE(parameters({}).find("encoder.blocks.1.cross_attention.query.weight"));
+  CHECK_FALSE(parameters({"model.encoder_decoder.decoder_layers=1"}).find("decoder.blocks.1.ffn.expand.weight"));
+  CHECK(parameters({"model.encoder_decoder.decoder_layers=3"}).find("decoder.blocks.2.ffn.expand.weight"));
+  CHECK(parameters({"attention.cross_score=additive"}).find("decoder.blocks.0.cross_attention.score.v"));
+  CHECK_FALSE(parameters({"attention.cross_score=additive"}).find("decoder.blocks.0.attention.score.v"));
+  const std::int64_t all = parameters({}).count();
+  CHECK(parameters({"model.tied_embeddings=false"}).count() == all + 5 * 4);
+  CHECK(parameters({"model.encoder_decoder.shared_embeddings=true"}).count() == all - 5 * 4);
+
+  TestModel m({"model.kind=encoder_decoder", "model.encoder_decoder.shared_embeddings=true"});
+  TaskShape apart = m.shape;
+  apart.shared_vocabulary = false;
+  Weights weights;
+  CHECK_THROWS_WITH(model_info("encoder_decoder").make(weights.scope(), m.config, apart),
+                    Catch::Contains("shared_embeddings") && Catch::Contains("vocabulary"));
 }
 
 TEST_CASE("a row says the same whatever rows are with it", "[model][contract]") {

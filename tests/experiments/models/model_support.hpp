@@ -8,8 +8,16 @@
 
 namespace heed::HEED_REAL {
 
-/// A small model without a task: 5 tokens, rows of up to 4, 3 classes where it classifies.
+/// A small model without a task: 5 tokens, rows of up to 4, 3 classes where it classifies; outputs of the same 5
+/// tokens, of which 3 begins and 4 ends them.
 struct TestModel {
+  static TaskShape shape_for(Form form) {
+    if (form == Form::sequence_to_sequence)
+      return {.vocabulary = 5, .length = 4, .classes = 5, .output_length = 4, .begin = 3, .end = 4,
+              .shared_vocabulary = true};
+    return {5, 4, form == Form::language_model ? 5 : 3};
+  }
+
   Config config;
   Form form;
   TaskShape shape;
@@ -18,7 +26,7 @@ struct TestModel {
 
   explicit TestModel(const std::vector<std::string>& assignments)
       : config(test::config("[model]\nlayers = 2\nwidth = 4\nheads = 2\n[block]\nffn_width = 6\n", assignments)),
-        form(model_info(config.model.kind).form), shape{5, 4, form == Form::language_model ? 5 : 3},
+        form(model_info(config.model.kind).form), shape(shape_for(form)),
         model(model_info(config.model.kind).make(weights.scope(), config, shape)) {
     weights.fill(11, {-0.7, 0.9, 0});
   }
@@ -26,7 +34,7 @@ struct TestModel {
   /// Rows with the given numbers of tokens; targets are drawn, some of them `ignored`.
   Batch batch(const std::vector<std::int32_t>& lengths, std::uint64_t seed = 1) const {
     Batch b;
-    b.reset(static_cast<std::int64_t>(lengths.size()), shape.length, form);
+    b.reset(static_cast<std::int64_t>(lengths.size()), shape, form);
     b.lengths = lengths;
     RandomSource random({seed, Stream::test, 0});
     const auto drawn = [&](std::int64_t n) {
@@ -37,7 +45,15 @@ struct TestModel {
         const std::size_t at = row * static_cast<std::size_t>(shape.length) + static_cast<std::size_t>(t);
         b.tokens[at] = drawn(shape.vocabulary);
         if (form == Form::language_model) b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
-        else b.targets[row] = drawn(shape.classes);
+        else if (form == Form::classification) b.targets[row] = drawn(shape.classes);
+      }
+    // Rows of outputs are as long as those of inputs, but the other way round.
+    if (form == Form::sequence_to_sequence) b.output_lengths.assign(lengths.rbegin(), lengths.rend());
+    for (std::size_t row = 0; row < b.output_lengths.size(); ++row)
+      for (std::int32_t t = 0; t < b.output_lengths[row]; ++t) {
+        const std::size_t at = row * static_cast<std::size_t>(shape.output_length) + static_cast<std::size_t>(t);
+        b.outputs[at] = t == 0 ? shape.begin : drawn(shape.classes);
+        b.targets[at] = t == 1 ? ignored : drawn(shape.classes);
       }
     return b;
   }
@@ -47,6 +63,7 @@ struct TestModel {
     Pass pass = weights.pass(tape);
     const Tensor y = model->logits(pass, b);
     if (form == Form::language_model) CHECK(y.shape == Shape{b.rows, b.length, shape.classes});
+    else if (form == Form::sequence_to_sequence) CHECK(y.shape == Shape{b.rows, b.output_length, shape.classes});
     else CHECK(y.shape == Shape{b.rows, shape.classes});
     return read(y);
   }
@@ -95,6 +112,16 @@ inline bool refused(const std::vector<std::string>& assignments) {
     CHECK_THAT(e.what(), Catch::Contains("[position]") && Catch::Contains("attention.causal = true"));
     return true;
   }
+}
+
+/// Configurations of a kind of model that `spread` gives: an encoder has no embeddings to tie.
+inline std::vector<std::vector<std::string>> spread_of(const std::string& kind) {
+  auto out = spread();
+  for (auto& assignments : out) {
+    if (kind == "encoder") std::erase(assignments, "model.tied_embeddings=false");
+    assignments.push_back("model.kind=" + kind);
+  }
+  return out;
 }
 
 inline std::string listed(const std::vector<std::string>& assignments) {

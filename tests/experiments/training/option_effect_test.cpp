@@ -20,6 +20,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},     // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
+    {"train.evaluate_length_penalty", {"train.evaluate_beam=3"}},  // one output leaves nothing to choose
     {"task.scan.cutoff", {"task.scan.cutoff=10"}},               // no command has 23 actions
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
@@ -43,7 +44,7 @@ std::string results(const Config& c) {
   const History h = train(c);
   std::string out = text_of(h.metrics) + text_of(h.last());
   const auto task = make_task(c);
-  if (task->evaluation_rows(c.model.kind == "encoder" ? Form::classification : Form::language_model, Split::test) > 0)
+  if (task->evaluation_rows(f32::model_info(c.model.kind).form, Split::test) > 0)
     out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
   return out;
 }
@@ -75,11 +76,14 @@ std::vector<Value> clearly_other(const Option& option) {
   return out;
 }
 
-// Other values near the one that the configuration has.
+// Other values near the one that the configuration has. An option that may name what another one has (cross_score)
+// stays the same where it does.
 std::vector<Value> values_near(const std::string& key, const Config& c) {
   Option option = *find_option(key);
   option.default_value = value_in(c, key);
-  return clearly_other(option);
+  std::vector<Value> out = clearly_other(option);
+  if (!option.variants_of.empty()) std::erase(out, value_in(c, option.variants_of));
+  return out;
 }
 
 // The changes that make an option matter: each choice that it depends on, and what these depend on.
@@ -105,8 +109,8 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
   return out;
 }
 
-// Runs of a few milliseconds: decoders of a generated task, of a text and of pairs, encoders of a generated task and of
-// labelled texts. Their files are there twice, in the folders a and b.
+// Runs of a few milliseconds: decoders of a generated task, of a text and of pairs, an encoder-decoder of the first,
+// encoders of a generated task and of labelled texts. Their files are there twice, in the folders a and b.
 struct Bases {
   Folder folder;
 
@@ -176,6 +180,7 @@ evaluate_every = 3
             with_file("text.txt", "text", "[task.text]\nblock = 6"),
             with_file("inputs.txt", "translation",
                       fmt::format("[task.translation]\ntarget = \"{}\"", path("outputs.txt"))),
+            tiny_encoder_decoder,
             tiny_encoder,
             with_file("labelled.csv", "labelled_text", "")};
   }
@@ -244,16 +249,19 @@ TEST_CASE("every option of a block changes the run when one block has another va
     const bool own = key.starts_with("block.");
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key))) continue;
     std::string needed;  // the choice of the variant that the option is of
+    std::vector<std::string> of_run;  // what the whole run must have
     std::string base = plain;
     for (const std::string& a : enabling(key, config(tiny_decoder))) {
       const auto equals = a.find('=');
-      needed += a.substr(0, equals) + " = \"" + a.substr(equals + 1) + "\"\n";
+      const std::string on = a.substr(0, equals);
+      if (belongs_to_blocks(on)) needed += on + " = \"" + a.substr(equals + 1) + "\"\n";
+      else of_run.push_back(a);
     }
     const auto with_override = [&](const std::string& lines) {
-      return config(tiny_decoder + "[[block.override]]\nlayers = [0]\n" + lines);
+      return config(tiny_decoder + (lines.empty() ? "" : "[[block.override]]\nlayers = [0]\n" + lines), of_run);
     };
-    if (!needed.empty()) base = results(with_override(needed));
-    for (const Value& value : clearly_other(*find_option(key))) {
+    if (!needed.empty() || !of_run.empty()) base = results(with_override(needed));
+    for (const Value& value : values_near(key, with_override(needed))) {
       const std::string line = (own ? key.substr(6) : key) + " = " + value_text(value) + "\n";
       INFO(needed << line);
       ++tried;

@@ -129,6 +129,34 @@ log_every = 1
 evaluate_every = 3
 )";
 
+/// An encoder-decoder of the same task, which says how it does when it goes by its own outputs.
+inline const std::string tiny_encoder_decoder = R"(
+seed = 1
+[task]
+kind = "copy"
+validation = 24
+test = 24
+[task.copy]
+length = 4
+min_length = 2
+symbols = 5
+[model]
+kind = "encoder_decoder"
+layers = 2
+width = 8
+heads = 2
+init_std = 0.3
+[train]
+steps = 6
+batch = 7
+shards = 3
+threads = 1
+learning_rate = 0.01
+log_every = 1
+evaluate_every = 3
+evaluate_beam = 2
+)";
+
 /// An encoder that says whether 3 to 8 bits have an odd sum.
 inline const std::string tiny_encoder = R"(
 seed = 1

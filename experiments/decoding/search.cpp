@@ -1,0 +1,166 @@
+#include "experiments/decoding/search.hpp"
+
+#include "experiments/decoding/recompute.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+double length_factor(std::int64_t tokens, double alpha) {
+  return alpha == 0 ? 1 : std::pow((5 + static_cast<double>(tokens)) / 6, alpha);
+}
+
+namespace {
+
+/// An output that is not at its end.
+struct Open {
+  std::int64_t source;               // the row of the batch
+  std::vector<std::int32_t> tokens;
+  double log_probability;
+};
+
+/// A way to go on.
+struct Candidate {
+  std::int64_t parent;               // among the open ones
+  std::int32_t token;
+  double log_probability;
+};
+
+void add_candidates(const Real* logits, std::int64_t classes, std::int64_t parent, double before, std::int64_t most,
+                    std::vector<Candidate>& out) {
+  const double best = static_cast<double>(*std::max_element(logits, logits + classes));
+  double sum = 0;
+  for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[c]) - best);
+  const double whole = best + std::log(sum);
+  const std::size_t first = out.size();
+  for (std::int64_t c = 0; c < classes; ++c)
+    out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
+  // No more than `most` of one parent can be among the first `most` of all.
+  const auto from = out.begin() + static_cast<std::ptrdiff_t>(first);
+  if (classes <= most) return;
+  std::partial_sort(from, from + most, out.end(), [](const Candidate& a, const Candidate& b) {
+    return a.log_probability != b.log_probability ? a.log_probability > b.log_probability : a.token < b.token;
+  });
+  out.resize(first + static_cast<std::size_t>(most));
+}
+
+bool before(const Candidate& a, const Candidate& b) {
+  if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
+  return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
+}
+
+class Search {
+public:
+  Search(std::int64_t rows, const SearchOptions& options)
+      : options_(options), best_(static_cast<std::size_t>(rows)), found_(static_cast<std::size_t>(rows)) {
+    for (std::int64_t r = 0; r < rows; ++r) open_.push_back({r, {}, 0});
+  }
+
+  bool done() const { return open_.empty(); }
+
+  std::vector<std::int32_t> next_tokens() const {
+    std::vector<std::int32_t> out;
+    for (const Open& o : open_) out.push_back(o.tokens.empty() ? options_.begin : o.tokens.back());
+    return out;
+  }
+
+  /// Goes on from the logits of the open ones, [open, classes]; returns where each of the new ones comes from.
+  std::vector<std::int64_t> advance(const Real* logits, std::int64_t classes) {
+    ++length_;
+    std::vector<Open> next;
+    std::vector<std::int64_t> parents;
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < open_.size();) {
+      const std::int64_t source = open_[i].source;
+      candidates.clear();
+      for (; i < open_.size() && open_[i].source == source; ++i) {
+        const auto row = static_cast<std::int64_t>(i);
+        // One end at most is among a parent's candidates: with one more, enough of them go on.
+        add_candidates(logits + row * classes, classes, row, open_[i].log_probability, options_.beam + 1, candidates);
+      }
+      std::ranges::sort(candidates, before);
+      take(source, candidates, next, parents);
+    }
+    open_ = std::move(next);
+    return parents;
+  }
+
+  std::vector<Hypothesis> result() && { return std::move(best_); }
+
+private:
+  // The first `beam` that go on, in the order of their probability, and the ends that stand before the last of them.
+  void take(std::int64_t source, const std::vector<Candidate>& candidates, std::vector<Open>& next,
+            std::vector<std::int64_t>& parents) {
+    const std::size_t first = next.size();
+    const bool last = length_ == options_.longest;
+    std::int64_t taken = 0;
+    for (const Candidate& c : candidates) {
+      if (taken == options_.beam) break;
+      const Open& parent = open_[static_cast<std::size_t>(c.parent)];
+      const bool ends = c.token == options_.end;
+      if (ends || last) {
+        offer(source, parent.tokens, c, ends);
+        if (options_.beam == 1 || last) ++taken;
+        continue;
+      }
+      next.push_back({source, parent.tokens, c.log_probability});
+      next.back().tokens.push_back(c.token);
+      parents.push_back(c.parent);
+      ++taken;
+    }
+    if (next.size() > first && can_not_improve(source, next[first].log_probability)) {
+      next.resize(first);
+      parents.resize(first);
+    }
+  }
+
+  void offer(std::int64_t source, const std::vector<std::int32_t>& tokens, const Candidate& c, bool ends) {
+    const double score = c.log_probability / length_factor(length_, options_.length_penalty);
+    Hypothesis& best = best_[static_cast<std::size_t>(source)];
+    char& found = found_[static_cast<std::size_t>(source)];
+    if (found && score <= best.score) return;
+    found = 1;
+    best = {tokens, c.log_probability, score, ends};
+    if (!ends) best.tokens.push_back(c.token);
+  }
+
+  // Log probabilities only fall, and no output is longer than the longest.
+  bool can_not_improve(std::int64_t source, double highest) const {
+    const auto s = static_cast<std::size_t>(source);
+    const std::int64_t kindest = options_.length_penalty > 0 ? options_.longest : length_ + 1;
+    return found_[s] && best_[s].score >= highest / length_factor(kindest, options_.length_penalty);
+  }
+
+  SearchOptions options_;
+  std::int64_t length_ = 0;
+  std::vector<Open> open_;           // the rows' in order, each row's by probability
+  std::vector<Hypothesis> best_;
+  std::vector<char> found_;
+};
+
+} // namespace
+
+std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& model, const Batch& batch,
+                               const SearchOptions& options) {
+  if (options.longest < 1 || options.beam < 1)
+    throw Failed(fmt::format("[decoding] a beam of {} and outputs of {} tokens: both must be 1 at least", options.beam,
+                             options.longest));
+  std::unique_ptr<Decoding> decoding;
+  {
+    Pass pass(tape, parameters, nullptr, {});
+    decoding = start_decoding(model, pass, batch);
+    tape.rewind();
+  }
+  Search state(batch.rows, options);
+  while (!state.done()) {
+    Pass pass(tape, parameters, nullptr, {});
+    const Tensor logits = decoding->step(pass, state.next_tokens());
+    const std::vector<std::int64_t> parents = state.advance(contiguous(logits).data, logits.shape[1]);
+    tape.rewind();
+    if (!state.done()) decoding->select(parents);
+  }
+  return std::move(state).result();
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,67 @@
+#include "experiments/training/decoded_metrics.hpp"
+
+#include "experiments/decoding/search.hpp"
+#include "experiments/metrics/bleu.hpp"
+#include "experiments/metrics/chrf.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+constexpr std::int64_t rows_per_piece = 16;
+
+// The tokens that a row should have put out, without the one that ends them.
+std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row, std::int32_t end) {
+  std::vector<std::int32_t> out;
+  for (std::int64_t t = 0; t < batch.output_lengths[static_cast<std::size_t>(row)]; ++t) {
+    const std::int32_t token = batch.targets[static_cast<std::size_t>(row * batch.output_length + t)];
+    if (token != end) out.push_back(token);
+  }
+  return out;
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config, const Task& task, RunModel& run,
+                                                            Split split, const std::string& prefix, std::int64_t rows,
+                                                            Workers& workers) {
+  const auto count = static_cast<std::size_t>(rows);
+  std::vector<std::string> outputs(count), references(count);
+  std::vector<char> right(count);
+  const SearchOptions options{.beam = config.train.evaluate_beam,
+                              .length_penalty = config.train.evaluate_length_penalty,
+                              .longest = run.shape.output_length,
+                              .begin = run.shape.begin,
+                              .end = run.shape.end};
+  std::vector<std::unique_ptr<Tape>> tapes(static_cast<std::size_t>(workers.threads()));
+  for (auto& tape : tapes) {
+    tape = std::make_unique<Tape>();
+    tape->record(false);
+  }
+  const auto pieces = static_cast<int>((rows + rows_per_piece - 1) / rows_per_piece);
+  workers.run(pieces, [&](int piece, int worker) {
+    const std::int64_t first = piece * rows_per_piece, n = std::min(rows_per_piece, rows - first);
+    Batch batch;
+    batch.reset(n, run.shape, run.form);
+    for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+    if (run.shape.varied) batch.trim();
+    const auto found =
+        search(*tapes[static_cast<std::size_t>(worker)], run.parameters, *run.model, batch, options);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(first + i);
+      const Hypothesis& h = found[static_cast<std::size_t>(i)];
+      const std::vector<std::int32_t> reference = reference_of(batch, i, run.shape.end);
+      right[at] = h.tokens == reference;
+      outputs[at] = task.decode_output(run.form, h.tokens);
+      references[at] = task.decode_output(run.form, reference);
+    }
+  });
+  const auto all_right = static_cast<double>(std::ranges::count(right, char{1}));
+  return {{prefix + "_decoded_accuracy", all_right / static_cast<double>(std::max<std::int64_t>(rows, 1))},
+          {prefix + "_bleu", corpus_bleu(outputs, references)},
+          {prefix + "_chrf", corpus_chrf(outputs, references)}};
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,196 @@
+// The search against all outputs there are, one by one.
+#include "experiments/decoding/search.hpp"
+#include "tests/experiments/models/model_support.hpp"
+
+#include <map>
+
+using namespace heed;
+using namespace heed::f32;
+
+namespace {
+
+constexpr std::int32_t begin_token = 3, end_token = 4;
+
+// What follows each beginning, as logits; the same for all rows.
+using Rule = std::function<std::vector<Real>(const std::vector<std::int32_t>& read)>;
+
+class RuleDecoding : public Decoding {
+public:
+  RuleDecoding(const Rule& rule, std::int64_t rows) : rule_(rule), read_(static_cast<std::size_t>(rows)) {}
+  Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override {
+    const Tensor y = pass.tape().make({std::ssize(tokens), 5});
+    for (std::size_t r = 0; r < tokens.size(); ++r) {
+      read_[r].push_back(tokens[r]);
+      std::ranges::copy(rule_(read_[r]), y.data + r * 5);
+    }
+    return y;
+  }
+  void select(std::span<const std::int64_t> parents) override {
+    std::vector<std::vector<std::int32_t>> next;
+    for (const std::int64_t p : parents) next.push_back(read_[static_cast<std::size_t>(p)]);
+    read_ = std::move(next);
+  }
+
+private:
+  const Rule& rule_;
+  std::vector<std::vector<std::int32_t>> read_;
+};
+
+struct RuleModel : Model {
+  Rule rule;
+  explicit RuleModel(Rule r) : rule(std::move(r)) {}
+  Tensor logits(Pass&, const Batch&) const override { throw Failed("it decodes only"); }
+  std::unique_ptr<Decoding> decoding(Pass&, const Batch& batch) const override {
+    return std::make_unique<RuleDecoding>(rule, batch.rows);
+  }
+};
+
+Batch rows_of_inputs(std::int64_t rows) {
+  Batch batch;
+  batch.reset(rows, TestModel::shape_for(Form::sequence_to_sequence), Form::sequence_to_sequence);
+  return batch;
+}
+
+Hypothesis found(const Rule& rule, const SearchOptions& options) {
+  const RuleModel model(rule);
+  Tape tape;
+  Parameters none;
+  return search(tape, none, model, rows_of_inputs(1), options).at(0);
+}
+
+Real log_of(double p) { return static_cast<Real>(std::log(p)); }
+
+SearchOptions with(std::int64_t beam, double alpha = 0, std::int64_t longest = 4) {
+  return {.beam = beam, .length_penalty = alpha, .longest = longest, .begin = begin_token, .end = end_token};
+}
+
+// Every output of a row with its score, by the model's whole logits.
+std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch& row, double alpha) {
+  std::map<std::vector<std::int32_t>, double> out;
+  using Tokens = std::vector<std::int32_t>;
+  const std::function<void(Tokens, double)> go_on = [&](Tokens read_so_far, double sum) {
+    Batch b = row;
+    const auto n = static_cast<std::int64_t>(read_so_far.size());
+    b.outputs = read_so_far;
+    b.output_length = n;
+    b.output_lengths = {static_cast<std::int32_t>(n)};
+    b.targets.assign(read_so_far.size(), ignored);
+    const std::vector<Real> logits = m.logits(b);
+    const Real* last = logits.data() + (n - 1) * 5;
+    double whole = 0;
+    for (int c = 0; c < 5; ++c) whole += std::exp(static_cast<double>(last[c]));
+    for (std::int32_t c = 0; c < 5; ++c) {
+      const double log_probability = sum + static_cast<double>(last[c]) - std::log(whole);
+      std::vector<std::int32_t> longer = read_so_far;
+      longer.push_back(c);
+      if (c == end_token || n == 4) {
+        std::vector<std::int32_t> tokens(longer.begin() + 1, longer.end() - (c == end_token ? 1 : 0));
+        out[tokens] = std::max(log_probability / length_factor(n, alpha), out.contains(tokens) ? out[tokens] : -1e9);
+      } else {
+        go_on(longer, log_probability);
+      }
+    }
+  };
+  go_on({begin_token}, 0);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("a beam as wide as there are outputs finds the exact best of each row", "[decoding]") {
+  // 5 classes and 4 steps: fewer than 5^3 beginnings are ever open. All rows are decoded at once.
+  TestModel m({"model.kind=encoder_decoder"});
+  m.weights.fill(23, {-1.5, 1.5, 0});
+  const Batch rows = m.batch({4, 2, 3});
+  for (const double alpha : {0.0, 0.6, 2.0}) {
+    Tape tape;
+    tape.record(false);
+    const auto best = search(tape, m.weights.parameters, *m.model, rows, with(125, alpha));
+    REQUIRE(best.size() == 3);
+    for (std::int64_t r = 0; r < 3; ++r) {
+      INFO("row " << r << ", alpha " << alpha);
+      Batch row = rows;
+      row.reset(1, m.shape, m.form);
+      row.lengths = {rows.lengths[static_cast<std::size_t>(r)]};
+      std::copy_n(rows.tokens.begin() + r * 4, 4, row.tokens.begin());
+      const auto scores = all_scores(m, row, alpha);
+      const auto exact = std::ranges::max_element(scores, {}, [](const auto& s) { return s.second; });
+      const Hypothesis& h = best[static_cast<std::size_t>(r)];
+      CHECK(h.tokens == exact->first);
+      CHECK(h.score == Approx(exact->second).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("greedy search takes the most probable token each time, and a beam of 1 is greedy", "[decoding]") {
+  TestModel m({"model.kind=encoder_decoder"});
+  m.weights.fill(23, {-1.5, 1.5, 0});
+  const Batch rows = m.batch({4, 2, 3});
+  Tape tape;
+  tape.record(false);
+  const auto outputs = search(tape, m.weights.parameters, *m.model, rows, with(1));
+  // The outputs, read by the model as a whole, are what it says follows.
+  Batch read = rows;
+  std::ranges::fill(read.outputs, 0);
+  for (std::size_t r = 0; r < 3; ++r) {
+    const std::vector<std::int32_t>& tokens = outputs[r].tokens;
+    read.outputs[r * 4] = begin_token;
+    const auto behind = read.outputs.begin() + static_cast<std::ptrdiff_t>(r * 4 + 1);
+    std::copy_n(tokens.begin(), std::min<std::size_t>(tokens.size(), 3), behind);
+  }
+  read.output_lengths = {4, 4, 4};
+  const std::vector<Real> logits = m.logits(read);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t t = 0; t < outputs[r].tokens.size() + (outputs[r].ended ? 1 : 0); ++t) {
+      const auto at = logits.begin() + static_cast<std::ptrdiff_t>((r * 4 + t) * 5);
+      const auto expected = t < outputs[r].tokens.size() ? outputs[r].tokens[t] : end_token;
+      CHECK(std::max_element(at, at + 5) - at == expected);
+    }
+}
+
+TEST_CASE("a beam finds what greed does not see", "[decoding]") {
+  // 0 is the more probable beginning (0.6), but all that follows it is not sure of itself; 1 ends for sure.
+  const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
+    if (read_tokens.size() == 1) return {log_of(0.6), log_of(0.4), -50, -50, -50};
+    if (read_tokens.back() == 1) return {-50, -50, -50, -50, 0};
+    return {log_of(0.3), log_of(0.3), log_of(0.1), -50, log_of(0.3)};
+  };
+  CHECK(found(rule, with(1)).tokens.front() == 0);
+  const Hypothesis h = found(rule, with(2));
+  CHECK(h.tokens == std::vector<std::int32_t>{1});
+  CHECK(h.ended);
+  CHECK(std::exp(h.log_probability) == Approx(0.4));
+}
+
+TEST_CASE("the length penalty is that of Wu et al. 2016, and makes longer outputs worth their while", "[decoding]") {
+  CHECK(length_factor(1, 0.7) == 1.0);
+  CHECK(length_factor(7, 1) == 2.0);
+  CHECK(length_factor(7, 0.5) == Approx(std::sqrt(2.0)));
+  CHECK(length_factor(100, 0) == 1.0);
+  // Ending at once has probability 0.4; three tokens and the end 0.6 * 0.65 = 0.39 in all.
+  const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
+    if (read_tokens.size() == 1) return {log_of(0.6), -50, -50, -50, log_of(0.4)};
+    if (read_tokens.size() == 2) return {log_of(0.65), log_of(0.35), -50, -50, -50};
+    if (read_tokens.size() == 3) return {0, -50, -50, -50, -50};
+    return {-50, -50, -50, -50, 0};
+  };
+  CHECK(found(rule, with(2, 0)).tokens.empty());
+  const Hypothesis h = found(rule, with(2, 1));
+  CHECK(h.tokens == std::vector<std::int32_t>{0, 0, 0});
+  CHECK(h.score == Approx(std::log(0.39) / 1.5));
+}
+
+TEST_CASE("at equal scores, what stood first and the lower token go first", "[decoding]") {
+  const Rule level = [](const std::vector<std::int32_t>&) { return std::vector<Real>(5, 0); };
+  for (const std::int64_t beam : {1, 2, 3}) {
+    const Hypothesis h = found(level, with(beam, 5));  // with so high an alpha, only outputs that are cut off are best
+    CHECK(h.tokens == std::vector<std::int32_t>(4, 0));
+    CHECK_FALSE(h.ended);
+  }
+}
+
+TEST_CASE("a search without a beam or a length is refused", "[decoding]") {
+  const Rule level = [](const std::vector<std::int32_t>&) { return std::vector<Real>(5, 0); };
+  CHECK_THROWS_WITH(found(level, with(0)), Catch::Contains("beam of 0"));
+  CHECK_THROWS_WITH(found(level, with(1, 0, 0)), Catch::Contains("outputs of 0 tokens"));
+}

@@ -1,0 +1,92 @@
+// Decoding step by step gives the logits that the whole row has, whether keys and values are kept or all is computed
+// anew.
+#include "experiments/decoding/recompute.hpp"
+#include "tests/experiments/models/model_support.hpp"
+
+using namespace heed;
+using namespace heed::f32;
+
+namespace {
+
+// Logits of all steps for the rows' own next tokens, [steps][rows, classes]; before step `turn`, rows become `parents`.
+std::vector<std::vector<Real>> step_through(TestModel& m, Decoding& decoding, const Batch& batch, std::int64_t turn,
+                                            const std::vector<std::int64_t>& parents) {
+  const bool has_outputs = m.form == Form::sequence_to_sequence;
+  const std::vector<std::int32_t>& read_tokens = has_outputs ? batch.outputs : batch.tokens;
+  const std::int64_t length = has_outputs ? batch.output_length : batch.length;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(batch.rows));
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = static_cast<std::int64_t>(r);
+  std::vector<std::vector<Real>> out;
+  Tape tape;
+  tape.record(false);
+  for (std::int64_t t = 0; t < length; ++t) {
+    if (t == turn) {
+      decoding.select(parents);
+      rows = parents;
+    }
+    std::vector<std::int32_t> tokens;
+    for (const std::int64_t r : rows) tokens.push_back(read_tokens[static_cast<std::size_t>(r * length + t)]);
+    Pass pass = m.weights.pass(tape);
+    const Tensor logits = decoding.step(pass, tokens);
+    CHECK(logits.shape == Shape{std::ssize(rows), m.shape.classes});
+    out.push_back(read(logits));
+    tape.rewind();
+  }
+  return out;
+}
+
+void check_steps(const std::vector<std::string>& assignments) {
+  INFO(listed(assignments));
+  if (refused(assignments)) return;
+  TestModel m(assignments);
+  Batch batch = m.batch({4, 4, 4});
+  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3};  // of the inputs; outputs stay whole
+  const std::vector<Real> whole = m.logits(batch);
+  const std::vector<std::int64_t> parents{2, 0, 0, 1};
+  Tape tape;
+  Pass pass = m.weights.pass(tape);
+  const std::unique_ptr<Decoding> own = m.model->decoding(pass, batch), anew = recompute(*m.model, batch);
+  const bool looks_back_only = m.config.position.kind != "skewed";
+  CHECK((own != nullptr) == looks_back_only);
+  for (Decoding* decoding : {own.get(), anew.get()}) {
+    if (!decoding) continue;
+    const auto found = step_through(m, *decoding, batch, 2, parents);
+    for (std::int64_t t = 0; t < 4; ++t) {
+      std::vector<Real> expected;
+      for (std::int64_t i = 0; i < (t < 2 ? 3 : 4); ++i) {
+        const std::int64_t row = t < 2 ? i : parents[static_cast<std::size_t>(i)];
+        const auto at = whole.begin() + (row * 4 + t) * 5;
+        expected.insert(expected.end(), at, at + 5);
+      }
+      INFO("step " << t << (decoding == own.get() ? ", kept" : ", anew"));
+      CHECK(distance(found[static_cast<std::size_t>(t)], expected) < 1e-5);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("an encoder-decoder's steps give the logits of the whole row", "[decoding]") {
+  for (const auto& assignments : spread_of("encoder_decoder")) check_steps(assignments);
+  check_steps({"model.kind=encoder_decoder", "attention.window=1"});
+  check_steps({"model.kind=encoder_decoder", "attention.cross_score=additive", "attention.cross_normalizer=sparsemax"});
+}
+
+TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
+  for (const auto& assignments : spread_of("decoder")) check_steps(assignments);
+  check_steps({"attention.window=1"});
+}
+
+TEST_CASE("a decoder that sees what is behind a position has no steps of its own", "[decoding]") {
+  for (const std::string seeing : {"attention.causal=false", "attention.prefix=2"}) {
+    TestModel m({seeing});
+    Tape tape;
+    Pass pass = m.weights.pass(tape);
+    CHECK_FALSE(m.model->decoding(pass, m.batch({4})));
+  }
+}
+
+TEST_CASE("a model that gives a class has nothing to decode", "[decoding]") {
+  TestModel m({"model.kind=encoder"});
+  CHECK_THROWS_WITH(recompute(*m.model, m.batch({4})), Catch::Contains("class"));
+}
