@@ -27,18 +27,18 @@ struct Candidate {
   double log_probability;
 };
 
-void add_candidates(const Real* logits, std::int64_t classes, std::int64_t parent, double before, std::int64_t most,
-                    std::vector<Candidate>& out) {
+void add_candidates(const Real* logits, std::int64_t classes, std::int32_t never, std::int64_t parent, double before,
+                    std::int64_t most, std::vector<Candidate>& out) {
   const double best = static_cast<double>(*std::max_element(logits, logits + classes));
   double sum = 0;
   for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[c]) - best);
   const double whole = best + std::log(sum);
   const std::size_t first = out.size();
   for (std::int64_t c = 0; c < classes; ++c)
-    out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
+    if (c != never) out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
   // No more than `most` of one parent can be among the first `most` of all.
   const auto from = out.begin() + static_cast<std::ptrdiff_t>(first);
-  if (classes <= most) return;
+  if (std::ssize(out) - static_cast<std::int64_t>(first) <= most) return;
   std::partial_sort(from, from + most, out.end(), [](const Candidate& a, const Candidate& b) {
     return a.log_probability != b.log_probability ? a.log_probability > b.log_probability : a.token < b.token;
   });
@@ -77,7 +77,8 @@ public:
       for (; i < open_.size() && open_[i].source == source; ++i) {
         const auto row = static_cast<std::int64_t>(i);
         // One end at most is among a parent's candidates: with one more, enough of them go on.
-        add_candidates(logits + row * classes, classes, row, open_[i].log_probability, options_.beam + 1, candidates);
+        add_candidates(logits + row * classes, classes, options_.begin, row, open_[i].log_probability,
+                       options_.beam + 1, candidates);
       }
       std::ranges::sort(candidates, before);
       take(source, candidates, next, parents);

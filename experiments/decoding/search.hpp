@@ -11,7 +11,7 @@ struct SearchOptions {
   std::int64_t beam = 1;      ///< outputs that are followed at a time, for each row; 1: greedy
   double length_penalty = 0;  ///< alpha; 0: the most probable output is the best
   std::int64_t longest = 0;   ///< tokens of an output, the one that ends it included
-  std::int32_t begin = -1, end = -1;  ///< the tokens that begin and end an output
+  std::int32_t begin = -1, end = -1;  ///< the tokens that begin and end an output; within one, `begin` never stands
 };
 
 /// What was found for a row.

@@ -128,7 +128,7 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "matters only where task.kind is 'reverse'"},
       {"[model]\nkind = \"encoder\"\ntied_embeddings = false",
        "x.toml:3:1: model.tied_embeddings does nothing: model.kind is 'encoder' (x.toml:2:1); it matters only where "
-       "model.kind is 'decoder'"},
+       "model.kind is one of 'decoder', 'encoder_decoder'"},
       {"[train.sgd]\nmomentum = 0.5",
        "x.toml:2:1: train.sgd.momentum does nothing: train.optimizer is 'adamw' "
        "(built-in); it matters only where train.optimizer is 'sgd'"},

@@ -126,5 +126,6 @@ TEST_CASE("Flattened options are in order, and say whether they are part of a ru
     if (!f.changes_results) without_effect.insert(f.key);
   }
   CHECK(keys.size() == flat.size());
-  CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every", "report.metric"});
+  CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every", "train.keep_checkpoints",
+                                                "report.metric"});
 }

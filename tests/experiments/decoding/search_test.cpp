@@ -80,6 +80,7 @@ std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch
     double whole = 0;
     for (int c = 0; c < 5; ++c) whole += std::exp(static_cast<double>(last[c]));
     for (std::int32_t c = 0; c < 5; ++c) {
+      if (c == begin_token) continue;
       const double log_probability = sum + static_cast<double>(last[c]) - std::log(whole);
       std::vector<std::int32_t> longer = read_so_far;
       longer.push_back(c);
@@ -142,9 +143,11 @@ TEST_CASE("greedy search takes the most probable token each time, and a beam of 
   const std::vector<Real> logits = m.logits(read);
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t t = 0; t < outputs[r].tokens.size() + (outputs[r].ended ? 1 : 0); ++t) {
-      const auto at = logits.begin() + static_cast<std::ptrdiff_t>((r * 4 + t) * 5);
+      std::vector<Real> at(logits.begin() + static_cast<std::ptrdiff_t>((r * 4 + t) * 5),
+                           logits.begin() + static_cast<std::ptrdiff_t>((r * 4 + t) * 5 + 5));
+      at[begin_token] = -100;
       const auto expected = t < outputs[r].tokens.size() ? outputs[r].tokens[t] : end_token;
-      CHECK(std::max_element(at, at + 5) - at == expected);
+      CHECK(std::ranges::max_element(at) - at.begin() == expected);
     }
 }
 
@@ -187,6 +190,12 @@ TEST_CASE("at equal scores, what stood first and the lower token go first", "[de
     CHECK(h.tokens == std::vector<std::int32_t>(4, 0));
     CHECK_FALSE(h.ended);
   }
+}
+
+TEST_CASE("the token that begins an output is never put out", "[decoding]") {
+  // Whatever the model says: it stands in no target, and has no text.
+  const Rule rule = [](const std::vector<std::int32_t>&) { return std::vector<Real>{0, 1, 0, 9, -50}; };
+  for (const std::int64_t beam : {1, 3}) CHECK(found(rule, with(beam)).tokens == std::vector<std::int32_t>(4, 1));
 }
 
 TEST_CASE("a search without a beam or a length is refused", "[decoding]") {

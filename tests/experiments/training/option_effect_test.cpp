@@ -20,10 +20,15 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},     // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
-    {"train.evaluate_length_penalty", {"train.evaluate_beam=3"}},  // one output leaves nothing to choose
+    // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
+    {"train.evaluate_beam", {"train.steps=60", "task.validation=200"}},
+    {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=200"}},
     {"task.scan.cutoff", {"task.scan.cutoff=10"}},               // no command has 23 actions
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
+
+// Numbers that choose among outputs: a smaller change may choose the same ones.
+const std::map<std::string, double> least_changes = {{"train.evaluate_length_penalty", 0.5}};
 
 // Options that name a file: another file of the same content must change nothing.
 const std::vector<std::string> paths = {"data.path", "data.sentencepiece", "task.translation.target"};
@@ -83,6 +88,10 @@ std::vector<Value> values_near(const std::string& key, const Config& c) {
   option.default_value = value_in(c, key);
   std::vector<Value> out = clearly_other(option);
   if (!option.variants_of.empty()) std::erase(out, value_in(c, option.variants_of));
+  if (const auto least = least_changes.find(key); least != least_changes.end())
+    std::erase_if(out, [&](const Value& v) {
+      return std::abs(std::get<double>(v) - std::get<double>(option.default_value)) < least->second;
+    });
   return out;
 }
 
