@@ -41,6 +41,31 @@ const OptionTable<PositionOptions>& position_option_table() {
   return table;
 }
 
+const OptionTable<RecurrentOptions>& recurrent_option_table() {
+  using O = RecurrentOptions;
+  static const auto table = option_table<O>(
+      option("cell", &O::cell, "What makes a new state of an input and the state before."),
+      option("layers", &O::layers, "Recurrent layers on top of each other, in the encoder and in the decoder.")
+          .at_least(1).at_most(64).unit("layers"),
+      option("bidirectional", &O::bidirectional,
+             "The encoder reads from both ends; each direction has half of model.width, so that both together have all."),
+      option("dropout", &O::dropout, "Fraction of each layer's states that are zeroed, on their way up, in training.")
+          .at_least(0).below(1),
+      option("attention", &O::attention,
+             "How the decoder looks at the source: not at all; with its previous state, before the step (bahdanau, arXiv "
+             "1409.0473); with its new state, after the step (luong, arXiv 1508.04025).")
+          .one_of({"none", "bahdanau", "luong"}),
+      option("input_feeding", &O::input_feeding,
+             "The vector that a step's output is read from goes into the next step, too (Luong 2015, section 3.3)."),
+      option("reach", &O::reach,
+             "The source positions that step t sees: all; those around t (local_m); those around a place that it predicts, "
+             "weighted by a Gaussian (local_p) (Luong 2015, section 3.2).")
+          .one_of({"global", "local_m", "local_p"}),
+      option("window", &O::window, "How many source positions a local reach has on each side of its middle.")
+          .at_least(1).at_most(1e6).unit("positions"));
+  return table;
+}
+
 const OptionTable<BlockOptions>& block_option_table() {
   using O = BlockOptions;
   static const auto table = option_table<O>(

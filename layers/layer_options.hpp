@@ -43,6 +43,19 @@ struct BlockOptions {
   double dropout = 0.0;                ///< of each sublayer's output, in training
 };
 
+/// [recurrent]
+struct RecurrentOptions {
+  std::string cell = "gru";
+  std::int64_t layers = 1;             ///< of the encoder and of the decoder each
+  bool bidirectional = true;           ///< the encoder reads both ways, each with half of the width
+  double dropout = 0.0;                ///< of each layer's states, in training
+  std::string attention = "bahdanau";  ///< none | bahdanau | luong
+  bool input_feeding = true;           ///< luong: the attentional vector goes into the next step
+  std::string reach = "global";        ///< global | local_m | local_p
+  std::int64_t window = 10;            ///< D: so many source positions on each side, where the reach is local
+};
+
+const OptionTable<RecurrentOptions>& recurrent_option_table();
 const OptionTable<AttentionOptions>& attention_option_table();
 const OptionTable<PositionOptions>& position_option_table();
 const OptionTable<BlockOptions>& block_option_table();

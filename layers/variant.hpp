@@ -20,7 +20,7 @@ struct Variant {
   std::vector<Option> options;  ///< the keys of its own table
   /// Defaults that it changes elsewhere, by full name: an encoder sets {"attention.causal", false}.
   std::vector<std::pair<std::string, Value>> presets;
-  /// Options elsewhere, by full name, that do nothing where it is chosen.
+  /// Options elsewhere, by full name, that do nothing where it is chosen; a table's name stands for all in it.
   std::vector<std::string> silences = {};
 };
 

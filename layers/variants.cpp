@@ -3,6 +3,7 @@
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/position/position.hpp"
+#include "layers/recurrent/cell.hpp"
 
 namespace heed {
 
@@ -19,7 +20,8 @@ template <class Info> std::vector<const Variant*> records(std::span<const Info* 
 std::vector<VariantFamily> layer_variant_families() {
   return {{"score function", "attention", "score", records(f32::scores())},
           {"normaliser", "attention", "normalizer", records(f32::normalizers())},
-          {"positional scheme", "position", "kind", records(f32::positions())}};
+          {"positional scheme", "position", "kind", records(f32::positions())},
+          {"recurrent cell", "recurrent", "cell", records(f32::recurrent_cells())}};
 }
 
 } // namespace heed

@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// attention.score, attention.normalizer and position.kind, each with its variants' info records.
+/// attention.score, attention.normalizer, position.kind and recurrent.cell, each with its variants' info records.
 std::vector<VariantFamily> layer_variant_families();
 
 } // namespace heed

@@ -37,6 +37,7 @@ struct Place {
 constexpr Place places[] = {
     {"task.kind", &Config::task_options, nullptr},
     {"model.kind", &Config::model_options, nullptr},
+    {"recurrent.cell", &Config::recurrent_options, nullptr},
     {"position.kind", &Config::position_options, nullptr},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
@@ -63,6 +64,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("data", "Data from files", data_option_table(), &Config::data));
   out.push_back(section("task", "Task", task_option_table(), &Config::task));
   out.push_back(section("model", "Model", model_option_table(), &Config::model));
+  out.push_back(section("recurrent", "Recurrent layers", recurrent_option_table(), &Config::recurrent));
   out.push_back(section("position", "Positions", position_option_table(), &Config::position));
   out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));

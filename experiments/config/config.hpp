@@ -42,7 +42,7 @@ struct TaskOptions {
 
 /// [model]
 struct ModelOptions {
-  std::string kind = "decoder";        ///< decoder | encoder | encoder_decoder
+  std::string kind = "decoder";        ///< decoder | encoder | encoder_decoder | recurrent | ...
   std::int64_t layers = 2;
   std::int64_t width = 64;
   std::int64_t heads = 4;
@@ -87,6 +87,8 @@ struct Config {
   OptionValues task_options;           ///< [task.KIND]
   ModelOptions model;
   OptionValues model_options;          ///< [model.KIND]
+  RecurrentOptions recurrent;
+  OptionValues recurrent_options;      ///< [recurrent.CELL]
   PositionOptions position;
   OptionValues position_options;       ///< [position.KIND]
   std::vector<LayerChoice> layers;     ///< one for each of the model's blocks, overrides applied

@@ -30,11 +30,31 @@ const std::vector<Dependency> rows = {
     {"model.tied_embeddings", "model.kind", {"decoder", "encoder_decoder"}},
     {"attention.cross_score", "model.kind", {"encoder_decoder"}},
     {"attention.cross_normalizer", "model.kind", {"encoder_decoder"}},
+    {"recurrent", "model.kind", {"recurrent", "recurrent_decoder", "recurrent_classifier"}},
+    {"recurrent.bidirectional", "model.kind", {"recurrent", "recurrent_classifier"}},
+    {"recurrent.attention", "model.kind", {"recurrent"}},
+    {"recurrent.input_feeding", "recurrent.attention", {"luong"}},
+    {"recurrent.reach", "recurrent.attention", {"bahdanau", "luong"}},
+    {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
+    {"attention", "recurrent.attention", {"none"}, true},
+    {"attention", "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true},
+    {"model.patches.channels", "model.patches.stem", {"convolution"}},
+    {"model.patches.groups", "model.patches.stem", {"convolution"}},
     {"attention.prefix", "attention.causal", {"true"}},
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
     {"block.norm_kind", "block.norm", {"none"}, true},
 };
+
+/// The row itself, or, where it names a table, one for each option in it and in its variants' tables.
+void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
+  if (find_option(row.option)) {
+    out.push_back(row);
+    return;
+  }
+  for (const std::string& key : all_keys())
+    if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless});
+}
 
 std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
@@ -42,9 +62,9 @@ std::vector<Dependency> make_dependencies() {
     std::map<std::string, std::vector<std::string>> silent;  // which variants silence an option
     for (const Variant* v : place.family.variants)
       for (const std::string& option : v->silences) silent[option].push_back(v->name);
-    for (const auto& [option, names] : silent) out.push_back({option, place.key, names, true});
+    for (const auto& [option, names] : silent) add_expanded(out, {option, place.key, names, true});
   }
-  out.insert(out.end(), rows.begin(), rows.end());
+  for (const Dependency& row : rows) add_expanded(out, row);
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
       for (const Option& o : v->options)
@@ -75,7 +95,9 @@ const Dependency* unmet_dependency(std::string_view key,
   const auto [first, last] = by_option().equal_range(key);
   for (auto i = first; i != last; ++i) {
     const Dependency& d = *i->second;
-    const bool listed = std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end();
+    // A choice that does nothing itself is none of the words.
+    const bool listed = !unmet_dependency(d.on, value_of) &&
+                        std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end();
     if (listed == d.unless) return &d;
   }
   return nullptr;

@@ -63,6 +63,11 @@ struct Candidate {
   }
 };
 
+/// How many blocks have options of their own: one for all where the model has no blocks.
+std::int64_t block_count(const View& view) {
+  return unmet_dependency("model.layers", values_of(view)) ? 1 : integer(view, "model.layers");
+}
+
 /// Whether the view's value of an option is this very setting, not another one's over it.
 bool decides(const View& view, const std::string& key, const Setting& setting) {
   const Origin& a = view.at(key).origin;
@@ -85,7 +90,7 @@ void judge(Candidate& candidate, const View& view, int at_least = 0) {
 
 Resolution::Resolution(const Settings& settings) : settings_(settings) {
   run = view(settings.values_);
-  for (std::int64_t block = 0; block < integer(run, "model.layers"); ++block) {
+  for (std::int64_t block = 0; block < block_count(run); ++block) {
     std::map<std::string, Setting> set = settings.values_;
     bool overridden = false;
     for (const BlockOverride& override : settings.block_overrides_)
@@ -132,7 +137,9 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
 void Resolution::find_idle_settings() {
   std::vector<Candidate> candidates;
   // With overrides, fewer blocks may be why a setting has nothing left to act on.
-  const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at("model.layers").origin.layer;
+  const Dependency* no_blocks = unmet_dependency("model.layers", values_of(run));
+  const std::string count_key = no_blocks ? no_blocks->on : "model.layers";
+  const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(count_key).origin.layer;
   for (const auto& [key, setting] : settings_.values_) {
     Candidate c(key, setting);
     if (!belongs_to_blocks(key)) judge(c, run);
@@ -148,8 +155,8 @@ void Resolution::find_idle_settings() {
     for (std::int64_t layer : override.layers) {
       if (layer < count) continue;
       const std::string why = fmt::format("[[block.override]] names block {}, but {}: blocks are 0 to {}", layer,
-                                          shown(run, "model.layers"), count - 1);
-      if (run.at("model.layers").origin.layer > override.origin.layer)
+                                          shown(run, count_key), count - 1);
+      if (run.at(count_key).origin.layer > override.origin.layer)
         dropped.push_back(fmt::format("{}: {}", override.origin.text(), why));
       else problems.add(fmt::format("{}: {}", override.origin.text(), why));
     }
@@ -179,7 +186,7 @@ void Resolution::check_combinations() {
   const std::int64_t model_width = integer(run, "model.width"), position_width = integer(run, "position.width");
   const std::int64_t width = model_width + (widened ? (position_width ? position_width : model_width) : 0);
   const std::int64_t heads = integer(run, "model.heads");
-  if (width % heads != 0)
+  if (!unmet_dependency("model.heads", values_of(run)) && width % heads != 0)
     problems.add(fmt::format(
         "{}: model.heads is {}, which does not divide the width {}{}; {}",
         latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
@@ -211,7 +218,8 @@ OptionValues table_values(const std::string& table, const std::vector<Option>& o
 }
 
 OptionValues variant_values(const FamilyPlace& place, const View& view) {
-  const Variant* variant = find_variant(place.family, view.at(place.key).value);
+  const bool idle = unmet_dependency(place.key, values_of(view)) != nullptr;
+  const Variant* variant = find_variant(place.family, idle ? find_option(place.key)->default_value : view.at(place.key).value);
   return table_values(full_name(place.family.table, variant->name), variant->options, view);
 }
 

@@ -36,7 +36,10 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
 ScoreForm Score::form(Pass&, const Tensor&, const Tensor&) const { return {}; }
 
 Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const {
-  const ScoreForm f = form(pass, queries, keys);
+  return compose(form(pass, queries, keys));
+}
+
+Tensor compose(const ScoreForm& f) {
   if (const auto* inner = std::get_if<InnerForm>(&f)) {
     const Tensor s = matmul(inner->queries, transpose(inner->keys));
     return inner->factor == 1 ? s : scale(s, inner->factor);
@@ -90,22 +93,71 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
                         shape_.key_width, q.shape.text(), k.shape.text()));
   const bool want_weights = weights_out || pass.keeps_weights();
   const ScoreForm form =
-      want_weights || inputs.position || !normalizer_->streams() ? ScoreForm{} : score_->form(pass, q, k);
+      want_weights || inputs.position || inputs.factors || !normalizer_->streams() ? ScoreForm{}
+                                                                                   : score_->form(pass, q, k);
   Tensor y;
   if (form.index() != 0) {
     y = stream(pass, form, v, inputs.mask);
   } else {
     Tensor scores = (*score_)(pass, q, k);
     if (inputs.position) scores = add(scores, inputs.position->scores(pass, q, k.shape[2], inputs.mask));
-    const Tensor weights = (*normalizer_)(pass, scores, inputs.mask);
-    if (weights_out) *weights_out = weights;
-    if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
-    const Tensor used = pass.dropout(weights, dropout_);
+    const Tensor used = weights_of(pass, scores, inputs.mask, inputs.factors, weights_out);
     y = matmul(used, v);
     if (inputs.position)
       if (const Tensor more = inputs.position->values(pass, used, inputs.mask); more.tape) y = add(y, more);
   }
   return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
+}
+
+Tensor Attention::weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
+                             Tensor* weights_out) const {
+  Tensor weights = (*normalizer_)(pass, scores, mask);
+  if (factors) weights = mul(weights, *factors);
+  if (weights_out) *weights_out = weights;
+  if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
+  return pass.dropout(weights, dropout_);
+}
+
+AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& given) const {
+  const Tensor keys = given.value_or(values);
+  const Op op("attention", {&values, &keys});
+  op.check(shape_.heads == 1 && values.rank() == 3 && keys.rank() == 3,
+           "a memory is of one head, with values and keys [B, T, D]: there are {} heads, {} and {} axes", shape_.heads,
+           values.rank(), keys.rank());
+  op.check(keys.shape[2] == shape_.key_width, "the keys' width must be {}: k is {}", shape_.key_width,
+           keys.shape.text());
+  AttentionMemory m{keys, values, {}, {}};
+  const Tensor one = pass.tape().zeros({1, 1, 1, shape_.query_width});
+  const ScoreForm form = score_->form(pass, one, unsqueeze(keys, 1));
+  if (const auto* inner = std::get_if<InnerForm>(&form)) m.transformed = inner->keys;
+  if (const auto* pairwise = std::get_if<PairwiseForm>(&form)) m.transformed = pairwise->keys;
+  if (m.transformed.tape) m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
+  return m;
+}
+
+Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionMemory& memory, const Mask& mask,
+                             const Tensor* factors) const {
+  if (!memory.transformed.tape)
+    return (*this)(pass, {.queries = queries, .values = memory.values, .keys = memory.keys, .mask = mask,
+                          .factors = factors});
+  const Op op("attention", {&queries, &memory.values});
+  op.check(queries.rank() == 3 && queries.shape[2] == shape_.query_width && queries.shape[0] == memory.keys.shape[0],
+           "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], shape_.query_width, queries.shape.text());
+  const std::int64_t rows = queries.shape[0], count = queries.shape[1];
+  // Queries are transformed one by one, so that those of all rows may go through as if they were of one.
+  ScoreForm form = score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}), memory.one_key);
+  const auto split = [&](const Tensor& q) { return reshape(q, {rows, 1, count, q.shape[3]}); };
+  std::visit([&](auto& f) {
+    if constexpr (requires { f.keys; }) {
+      f.queries = split(f.queries);
+      f.keys = memory.transformed;
+    }
+  }, form);
+  const Tensor v = unsqueeze(memory.values, 1);
+  const Tensor y = pass.keeps_weights() || factors || !normalizer_->streams()
+                       ? matmul(weights_of(pass, compose(form), mask, factors, nullptr), v)
+                       : stream(pass, form, v, mask);
+  return reshape(y, {rows, count, y.shape[3]});
 }
 
 Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const {

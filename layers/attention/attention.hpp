@@ -21,6 +21,13 @@ struct AttentionInputs {
   std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, H, Tk, Dk]; the values if not given
   Mask mask{};                   ///< causal, padding and so on; true means attend
   const RelativePosition* position = nullptr;  ///< what acts on scores and sums, if anything
+  const Tensor* factors = nullptr;  ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+};
+
+/// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made once.
+struct AttentionMemory {
+  Tensor keys, values;          ///< [B, Tk, Dk], [B, Tk, Dv]
+  Tensor transformed, one_key;  ///< the form's keys, and a key to ask for a query's form with; empty without a form
 };
 
 /// The given mask with what [attention] causal, prefix and window add to it: self attention's.
@@ -44,7 +51,15 @@ public:
   /// memory grows linearly with the lengths; with weights it grows with their product.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
+  /// What calls with the same keys (the values if not given) share: values [B, Tk, Dv], keys [B, Tk, Dk]. For one head.
+  AttentionMemory remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& keys = {}) const;
+  /// The same as the call above with the memory's keys and values: queries [B, Tq, Dq], result [B, Tq, Dv].
+  Tensor operator()(Pass& pass, const Tensor& queries, const AttentionMemory& memory, const Mask& mask,
+                    const Tensor* factors = nullptr) const;
+
 private:
+  Tensor weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
+                    Tensor* weights_out) const;
   Tensor stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const;
 
   ScoreShape shape_;

@@ -37,6 +37,9 @@ struct PairwiseForm {
 /// The forms for which there is a streaming kernel (autograd/attention.hpp), or none of them.
 using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
 
+/// The scores of a form, composed from operations: [B, H, Tq, Tk]. Throws heed::Failed where there is no form.
+Tensor compose(const ScoreForm& form);
+
 /// A score function with its parameters. It gives its form, and streams; or, where it has neither form, computes its
 /// scores itself. queries [B, H, Tq, Dq], keys [B, H, Tk, Dk].
 class Score {

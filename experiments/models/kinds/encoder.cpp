@@ -1,6 +1,5 @@
 #include "experiments/models/transformer.hpp"
-
-#include <algorithm>
+#include "layers/pooling.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -12,8 +11,10 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("pooling", &Options::pooling, "what the class is read from: the mean over all tokens, or the first token")
-          .one_of({"mean", "first"}));
+      option("pooling", &Options::pooling,
+             "what the class is read from: the mean over all tokens; the first or the last one; or their sum with weights "
+             "from a learned query, by the last block's score and normaliser (context)")
+          .one_of(pooling_words()));
   return t;
 }
 
@@ -21,32 +22,18 @@ class Encoder : public Model {
 public:
   Encoder(const Scope& scope, const Config& config, const TaskShape& shape)
       : transformer_(scope, config, shape),
-        output_(scope / "output", transformer_.width(), shape.classes, true),
-        mean_(table().read(config.model_options).pooling == "mean") {}
+        pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.back(),
+                 {transformer_.width(), shape.length}),
+        output_(scope / "output", transformer_.width(), shape.classes, true) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
-    const Tensor x = transformer_(pass, batch);
-    return output_(pass, mean_ ? mean_of_tokens(x, batch) : first_token(x));
+    return output_(pass, pooling_(pass, transformer_(pass, batch), batch.lengths.data()));
   }
 
 private:
-  static Tensor first_token(const Tensor& x) {
-    return reshape(slice(x, 1, 0, 1), {x.shape[0], x.shape[2]});
-  }
-
-  // The mean over the tokens that are not padding, as a product with a row of weights for each sequence.
-  static Tensor mean_of_tokens(const Tensor& x, const Batch& batch) {
-    const Tensor share = x.tape->zeros({batch.rows, 1, batch.length});
-    for (std::int64_t r = 0; r < batch.rows; ++r) {
-      const std::int64_t n = batch.lengths[static_cast<std::size_t>(r)];
-      std::fill_n(share.data + r * batch.length, n, Real{1} / static_cast<Real>(std::max<std::int64_t>(n, 1)));
-    }
-    return reshape(matmul(share, x), {batch.rows, x.shape[2]});
-  }
-
   Transformer transformer_;
+  Pooling pooling_;
   Linear output_;
-  bool mean_;
 };
 
 } // namespace

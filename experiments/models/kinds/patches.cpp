@@ -1,0 +1,113 @@
+#include "experiments/models/block_stack.hpp"
+#include "layers/convolution.hpp"
+#include "layers/pooling.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t patch = 4;
+  std::string stem = "linear";
+  std::int64_t channels = 16;
+  std::int64_t groups = 4;
+  std::string pooling = "mean";
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("patch", &Options::patch, "height and width of a patch; it must divide the image's")
+          .at_least(1).at_most(1024).unit("pixels"),
+      option("stem", &Options::stem,
+             "what patches are cut from: the image; or, after two convolutions of 3 x 3 pixels with group norms and a "
+             "residual connection, what these make of it")
+          .one_of({"linear", "convolution"}),
+      option("channels", &Options::channels, "channels of the stem's convolutions").at_least(1).at_most(65536),
+      option("groups", &Options::groups, "groups of channels that the stem's norms take together; they must divide them")
+          .at_least(1).at_most(65536),
+      option("pooling", &Options::pooling,
+             "what the class is read from: the mean over all patches; the first or the last one; or their sum with weights "
+             "from a learned query, by the last block's score and normaliser (context)")
+          .one_of(pooling_words()));
+  return t;
+}
+
+/// h = gelu(norm(conv(x))), then h + gelu(norm(conv(h))): [B, in, H, W] to [B, channels, H, W].
+struct ConvolutionStem {
+  Convolution enter, refine;
+  GroupNorm enter_norm, refine_norm;
+
+  ConvolutionStem(const Scope& scope, std::int64_t in, const Options& options)
+      : enter(scope / "enter", {.in = in, .out = options.channels, .kernel = 3, .options = {1, 1}}),
+        refine(scope / "refine", {.in = options.channels, .out = options.channels, .kernel = 3, .options = {1, 1}}),
+        enter_norm(scope / "enter_norm", options.groups, options.channels),
+        refine_norm(scope / "refine_norm", options.groups, options.channels) {}
+
+  Tensor operator()(Pass& pass, const Tensor& x) const {
+    const Tensor h = gelu(enter_norm(pass, enter(pass, x)));
+    return add(h, gelu(refine_norm(pass, refine(pass, h))));
+  }
+};
+
+std::int64_t patch_count(const ImageShape& image, std::int64_t patch) {
+  if (image.height % patch != 0 || image.width % patch != 0)
+    throw Failed(fmt::format("[model.patches] patch = {} does not divide the images, which are {} x {} pixels", patch,
+                             image.height, image.width));
+  return (image.height / patch) * (image.width / patch);
+}
+
+class Patches : public Model {
+public:
+  Patches(const Scope& scope, const Config& config, const TaskShape& shape)
+      : Patches(scope, config, shape, table().read(config.model_options)) {}
+
+  Tensor logits(Pass& pass, const Batch& batch) const override {
+    const ImageShape& image = batch.image;
+    const Tensor pixels = pass.tape().make({batch.rows, image.channels, image.height, image.width});
+    std::copy(batch.images.begin(), batch.images.end(), pixels.data);
+    const Tensor cut = patches_(pass, stem_ ? (*stem_)(pass, pixels) : pixels);  // [B, width, H / patch, W / patch]
+    const Tensor vectors = contiguous(transpose(reshape(cut, {batch.rows, cut.shape[1], -1}), 1, 2));
+    return output_(pass, pooling_(pass, blocks_(pass, vectors, nullptr), nullptr));
+  }
+
+private:
+  Patches(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
+      : stem_(options.stem == "convolution"
+                  ? std::optional<ConvolutionStem>(std::in_place, scope / "stem", shape.image.channels, options)
+                  : std::nullopt),
+        patches_(scope / "patches", {.in = stem_ ? options.channels : shape.image.channels, .out = config.model.width,
+                                     .kernel = options.patch, .options = {.stride = options.patch}}),
+        blocks_(scope, config, patch_count(shape.image, options.patch)),
+        pooling_(scope / "pooling", options.pooling, config.layers.back(),
+                 {blocks_.width(), patch_count(shape.image, options.patch)}),
+        output_(scope / "output", blocks_.width(), shape.classes, true) {}
+
+  std::optional<ConvolutionStem> stem_;
+  Convolution patches_;  // a linear map of each patch: a kernel that never overlaps with itself
+  BlockStack blocks_;
+  Pooling pooling_;
+  Linear output_;
+};
+
+} // namespace
+
+extern const ModelInfo model_patches{
+    .about = {.name = "patches",
+              .summary = "an image as a sequence of patches, a Transformer in which every patch sees all others, and a class",
+              .paper = "Dosovitskiy et al. 2021, arXiv 2010.11929; convolutions before the patches: Xiao et al. 2021, arXiv "
+                       "2106.14881",
+              .equals = "",
+              .cost = "about 12 width^2 parameters for each layer with the standard widths; work grows with the square of "
+                      "the number of patches",
+              .options = table().options(),
+              .presets = {{"attention.causal", Value(false)}, {"position.kind", Value(std::string("learned"))}},
+              .silences = {"model.embedding_scale"}},
+    .form = Form::image_classification,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<Patches>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL

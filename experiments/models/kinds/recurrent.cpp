@@ -1,0 +1,51 @@
+#include "experiments/models/recurrent_parts.hpp"
+#include "layers/recurrent/decoder.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class RecurrentTranslator : public Model {
+public:
+  RecurrentTranslator(const Scope& scope, const Config& config, const TaskShape& shape)
+      : encoder_(scope, config, shape, config.recurrent.bidirectional),
+        embedding_(scope / "output_embedding", shape.classes, config.model.width),
+        decoder_(scope / "decoder", config.layers.front(), config.recurrent, config.recurrent_options,
+                 {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length}),
+        output_(scope / "output", config.model.width, shape.classes, true), dropout_(config.model.dropout) {}
+
+  Tensor logits(Pass& pass, const Batch& batch) const override {
+    const RecurrentEncoder::Result source = encoder_(pass, batch);
+    const Tensor e = embedding_(pass, batch.outputs.data(), {batch.rows, batch.output_length});
+    const auto memory = decoder_.read(pass, source.states, batch.lengths.data());
+    return output_(pass, decoder_(pass, pass.dropout(e, dropout_), source.last, memory));
+  }
+
+private:
+  RecurrentEncoder encoder_;
+  Embedding embedding_;
+  RecurrentDecoder decoder_;
+  Linear output_;
+  double dropout_;
+};
+
+} // namespace
+
+extern const ModelInfo model_recurrent{
+    .about = {.name = "recurrent",
+              .summary = "recurrent encoder and decoder: the decoder starts where the encoder ended and, with attention, "
+                         "looks at all of the encoder's states at each step",
+              .paper = "Sutskever et al. 2014, arXiv 1409.3215 (without attention); Bahdanau et al. 2015, arXiv 1409.0473; "
+                       "Luong et al. 2015, arXiv 1508.04025",
+              .equals = "",
+              .cost = "2 gates width^2 parameters for each layer of encoder and decoder, gates 1 (srn), 3 (gru) or 4 (lstm); "
+                      "steps one after the other where each needs what the one before it saw",
+              .options = {},
+              .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
+              .silences = options_of_blocks()},
+    .form = Form::sequence_to_sequence,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentTranslator>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL

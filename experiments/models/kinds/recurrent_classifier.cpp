@@ -1,0 +1,55 @@
+#include "experiments/models/recurrent_parts.hpp"
+#include "layers/pooling.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::string pooling = "context";
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("pooling", &Options::pooling,
+             "what the class is read from: the mean over all states; the first or the last one; or their sum with weights "
+             "from a learned query, by [attention] score and normalizer (context)")
+          .one_of(pooling_words()));
+  return t;
+}
+
+class RecurrentClassifier : public Model {
+public:
+  RecurrentClassifier(const Scope& scope, const Config& config, const TaskShape& shape)
+      : encoder_(scope, config, shape, config.recurrent.bidirectional),
+        pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.front(),
+                 {config.model.width, shape.length}),
+        output_(scope / "output", config.model.width, shape.classes, true) {}
+
+  Tensor logits(Pass& pass, const Batch& batch) const override {
+    return output_(pass, pooling_(pass, contiguous(encoder_(pass, batch).states), batch.lengths.data()));
+  }
+
+private:
+  RecurrentEncoder encoder_;
+  Pooling pooling_;
+  Linear output_;
+};
+
+} // namespace
+
+extern const ModelInfo model_recurrent_classifier{
+    .about = {.name = "recurrent_classifier",
+              .summary = "recurrent layers over a row, whose states are pooled into one vector, and a class for the row",
+              .paper = "Yang et al. 2016, Hierarchical Attention Networks (pooling = context)",
+              .equals = "",
+              .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
+              .options = table().options(),
+              .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},
+              .silences = options_of_blocks()},
+    .form = Form::classification,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentClassifier>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL

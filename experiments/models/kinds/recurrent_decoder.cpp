@@ -1,0 +1,41 @@
+#include "experiments/models/recurrent_parts.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+std::vector<std::string> silent_options() {
+  std::vector<std::string> out = options_of_blocks();
+  out.emplace_back("attention");
+  return out;
+}
+
+class RecurrentLanguageModel : public Model {
+public:
+  RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskShape& shape)
+      : layers_(scope, config, shape, false), output_(scope / "output", config.model.width, shape.classes, true) {}
+
+  Tensor logits(Pass& pass, const Batch& batch) const override { return output_(pass, layers_(pass, batch).states); }
+
+private:
+  RecurrentEncoder layers_;
+  Linear output_;
+};
+
+} // namespace
+
+extern const ModelInfo model_recurrent_decoder{
+    .about = {.name = "recurrent_decoder",
+              .summary = "recurrent layers that predict each next token from those before it (language model)",
+              .paper = "Mikolov et al. 2010; Graves 2013, arXiv 1308.0850",
+              .equals = "",
+              .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
+              .options = {},
+              .presets = {{"model.init_std", Value(0.1)}},
+              .silences = silent_options()},
+    .form = Form::language_model,
+    .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
+      return std::make_unique<RecurrentLanguageModel>(scope, config, shape);
+    }};
+
+} // namespace heed::HEED_REAL
