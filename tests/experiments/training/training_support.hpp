@@ -183,4 +183,31 @@ log_every = 1
 evaluate_every = 3
 )";
 
+/// A model that looks at patches of 2 x 2 pixels and says which of 4 shapes an image shows.
+inline const std::string tiny_patches = R"(
+seed = 1
+[task]
+kind = "shapes"
+validation = 20
+test = 20
+[task.shapes]
+size = 8
+[model]
+kind = "patches"
+layers = 2
+width = 8
+heads = 2
+init_std = 0.3
+[model.patches]
+patch = 2
+[train]
+steps = 6
+batch = 7
+shards = 3
+threads = 1
+learning_rate = 0.01
+log_every = 1
+evaluate_every = 3
+)";
+
 } // namespace heed::test
