@@ -116,6 +116,22 @@ def passes_layer_tests(tests, objects, place):
 
 # ---- configs and commands --------------------------------------------------------------------------------------------
 
+def write_digits(folder):
+    """A few images in the files of MNIST: IDX, with sizes in the headers."""
+    folder.mkdir()
+    for part, count in {"train": 20, "t10k": 10}.items():
+        sizes = b"".join(n.to_bytes(4, "big") for n in (0x803, count, 28, 28))
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(sizes + bytes(i * 7 % 256 for i in range(count * 28 * 28)))
+        labels = bytes(i % 10 for i in range(count))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes((0x801).to_bytes(4, "big") + count.to_bytes(4, "big") + labels)
+
+
+def data_for(text):
+    """What `heed check` needs beside a config of this text, which leaves its data's path to the command line."""
+    kinds = {"text": "input.txt", "images": "mnist"}
+    return [f"data.path={path}" for kind, path in kinds.items() if f'kind = "{kind}"' in text]
+
+
 def desk(place):
     """A folder in which the documents' commands make sense: the configs, theirs among them, and the text they name."""
     shutil.copytree(checkout / "configs", place / "configs")
@@ -125,6 +141,7 @@ def desk(place):
                 (place / block.title).write_text(block.text)
     (place / "input.txt").write_text("First Citizen:\nBefore we proceed any further, hear me speak.\n" * 500)
     (place / "pairs.tsv").write_text("".join(f"the {i} cats\tles {i} chats\n" for i in range(200)))
+    write_digits(place / "mnist")
     (place / "reviews.csv").write_text("stars,review\n" + "".join(f'{i % 5},"well, {i}"\n' for i in range(200)))
     return place
 
@@ -132,8 +149,7 @@ def desk(place):
 def check_config(heed, block, number, at):
     file = at / "configs" / f"of-the-documents-{number}.toml"
     file.write_text(block.text)
-    overrides = ["data.path=input.txt"] if re.search(r'kind = "text"', block.text) else []
-    run([heed, "check", file, *overrides], cwd=at)
+    run([heed, "check", file, *data_for(block.text)], cwd=at)
 
 
 def known_command(heed, line, at):
@@ -191,8 +207,7 @@ def main():
             for config in sorted((at / "configs").rglob("*.toml")):
                 if config.name.startswith("of-the-documents"):
                     continue
-                text = ["data.path=input.txt"] if 'kind = "text"' in config.read_text() else []
-                run([heed, "check", config, *text], cwd=at)
+                run([heed, "check", config, *data_for(config.read_text())], cwd=at)
     points.plan()
 
 

@@ -24,6 +24,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.evaluate_beam", {"train.steps=60", "task.validation=200"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=200"}},
     {"task.scan.cutoff", {"task.scan.cutoff=10"}},               // no command has 23 actions
+    {"recurrent.reach", {"recurrent.reach=local_m", "recurrent.window=1"}},  // rows are shorter than the usual window
+    {"recurrent.window", {"recurrent.window=1"}},
     {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}},  // groups divide channels
     {"model.patches.groups", {"model.patches.channels=12"}},
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
