@@ -4,18 +4,19 @@
 
 namespace heed::HEED_REAL {
 
-BlockStack::BlockStack(const Scope& scope, const Config& config, std::int64_t longest)
-    : position(scope / "position", config.position, config.position_options, config.model.width, longest),
+BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& shape)
+    : position(scope / "position", config.position, config.position_options, config.model.width, shape.longest),
       dropout(config.model.dropout) {
   blocks.reserve(config.layers.size());
   RelativePositions relative(scope, config.position, config.position_options);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope block = scope / "blocks" / std::to_string(i);
     const RelativeShape heads = MultiHeadAttention::relative_shape(
-        config.layers[i], {.width = width(), .heads = config.model.heads, .longest = longest});
+        config.layers[i], {.width = width(), .heads = config.model.heads, .longest = shape.longest});
     blocks.emplace_back(block, config.layers[i],
                         Block::Shape{.width = width(), .heads = config.model.heads, .residual_init = residual_init(config),
-                                     .position = relative.for_block(block, heads), .longest = longest});
+                                     .position = relative.for_block(block, heads), .longest = shape.longest,
+                                     .memory_width = shape.memory_width, .longest_memory = shape.longest_memory});
   }
   if (!config.layers.empty() && config.layers.back().block.norm == "pre")
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
@@ -23,10 +24,10 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, std::int64_t lo
 }
 
 Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {
-  Tensor x = pass.dropout(position(pass, vectors), dropout);
+  Tensor x = enter(pass, vectors, 0);
   const Mask mask{.lengths = lengths};
   for (const Block& block : blocks) x = block(pass, x, mask);
-  return final_norm ? (*final_norm)(pass, x) : x;
+  return finish(pass, x);
 }
 
 } // namespace heed::HEED_REAL

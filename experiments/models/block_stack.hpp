@@ -12,16 +12,28 @@ namespace heed::HEED_REAL {
 
 /// Positions, blocks, and the norm that ends them. With norm = "pre" there is one, since the last block's sum has none.
 struct BlockStack {
+  struct Shape {
+    std::int64_t longest = 0;         ///< sequence that there will ever be
+    std::int64_t memory_width = 0;    ///< of what the blocks attend to besides themselves; 0: nothing
+    std::int64_t longest_memory = 0;
+  };
+
   PositionalEmbedding position;   ///< named `position`
   double dropout;                 ///< of what goes into the first block
   std::vector<Block> blocks;      ///< named `blocks.0` and so on
   std::optional<Norm> final_norm; ///< named `final_norm`
 
-  /// longest: sequence that there will ever be.
-  BlockStack(const Scope& scope, const Config& config, std::int64_t longest);
+  BlockStack(const Scope& scope, const Config& config, const Shape& shape);
 
   /// x [B, T, model.width] to the last block's vectors, [B, T, width()]. lengths: [B]; null: no padding.
   Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;
+
+  /// What goes into the first block, [B, T, width()]; the first vector stands at position `first`.
+  Tensor enter(Pass& pass, const Tensor& x, std::int64_t first) const {
+    return pass.dropout(position(pass, x, first), dropout);
+  }
+  /// What comes of the last block's result.
+  Tensor finish(Pass& pass, const Tensor& x) const { return final_norm ? (*final_norm)(pass, x) : x; }
 
   std::int64_t width() const { return position.output_width(); }
 };

@@ -1,10 +1,8 @@
-// What the Transformers share: token embeddings, positions, blocks, and the norm that ends them.
+// What the Transformers over tokens share: embeddings, and blocks.
 #pragma once
 
-#include "experiments/models/model.hpp"
-#include "layers/block.hpp"
+#include "experiments/models/block_stack.hpp"
 #include "layers/embedding.hpp"
-#include "layers/position/position.hpp"
 
 #include <optional>
 #include <span>
@@ -34,14 +32,11 @@ struct StackShape {
   std::optional<Embedding> embedding{};      ///< another's, to be shared; else it gets its own
 };
 
-/// A stack of blocks over embedded tokens. With norm = "pre" a norm ends it, since the last block's sum has none.
+/// A stack of blocks over embedded tokens.
 struct Transformer {
   Embedding embedding;            ///< named `embedding`
-  PositionalEmbedding position;   ///< named `position`
-  std::vector<Block> blocks;      ///< named `blocks.0` and so on
-  std::optional<Norm> final_norm; ///< named `final_norm`
+  BlockStack stack;
   Real embedding_factor;          ///< what token embeddings are multiplied with
-  double dropout;
 
   /// Of tokens of the task's input.
   Transformer(const Scope& scope, const Config& config, const TaskShape& shape);
@@ -64,11 +59,10 @@ struct Transformer {
   /// Does a step give what the whole row gives?
   bool serves_steps() const;
 
-  std::int64_t width() const { return position.output_width(); }
+  std::int64_t width() const { return stack.width(); }
 
 private:
-  Tensor embed(Pass& pass, const TokenRows& rows, std::int64_t first) const;
-  Tensor finish(Pass& pass, const Tensor& x) const { return final_norm ? (*final_norm)(pass, x) : x; }
+  Tensor embed(Pass& pass, const TokenRows& rows) const;
 };
 
 } // namespace heed::HEED_REAL

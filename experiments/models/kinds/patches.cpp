@@ -80,7 +80,7 @@ private:
                   : std::nullopt),
         patches_(scope / "patches", {.in = stem_ ? options.channels : shape.image.channels, .out = config.model.width,
                                      .kernel = options.patch, .options = {.stride = options.patch}}),
-        blocks_(scope, config, patch_count(shape.image, options.patch)),
+        blocks_(scope, config, {.longest = patch_count(shape.image, options.patch)}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
                  {blocks_.width(), patch_count(shape.image, options.patch)}),
         output_(scope / "output", blocks_.width(), shape.classes, true) {}

@@ -1,5 +1,5 @@
+#include "experiments/models/recurrent_decoding.hpp"
 #include "experiments/models/recurrent_parts.hpp"
-#include "layers/recurrent/decoder.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -19,6 +19,17 @@ public:
     const Tensor e = embedding_(pass, batch.outputs.data(), {batch.rows, batch.output_length});
     const auto memory = decoder_.read(pass, source.states, batch.lengths.data());
     return output_(pass, decoder_(pass, pass.dropout(e, dropout_), source.last, memory));
+  }
+
+  std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
+    const RecurrentEncoder::Result source = encoder_(pass, batch);
+    return std::make_unique<RecurrentDecoding>(
+        [this](Pass& p, std::span<const std::int32_t> tokens, RecurrentDecoder::State& state,
+               const RecurrentDecoding::Source& memory) {
+          const Tensor e = embedding_(p, tokens.data(), {std::ssize(tokens)});
+          return output_(p, decoder_.step(p, e, state, memory));
+        },
+        decoder_.begin(pass, source.last), decoder_.read(pass, source.states, batch.lengths.data()));
   }
 
 private:

@@ -1,3 +1,4 @@
+#include "experiments/models/recurrent_decoding.hpp"
 #include "experiments/models/recurrent_parts.hpp"
 
 namespace heed::HEED_REAL {
@@ -16,6 +17,18 @@ public:
       : layers_(scope, config, shape, false), output_(scope / "output", config.model.width, shape.classes, true) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return output_(pass, layers_(pass, batch).states); }
+
+  std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
+    return std::make_unique<RecurrentDecoding>(
+        [this](Pass& p, std::span<const std::int32_t> tokens, RecurrentDecoder::State& state,
+               const RecurrentDecoding::Source&) {
+          const Tensor e = layers_.embedding(p, tokens.data(), {std::ssize(tokens)});
+          const Recurrent::Step step = layers_.layers.step(p, e, state.cells);
+          state.cells = step.state;
+          return output_(p, step.output);
+        },
+        RecurrentDecoder::State{layers_.layers.start(pass, batch.rows), {}, 0}, std::nullopt);
+  }
 
 private:
   RecurrentEncoder layers_;

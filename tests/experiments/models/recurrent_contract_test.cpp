@@ -141,6 +141,51 @@ TEST_CASE("the tape of a recurrent translator grows with its steps only where a 
   }
 }
 
+TEST_CASE("recurrent models give token by token the logits of the whole row", "[model][decoding]") {
+  for (const auto& assignments : all_choices()) {
+    SmallModel m(assignments);
+    if (m.form == Form::classification) continue;
+    INFO(in_words(assignments));
+    Batch batch = m.batch();
+    if (m.form == Form::language_model) batch.lengths = {4, 4, 4};  // a step knows of no end, where the state stands still
+    const std::vector<Real> whole = m.logits(batch);
+    const bool translates = m.form == Form::sequence_to_sequence;
+    const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
+    const std::int64_t length = translates ? batch.output_length : batch.length, classes = m.shape.classes;
+    Tape tape;
+    tape.record(false);
+    Pass start = m.weights.pass(tape);
+    const std::unique_ptr<Decoding> decoding = m.model->decoding(start, batch);
+    REQUIRE(decoding);
+    std::vector<std::int64_t> rows = {0, 1, 2};
+    for (std::int64_t t = 0; t < length; ++t) {
+      tape.rewind();
+      if (t == 1) rows = {2, 0, 0, 1};
+      if (t == 1) decoding->select(rows);
+      if (t == 2) {  // two rows that go on from one change places
+        const std::vector<std::int64_t> turned = {0, 2, 1, 3};
+        decoding->select(turned);
+      }
+      if (t == 3) {
+        const std::vector<std::int64_t> fewer = {3, 0};
+        decoding->select(fewer);
+        rows = {1, 2};
+      }
+      std::vector<std::int32_t> tokens;
+      std::vector<Real> expected;
+      for (const std::int64_t row : rows) {
+        tokens.push_back(given[static_cast<std::size_t>(row * length + t)]);
+        const auto at = whole.begin() + (row * length + t) * classes;
+        expected.insert(expected.end(), at, at + classes);
+      }
+      Pass pass = m.weights.pass(tape);
+      const Tensor logits = decoding->step(pass, tokens);
+      CHECK(logits.shape == Shape{std::ssize(rows), classes});
+      CHECK(distance(read(logits), expected) < 20 * rounding);
+    }
+  }
+}
+
 TEST_CASE("recurrent models refuse what does nothing in them, with the reason", "[model][config]") {
   const auto refusal = [](const std::string& toml) { return test::refusal_of(toml); };
   for (const std::string line : {"heads = 2", "layers = 3", "scaled_init = false", "embedding_scale = \"sqrt\""})
