@@ -49,7 +49,7 @@ inline std::vector<MaskCase> masks(const Extents& e) {
     std::vector<std::uint8_t> out;
     for (std::int64_t i = 0; i < matrices * e.queries; ++i)
       for (std::int64_t j = 0; j < e.keys; ++j)
-        out.push_back(i % 4 == 2 ? 0 : static_cast<std::uint8_t>((5 * i + 3 * j + i * j) % 3 == 0 ? 0 : 1));
+        out.push_back(static_cast<std::uint8_t>(i % 4 != 2 && (5 * i + 3 * j + i * j) % 3 != 0));
     return out;
   };
   const std::vector<std::uint8_t> shared = pattern(1), each = pattern(e.batch);
