@@ -54,6 +54,9 @@ TEST_CASE("numbers by distance have the right gradient, and each operation is th
       check_views("by_distance, " + what, {2, 3, 2 * clip + 1}, {}, [=](const Tensor& p) { return by_distance(p, 5, offset); });
       check_views("sum_by_distance, " + what, {2, 3, 5}, {}, [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
     }
+}
+
+TEST_CASE("numbers by distance are those of each pair's distance, clipped, and their sums over each distance") {
   Tape tape;
   Operand p({1, 3}, {10, 20, 30});
   CHECK(read(by_distance(p.on(tape), 4, 1)) == std::vector<Real>{10, 20, 30, 30});
