@@ -20,7 +20,7 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
 } // namespace
 
 Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
-    : residual_attention_(choice.block.residual == "both" || choice.block.residual == "attention"),
+    : name_(scope.name()), residual_attention_(choice.block.residual == "both" || choice.block.residual == "attention"),
       residual_ffn_(choice.block.residual == "both" || choice.block.residual == "ffn"),
       pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), options_(choice.attention),
       dropout_(choice.block.dropout),
@@ -46,7 +46,9 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const
   };
   Tensor h = sublayer(x, residual_attention_, attention_norm_, attend);
   if (cross_) h = sublayer(h, residual_attention_, cross_norm_, recall);
-  return sublayer(h, residual_ffn_, ffn_norm_, [&](const Tensor& in) { return ffn_(pass, in); });
+  const Tensor y = sublayer(h, residual_ffn_, ffn_norm_, [&](const Tensor& in) { return ffn_(pass, in); });
+  pass.show(name_, y);
+  return y;
 }
 
 Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given) const {

@@ -50,6 +50,7 @@ private:
   template <class Attend, class Recall>
   Tensor sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const;
 
+  std::string name_;
   bool residual_attention_, residual_ffn_, pre_, post_;
   AttentionOptions options_;
   double dropout_;

@@ -26,9 +26,9 @@ struct Convolution {
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
-    if (!biased) return conv2d(x, pass(weight), nullptr, options);
+    if (!biased) return pass.show(weight, conv2d(x, pass(weight), nullptr, options));
     const Tensor b = pass(bias);
-    return conv2d(x, pass(weight), &b, options);
+    return pass.show(weight, conv2d(x, pass(weight), &b, options));
   }
 };
 
@@ -45,7 +45,9 @@ struct GroupNorm {
       throw Failed(fmt::format("[group_norm] {} groups do not divide {} channels", groups, channels));
   }
 
-  Tensor operator()(Pass& pass, const Tensor& x) const { return group_norm(x, groups, pass(gain), pass(bias)); }
+  Tensor operator()(Pass& pass, const Tensor& x) const {
+    return pass.show(gain, group_norm(x, groups, pass(gain), pass(bias)));
+  }
 };
 
 } // namespace heed::HEED_REAL

@@ -14,7 +14,7 @@ struct Embedding {
 
   /// tokens: `shape` of them; the result is [shape..., width].
   Tensor operator()(Pass& pass, const std::int32_t* tokens, const Shape& shape) const {
-    return embedding(pass(weight), tokens, shape);
+    return pass.show(weight, embedding(pass(weight), tokens, shape));
   }
 };
 

@@ -16,13 +16,13 @@ struct Linear {
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
-    return biased ? linear(x, pass(weight), pass(bias)) : linear(x, pass(weight));
+    return pass.show(weight, biased ? linear(x, pass(weight), pass(bias)) : linear(x, pass(weight)));
   }
   /// f(x W^T + b).
   Tensor operator()(Pass& pass, const Tensor& x, Activation f) const {
-    if (!biased) return linear_activation(x, pass(weight), nullptr, f);
+    if (!biased) return pass.show(weight, linear_activation(x, pass(weight), nullptr, f));
     const Tensor b = pass(bias);
-    return linear_activation(x, pass(weight), &b, f);
+    return pass.show(weight, linear_activation(x, pass(weight), &b, f));
   }
 };
 

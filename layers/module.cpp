@@ -4,6 +4,10 @@
 
 namespace heed::HEED_REAL {
 
+void Observer::weights(std::string_view, const Tensor&) {}
+void Observer::heads(std::string_view, const Tensor&) {}
+void Observer::output(std::string_view, const Tensor&) {}
+
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
     : tape_(&tape), parameters_(&parameters), gradients_(gradients), options_(options),
       leaves_(tape.keep<Tensor>(static_cast<std::int64_t>(parameters.entries().size()))) {
@@ -30,6 +34,11 @@ Pass::DropoutPlace Pass::next_dropout(std::int64_t row) {
   const std::uint64_t site = dropout_sites_++ << 40;
   return {{options_.seed, Stream::dropout, static_cast<std::uint64_t>(options_.step)},
           site + static_cast<std::uint64_t>(options_.first_row * row)};
+}
+
+void Pass::keep(const std::string& attention, const Tensor& weights) {
+  if (options_.keep_weights) attention_weights.push_back(weights);
+  if (options_.observer && options_.observer->wants_weights()) options_.observer->weights(attention, weights);
 }
 
 void Pass::finish_gradients() {

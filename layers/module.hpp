@@ -7,7 +7,9 @@
 #include "autograd/ops.hpp"
 #include "autograd/parameters.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed::HEED_REAL {
@@ -29,11 +31,34 @@ public:
   }
   ParameterId weight(const std::string& name, const Shape& shape) const { return add(name, shape, init_); }
 
+  /// "blocks.0.attention"; empty for the whole model.
+  std::string name() const { return prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1); }
+
 private:
   Parameters* parameters_;
   Init init_;
   std::string prefix_;
 };
+
+/// Whoever looks into a pass, or takes something out of it. Layers say who they are by their scope's name; a layer that
+/// is called several times within a pass tells each time.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  /// Are attention weights wanted? They are only there where somebody wants them: streaming kernels never hold them.
+  virtual bool wants_weights() const { return false; }
+  /// What an attention's values are summed with, before dropout: [B, H, Tq, Tk].
+  virtual void weights(std::string_view attention, const Tensor& weights);
+  /// What an attention's heads give: [B, H, Tq, Dv]. Without recording, the numbers may be changed.
+  virtual void heads(std::string_view attention, const Tensor& heads);
+  /// What a module gives; the module of a parameter is the parameter's name without its last part.
+  virtual void output(std::string_view module, const Tensor& output);
+};
+
+/// The module that a parameter is of: "blocks.0.ffn.expand" of "blocks.0.ffn.expand.weight".
+inline std::string_view owner_of(std::string_view parameter) {
+  return parameter.substr(0, std::min(parameter.rfind('.'), parameter.size()));
+}
 
 /// One forward pass over some rows of a batch: what layers need beside tensors.
 class Pass {
@@ -44,6 +69,7 @@ public:
     std::int64_t step = 0;
     std::int64_t first_row = 0;    ///< of this pass within the batch, so that shards see the same randomness
     bool keep_weights = false;     ///< layers give their attention weights to `attention_weights`
+    Observer* observer = nullptr;  ///< who looks on; null: nobody
   };
 
   /// `gradients` has the layout of `parameters`, and may be null where none are wanted.
@@ -69,7 +95,23 @@ public:
 
   /// What layers kept, in the order of their calls: [B, H, Tq, Tk] each.
   std::vector<Tensor> attention_weights;
-  bool keeps_weights() const { return options_.keep_weights; }
+  bool keeps_weights() const {
+    return options_.keep_weights || (options_.observer && options_.observer->wants_weights());
+  }
+
+  /// For layers: what they give to those who look on. Nothing happens where nobody does.
+  void keep(const std::string& attention, const Tensor& weights);
+  void show_heads(const std::string& attention, const Tensor& heads) const {
+    if (options_.observer) options_.observer->heads(attention, heads);
+  }
+  void show(std::string_view module, const Tensor& output) const {
+    if (options_.observer) options_.observer->output(module, output);
+  }
+  /// The output of the module that the parameter is of; returns it.
+  const Tensor& show(ParameterId id, const Tensor& output) const {
+    if (options_.observer) show(owner_of((*parameters_)[id].name), output);
+    return output;
+  }
 
 private:
   Tape* tape_;

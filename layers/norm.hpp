@@ -20,10 +20,10 @@ struct Norm {
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
-    if (rms) return rms_norm(x, pass(gain));
-    if (!biased) return layer_norm(x, pass(gain), nullptr);
+    if (rms) return pass.show(gain, rms_norm(x, pass(gain)));
+    if (!biased) return pass.show(gain, layer_norm(x, pass(gain), nullptr));
     const Tensor b = pass(bias);
-    return layer_norm(x, pass(gain), &b);
+    return pass.show(gain, layer_norm(x, pass(gain), &b));
   }
 };
 

@@ -28,6 +28,7 @@ void add_status(Commands& commands);
 void add_report(Commands& commands);
 void add_generate(Commands& commands);
 void add_evaluate(Commands& commands);
+void add_inspect(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
 void add_worker(Commands& commands);   ///< hidden: one run of a sweep, in a process of its own

@@ -70,6 +70,8 @@ struct TrainOptions {
   bool evaluate_by_length = false;     ///< accuracies also by the length of rows
   std::int64_t evaluate_beam = 0;      ///< evaluations decode, too, with this beam; 1: greedily; 0: not
   double evaluate_length_penalty = 0.0;
+  std::string inspect = "none";        ///< none | norms | attention | heads | all: what is looked at inside the model
+  std::int64_t inspect_every = 0;      ///< steps; 0: only at the end
   std::int64_t checkpoint_every = 0;   ///< steps; 0: only at the end
   std::int64_t keep_checkpoints = 2;   ///< the newest so many
   std::int64_t log_every = 10;         ///< steps between the lines of training loss in metrics.jsonl

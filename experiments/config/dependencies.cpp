@@ -44,6 +44,7 @@ const std::vector<Dependency> rows = {
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
     {"block.norm_kind", "block.norm", {"none"}, true},
+    {"train.inspect_every", "train.inspect", {"none"}, true},
 };
 
 /// The row itself, or, where it names a table, one for each option in it and in its variants' tables.

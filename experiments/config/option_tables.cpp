@@ -111,6 +111,12 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_length_penalty", &O::evaluate_length_penalty,
              "That search's alpha: an output of n tokens has its log probability divided by ((5 + n) / 6)^alpha.")
           .at_least(0).at_most(100),
+      option("inspect", &O::inspect,
+             "What is measured inside the model: norms of gradients and outputs by module; each attention head's "
+             "entropy and distance (attention); these and what each head is worth (heads); or all.")
+          .one_of({"none", "norms", "attention", "heads", "all"}),
+      option("inspect_every", &O::inspect_every, "Steps between looks inside the model.")
+          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
           .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results(),
       option("keep_checkpoints", &O::keep_checkpoints, "How many of the newest checkpoints are kept.")

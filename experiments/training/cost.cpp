@@ -1,6 +1,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
 #include "experiments/training/trainer.hpp"
@@ -65,6 +66,15 @@ Cost cost(const Config& config, const Task& task) {
     tape.rewind();
     tape.record(false);
     Pass pass(tape, run.parameters, nullptr, {});
+    run.model->logits(pass, batch);
+  }
+  // A look at attention has a row's weights whole, which otherwise only ever stream.
+  if (looks_of(config.train).attention && task.evaluation_rows(run.form, Split::validation) > 0) {
+    batch.reset(1, run.shape, run.form);
+    task.evaluation_row(run.form, Split::validation, 0, batch, 0);
+    tape.rewind();
+    tape.record(false);
+    Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});
     run.model->logits(pass, batch);
   }
   Optimizer optimizer = make_optimizer(config, run.parameters.extent());

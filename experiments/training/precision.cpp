@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/trainer.hpp"
 
@@ -11,14 +12,33 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+std::int64_t step_of(const Checkpoint& checkpoint) {
+  const auto step = checkpoint.metadata.find("step");
+  return step == checkpoint.metadata.end() ? 0 : std::stoll(step->second);
+}
+
+int all_threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
 Metrics evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  Workers workers(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  Workers workers(all_threads());
   Metrics m;
-  if (auto step = checkpoint.metadata.find("step"); step != checkpoint.metadata.end()) m.step = std::stoll(step->second);
+  m.step = step_of(checkpoint);
   m.values = evaluate_split(config, task, run, split, 0, workers);
   return m;
+}
+
+Inspection inspect(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split,
+                   std::int64_t rows) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  Workers workers(all_threads());
+  Inspection found = inspect_model(config, task, run, split, rows,
+                                   {.attention = true, .importance = true, .activations = true, .gradients = true},
+                                   workers);
+  found.step = step_of(checkpoint);
+  return found;
 }
 
 } // namespace
@@ -29,10 +49,12 @@ const Engine& engine_table() {
           [](const Config& config, const Task& task) {
             RunModel run(config, task);
             make_optimizer(config, 0);
+            check_inspection(config, task, run);
           },
       .cost = cost,
       .train = train,
       .evaluate = evaluate,
+      .inspect = inspect,
       .generate = generate};
   return table;
 }

@@ -26,6 +26,9 @@ public:
   /// that first made it so; the parameters are then those before the step.
   Result operator()(std::int64_t step);
 
+  /// Of the last step, the whole batch's, before clipping; laid out as the parameters are.
+  const Real* gradients() const { return parts_[0]; }
+
   /// One for each thread; between steps others may use their memory.
   std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
 

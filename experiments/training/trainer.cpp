@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
 
@@ -119,6 +120,14 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
       place.seconds = before + seconds_since(begin);
       require_finite(values, place.step);
       report(std::move(values));
+    }
+    if (t.inspect != "none" && (due(t.inspect_every) || last)) {
+      Inspection inspection = inspect_model(config, task, run, Split::validation, t.evaluate_batches * t.batch,
+                                            looks_of(t), workers, step.tapes());
+      if (t.inspect == "norms" || t.inspect == "all")
+        add_gradient_norms(inspection, run.parameters, step.gradients());
+      place.seconds = before + seconds_since(begin);
+      report(as_metrics(inspection));
     }
     if (hooks.progress)
       hooks.progress({place.step, t.steps, result.loss,

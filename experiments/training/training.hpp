@@ -87,6 +87,28 @@ struct Sampling {
   std::function<void(std::string_view)> write;  ///< called with the text as it comes
 };
 
+/// What one head of an attention does: means over the queries that attend to anything.
+struct HeadInspection {
+  std::string attention;              ///< its layer: "blocks.0.attention"
+  std::int64_t head = 0;
+  double entropy = 0;                 ///< of its weights, in nats: 0 where all is on one key, ln n where n share alike
+  std::optional<double> distance;     ///< positions between query and key, by weight; none where there is one query
+  std::optional<double> importance;   ///< how much the loss rises without it, in nats a target; where it was asked for
+};
+
+/// The size of what a module gives, and of its parameters' gradient.
+struct ModuleInspection {
+  std::string module;                 ///< "blocks.0.ffn.expand"; "blocks.0" for what the whole block gives
+  std::optional<double> activation;   ///< root mean square of its output; none where it was not seen
+  std::optional<double> gradient;     ///< Euclidean norm; none where it has no parameters of its own
+};
+
+struct Inspection {
+  std::int64_t step = 0, rows = 0;    ///< optimiser steps done; rows that were looked at
+  std::vector<HeadInspection> heads;
+  std::vector<ModuleInspection> modules;
+};
+
 struct Engine {
   /// Refuses combinations that only the model can judge (heads that do not divide the width, ...): heed::Refused.
   void (*check)(const Config&, const Task&);
@@ -96,6 +118,8 @@ struct Engine {
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
   Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
+  /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see.
+  Inspection (*inspect)(const Config&, const Task&, const Checkpoint&, Split, std::int64_t rows);
   void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
 };
 

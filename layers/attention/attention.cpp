@@ -31,6 +31,12 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
   return y;
 }
 
+// The layer that an attention belongs to, which may give its score's parameters a scope of their own.
+std::string layer_of(const Scope& scope) {
+  const std::string name = scope.name();
+  return name.ends_with(".score") ? std::string(owner_of(name)) : name;
+}
+
 } // namespace
 
 ScoreForm Score::form(Pass&, const Tensor&, const Tensor&) const { return {}; }
@@ -64,7 +70,8 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
 }
 
 Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape)
-    : shape_(shape), normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
+    : name_(layer_of(scope)), shape_(shape),
+      normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
       dropout_(choice.attention.dropout) {
   const ScoreInfo& info = score_info(choice.attention.score);
   if (info.equal_widths && shape.query_width != shape.key_width)
@@ -106,6 +113,7 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
     if (inputs.position)
       if (const Tensor more = inputs.position->values(pass, used, inputs.mask); more.tape) y = add(y, more);
   }
+  pass.show_heads(name_, y);
   return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
 
@@ -114,7 +122,7 @@ Tensor Attention::weights_of(Pass& pass, const Tensor& scores, const Mask& mask,
   Tensor weights = (*normalizer_)(pass, scores, mask);
   if (factors) weights = mul(weights, *factors);
   if (weights_out) *weights_out = weights;
-  if (pass.keeps_weights()) pass.attention_weights.push_back(weights);
+  pass.keep(name_, weights);
   return pass.dropout(weights, dropout_);
 }
 
@@ -157,6 +165,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
   const Tensor y = pass.keeps_weights() || factors || !normalizer_->streams()
                        ? matmul(weights_of(pass, compose(form), mask, factors, nullptr), v)
                        : stream(pass, form, v, mask);
+  pass.show_heads(name_, y);
   return reshape(y, {rows, count, y.shape[3]});
 }
 

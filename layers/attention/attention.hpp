@@ -62,6 +62,7 @@ private:
                     Tensor* weights_out) const;
   Tensor stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const;
 
+  std::string name_;
   ScoreShape shape_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;

@@ -15,7 +15,7 @@ const RecurrentCellInfo& recurrent_cell_info(const std::string& name) {
 }
 
 Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape)
-    : info_(&recurrent_cell_info(cell)), shape_(shape) {
+    : name_(scope.name()), info_(&recurrent_cell_info(cell)), shape_(shape) {
   if (shape.layers < 1 || shape.width < 1 || shape.input_width < 1)
     throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} on "
                              "an input of width {}", shape.layers, shape.width, shape.input_width));
@@ -64,7 +64,9 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
     }
     in = shape_.both_directions ? concat({out[0], out[1]}, 2) : out[0];
   }
-  return {transpose(in, 0, 1), {last, parts_.size()}};
+  const Tensor states = transpose(in, 0, 1);
+  pass.show(name_, states);
+  return {states, {last, parts_.size()}};
 }
 
 Recurrent::Step Recurrent::step(Pass& pass, const Tensor& x, RecurrentStates before, const RecurrentSteps& steps) const {
@@ -82,6 +84,7 @@ Recurrent::Step Recurrent::step(Pass& pass, const Tensor& x, RecurrentStates bef
     in = r.last;
     after[i] = {r.last, r.cell};
   }
+  pass.show(name_, in);
   return {in, {after, parts_.size()}};
 }
 

@@ -66,6 +66,7 @@ private:
   std::int64_t directions() const { return shape_.both_directions ? 2 : 1; }
   void check_states(const Op& op, RecurrentStates states) const;
 
+  std::string name_;
   const RecurrentCellInfo* info_;
   Shape shape_;
   std::vector<Part> parts_;  // as RecurrentStates are ordered

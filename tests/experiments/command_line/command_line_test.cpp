@@ -39,7 +39,7 @@ struct Scratch {
 };
 
 const std::vector<std::string> all_commands{"run",    "plan",     "check",    "show",   "status",
-                                            "report", "generate", "evaluate", "variants", "options"};
+                                            "report", "generate", "evaluate", "inspect", "variants", "options"};
 
 } // namespace
 
@@ -153,6 +153,8 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   CHECK(heed_says({"generate", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"evaluate", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"evaluate", "abc", "--split", "tset"}).status == 2);
+  CHECK(heed_says({"inspect", "abc", "--out", "/nowhere/runs"}).status == 2);
+  CHECK(heed_says({"inspect", "abc", "--rows", "-1"}).status == 2);
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {

@@ -1,0 +1,118 @@
+// heed inspect: what goes on inside a trained run's model.
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/trained_run.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/text_table.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+/// A head that attends on average less far than this, in positions, is called localised.
+constexpr double localised_below = 1.5;
+
+struct InspectArguments {
+  std::string run, out = "runs", split = "validation";
+  std::int64_t rows = 0;
+  bool json = false;
+};
+
+bool localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
+
+json::value number(std::optional<double> value) { return value ? json::value(*value) : json::value(); }
+
+json::value as_json(const std::string& id, const std::string& split, const Inspection& found) {
+  json::array heads, modules;
+  for (const HeadInspection& h : found.heads)
+    heads.push_back(json::object{{"attention", h.attention},
+                                 {"head", h.head},
+                                 {"entropy", h.entropy},
+                                 {"distance", number(h.distance)},
+                                 {"importance", number(h.importance)},
+                                 {"localised", localised(h)}});
+  for (const ModuleInspection& m : found.modules)
+    modules.push_back(json::object{
+        {"module", m.module}, {"activation", number(m.activation)}, {"gradient", number(m.gradient)}});
+  return json::object{{"run", id},           {"step", found.step},        {"split", split}, {"rows", found.rows},
+                      {"heads", std::move(heads)}, {"modules", std::move(modules)}};
+}
+
+void print_heads(const Inspection& found, Console& console) {
+  TextTable table{{"attention", "head", "entropy", "distance", "importance", ""},
+                  {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
+                  {}};
+  for (const HeadInspection& h : found.heads)
+    table.rows.push_back({h.attention, fmt::format("{}", h.head), fixed(h.entropy, 3), fixed(h.distance, 2),
+                          h.importance ? signed_fixed(*h.importance, 4) : "-", localised(h) ? "localised" : ""});
+  console.out << "\n"
+              << to_text(table)
+              << "\n  entropy: of a query's weights, in nats; 0: all on one key, ln n: alike on n keys\n"
+                 "  distance: positions between query and key, by weight; localised: below "
+              << fmt::format("{}\n", localised_below)
+              << "  importance: how much the loss rises where the head gives zeros, in nats a target\n";
+}
+
+void print_modules(const Inspection& found, Console& console) {
+  const auto three_digits = [](std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; };
+  TextTable table{{"module", "output", "gradient"}, {Align::left, Align::right, Align::right}, {}};
+  for (const ModuleInspection& m : found.modules)
+    table.rows.push_back({m.module, three_digits(m.activation), three_digits(m.gradient)});
+  console.out << "\n"
+              << to_text(table)
+              << "\n  output: root mean square of what the module gives\n"
+                 "  gradient: norm of the mean loss's gradient by the module's parameters\n";
+}
+
+int inspect(const InspectArguments& arguments, Console& console) {
+  const TrainedRun run = trained_run(arguments.out, arguments.run, console);
+  const Split split = arguments.split == "test"         ? Split::test
+                      : arguments.split == "validation" ? Split::validation
+                                                        : Split::train;
+  const Inspection found = engine(run.config).inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
+  if (arguments.json) {
+    console.out << indented(as_json(run.id, arguments.split, found));
+    return 0;
+  }
+  console.out << fmt::format("run {} at step {}, {} rows of the {} split\n", run.id, found.step,
+                             with_commas(found.rows), arguments.split);
+  if (!found.heads.empty()) print_heads(found, console);
+  print_modules(found, console);
+  return 0;
+}
+
+} // namespace
+
+void add_inspect(Commands& commands) {
+  add_command<InspectArguments>(
+      commands, "inspect", "inside a trained run: attention heads, outputs and gradients of modules",
+      "Examples:\n"
+      "  heed inspect 3f2a\n"
+      "  heed inspect 3f2a --rows 64\n"
+      "  heed inspect 3f2a --split test --json\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID. The loss is computed once for each head, so\n"
+      "that large models take a while: --rows bounds it. [train] inspect measures the same during training. Nothing is\n"
+      "kept." +
+          std::string(exit_statuses),
+      [](CLI::App& command, InspectArguments& arguments) {
+        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
+        command.add_option("--split", arguments.split, "train, validation or test [validation]")
+            ->check(CLI::IsMember({"train", "validation", "test"}).description(""))
+            ->type_name("SPLIT");
+        add_number<std::int64_t>(command, "--rows", arguments.rows, "how many rows of it, the first ones [0: all]", 0,
+                                 std::int64_t{1} << 40);
+        command.add_flag("--json", arguments.json, "for programs");
+        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+      },
+      inspect);
+}
+
+} // namespace heed

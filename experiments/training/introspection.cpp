@@ -1,0 +1,337 @@
+#include "experiments/training/introspection.hpp"
+
+#include "autograd/error.hpp"
+#include "autograd/kernels/squares.hpp"
+#include "experiments/training/evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Sums by name, in the order in which names first came.
+template <class T> struct ByName {
+  std::vector<std::pair<std::string, T>> entries;
+
+  T& operator[](std::string_view name) {
+    const auto found = std::ranges::find(entries, name, [](const auto& e) -> std::string_view { return e.first; });
+    if (found != entries.end()) return found->second;
+    return entries.emplace_back(std::string(name), T{}).second;
+  }
+  void add(const ByName& other) {
+    for (const auto& [name, sums] : other.entries) (*this)[name].add(sums);
+  }
+};
+
+struct HeadSums {
+  double entropy = 0, distance = 0;
+  std::int64_t queries = 0;
+};
+
+struct AttentionSums {
+  std::vector<HeadSums> heads;
+  std::int64_t position = 0;      // of the next call's first query within the pass
+  bool several_queries = false;
+
+  void add(const AttentionSums& other) {
+    heads.resize(std::max(heads.size(), other.heads.size()));
+    for (std::size_t h = 0; h < other.heads.size(); ++h) {
+      heads[h].entropy += other.heads[h].entropy;
+      heads[h].distance += other.heads[h].distance;
+      heads[h].queries += other.heads[h].queries;
+    }
+    several_queries = several_queries || other.several_queries;
+  }
+};
+
+struct OutputSums {
+  double squares = 0;
+  std::int64_t numbers = 0;
+
+  void add(const OutputSums& other) {
+    squares += other.squares;
+    numbers += other.numbers;
+  }
+};
+
+// One query's weights over n keys.
+void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position) {
+  double total = 0, entropy = 0, distance = 0;
+  for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(weights[j * stride]);
+  if (!(total > 0)) return;
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double p = static_cast<double>(weights[j * stride]) / total;
+    if (p > 0) entropy -= p * std::log(p);
+    distance += p * static_cast<double>(std::abs(position - j));
+  }
+  sums.entropy += entropy;
+  sums.distance += distance;
+  ++sums.queries;
+}
+
+// Sums up what it is shown, pass by pass.
+class Onlooker : public Observer {
+public:
+  explicit Onlooker(const Looks& looks) : looks_(looks) {}
+
+  void begin_pass() {
+    for (auto& [name, sums] : attentions.entries) sums.position = 0;
+  }
+
+  bool wants_weights() const override { return looks_.attention; }
+
+  void weights(std::string_view attention, const Tensor& w) override {
+    AttentionSums& sums = attentions[attention];
+    const std::int64_t heads = w.shape[1], queries = w.shape[2], keys = w.shape[3];
+    sums.heads.resize(static_cast<std::size_t>(heads));
+    for (std::int64_t b = 0; b < w.shape[0]; ++b)
+      for (std::int64_t h = 0; h < heads; ++h)
+        for (std::int64_t i = 0; i < queries; ++i)
+          add_query(sums.heads[static_cast<std::size_t>(h)],
+                    w.data + b * w.stride[0] + h * w.stride[1] + i * w.stride[2], w.stride[3], keys, sums.position + i);
+    sums.position += queries;
+    sums.several_queries = sums.several_queries || sums.position > 1;
+  }
+
+  void output(std::string_view module, const Tensor& output) override {
+    if (!looks_.activations) return;
+    const Tensor y = contiguous(output);
+    outputs[module].add({sum_of_squares(y.data, y.size()), y.size()});
+  }
+
+  ByName<AttentionSums> attentions;
+  ByName<OutputSums> outputs;
+
+private:
+  Looks looks_;
+};
+
+// Has one head give zeros.
+class Silencer : public Observer {
+public:
+  Silencer(std::string_view attention, std::int64_t head) : attention_(attention), head_(head) {}
+
+  void heads(std::string_view attention, const Tensor& y) override {
+    if (attention != attention_) return;
+    for (std::int64_t b = 0; b < y.shape[0]; ++b)
+      for (std::int64_t i = 0; i < y.shape[2]; ++i)
+        for (std::int64_t d = 0; d < y.shape[3]; ++d)
+          y.data[b * y.stride[0] + head_ * y.stride[1] + i * y.stride[2] + d * y.stride[3]] = 0;
+  }
+
+private:
+  std::string_view attention_;
+  std::int64_t head_;
+};
+
+// The rows of a split, and what it takes to have the model see them.
+class Rows {
+public:
+  Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
+       std::span<const std::unique_ptr<Tape>> tapes)
+      : task_(task), run_(run), split_(split), rows_(rows), workers_(workers), tapes_(tapes),
+        batches_(static_cast<std::size_t>(workers.threads())) {
+    while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
+    if (tapes.empty()) tapes_ = own_;
+  }
+
+  std::int64_t rows() const { return rows_; }
+  int pieces() const { return static_cast<int>((rows_ + evaluation_piece - 1) / evaluation_piece); }
+  std::int64_t first(int piece) const { return piece * evaluation_piece; }
+  std::int64_t end(int piece) const { return std::min(first(piece) + evaluation_piece, rows_); }
+  Workers& workers() const { return workers_; }
+  RunModel& run() const { return run_; }
+
+  /// The loss of rows begin .. end - 1, summed over their targets and divided by `divisor`. With gradients, these are
+  /// written, too. `all_trimmed`: no padding beyond the longest row, whatever the task says of training.
+  double loss(int worker, std::int64_t begin, std::int64_t end, bool all_trimmed, Observer* observer,
+              Real* gradients = nullptr, double divisor = 1) {
+    Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
+    tape.rewind();
+    tape.record(gradients != nullptr);
+    Batch& batch = batches_[static_cast<std::size_t>(worker)];
+    fill(batch, begin, end, all_trimmed);
+    Pass pass(tape, run_.parameters, gradients, {.observer = observer});
+    const Tensor loss = cross_entropy(run_.model->logits(pass, batch), batch.targets.data(),
+                                      {.ignore = ignored, .divisor = static_cast<Real>(divisor)});
+    const double value = static_cast<double>(loss.item());
+    if (gradients) {
+      tape.backward(loss);
+      pass.finish_gradients();
+    }
+    tape.record(true);
+    tape.rewind();
+    return value;
+  }
+
+  std::int64_t targets() const {
+    std::int64_t count = 0;
+    Batch batch;
+    for (int piece = 0; piece < pieces(); ++piece) {
+      fill(batch, first(piece), end(piece), false);
+      count += counted_targets(batch);
+    }
+    return std::max<std::int64_t>(count, 1);
+  }
+
+private:
+  void fill(Batch& batch, std::int64_t begin, std::int64_t end, bool all_trimmed) const {
+    batch.reset(end - begin, run_.shape, run_.form);
+    for (std::int64_t r = begin; r < end; ++r) task_.evaluation_row(run_.form, split_, r, batch, r - begin);
+    if (run_.shape.varied || all_trimmed) batch.trim();
+  }
+
+  const Task& task_;
+  RunModel& run_;
+  Split split_;
+  std::int64_t rows_;
+  Workers& workers_;
+  std::span<const std::unique_ptr<Tape>> tapes_;
+  std::vector<std::unique_ptr<Tape>> own_;
+  std::vector<Batch> batches_;
+};
+
+// A row at a time, so that there is no padding among what the model is seen to do.
+Onlooker look_on(Rows& rows, const Looks& looks) {
+  std::vector<Onlooker> onlookers(static_cast<std::size_t>(rows.pieces()), Onlooker(looks));
+  rows.workers().run(rows.pieces(), [&](int piece, int worker) {
+    Onlooker& onlooker = onlookers[static_cast<std::size_t>(piece)];
+    for (std::int64_t r = rows.first(piece); r < rows.end(piece); ++r) {
+      onlooker.begin_pass();
+      rows.loss(worker, r, r + 1, true, &onlooker);
+    }
+  });
+  Onlooker all(looks);
+  for (const Onlooker& o : onlookers) {
+    all.attentions.add(o.attentions);
+    all.outputs.add(o.outputs);
+  }
+  return all;
+}
+
+void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
+  const int pieces = rows.pieces();
+  const std::size_t variants = heads.size() + 1;  // each head silenced, and none
+  std::vector<double> losses(variants * static_cast<std::size_t>(pieces));
+  rows.workers().run(static_cast<int>(losses.size()), [&](int job, int worker) {
+    const int piece = job % pieces;
+    const auto variant = static_cast<std::size_t>(job / pieces);
+    Silencer silencer(variant > 0 ? heads[variant - 1].attention : "", variant > 0 ? heads[variant - 1].head : 0);
+    losses[static_cast<std::size_t>(job)] =
+        rows.loss(worker, rows.first(piece), rows.end(piece), false, variant > 0 ? &silencer : nullptr);
+  });
+  const auto total = [&](std::size_t variant) {
+    double sum = 0;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(pieces); ++p)
+      sum += losses[variant * static_cast<std::size_t>(pieces) + p];
+    return sum;
+  };
+  const double whole = total(0), targets = static_cast<double>(rows.targets());
+  for (std::size_t h = 0; h < heads.size(); ++h) heads[h].importance = (total(h + 1) - whole) / targets;
+}
+
+// As in training, the rows are dealt out to the shards, whose gradients are added in a fixed tree.
+void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
+  const auto count = static_cast<std::size_t>(std::min<std::int64_t>(shards, rows.pieces()));
+  const auto extent = static_cast<std::size_t>(rows.run().parameters.extent());
+  const auto divisor = static_cast<double>(rows.targets());
+  std::vector<std::vector<Real>> sums(count, std::vector<Real>(extent)), pieces(count, std::vector<Real>(extent));
+  rows.workers().run(static_cast<int>(count), [&](int shard, int worker) {
+    std::vector<Real>& sum = sums[static_cast<std::size_t>(shard)];
+    std::vector<Real>& one = pieces[static_cast<std::size_t>(shard)];
+    for (int piece = shard; piece < rows.pieces(); piece += static_cast<int>(count)) {
+      rows.loss(worker, rows.first(piece), rows.end(piece), false, nullptr, one.data(), divisor);
+      for (std::size_t i = 0; i < extent; ++i) sum[i] += one[i];
+    }
+  });
+  std::vector<Real*> parts;
+  for (auto& sum : sums) parts.push_back(sum.data());
+  sum_parts(rows.workers(), parts, rows.run().parameters.extent());
+  add_gradient_norms(inspection, rows.run().parameters, parts[0]);
+}
+
+} // namespace
+
+Looks looks_of(const TrainOptions& options) {
+  const bool all = options.inspect == "all", importance = all || options.inspect == "heads";
+  return {.attention = importance || options.inspect == "attention",
+          .importance = importance,
+          .activations = all || options.inspect == "norms"};
+}
+
+Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+  const std::int64_t all = task.evaluation_rows(run.form, split);
+  rows = rows > 0 ? std::min(rows, all) : all;
+  if (rows == 0) throw Failed("[inspect] the split has no rows");
+  Rows seen(task, run, split, rows, workers, tapes);
+  Inspection inspection{.rows = rows};
+  Looks on = looks;
+  on.attention = on.attention || on.importance;  // by which the heads are found
+  if (on.attention || on.activations) {
+    const Onlooker found = look_on(seen, on);
+    for (const auto& [name, sums] : found.attentions.entries)
+      for (std::size_t h = 0; h < sums.heads.size(); ++h) {
+        const HeadSums& head = sums.heads[h];
+        const auto queries = static_cast<double>(std::max<std::int64_t>(head.queries, 1));
+        HeadInspection& out = inspection.heads.emplace_back();
+        out.attention = name;
+        out.head = static_cast<std::int64_t>(h);
+        out.entropy = head.entropy / queries;
+        if (sums.several_queries) out.distance = head.distance / queries;
+      }
+    for (const auto& [name, sums] : found.outputs.entries)
+      inspection.modules.push_back(
+          {name, std::sqrt(sums.squares / static_cast<double>(std::max<std::int64_t>(sums.numbers, 1))), {}});
+  }
+  if (looks.importance) add_importance(seen, inspection.heads);
+  if (looks.gradients) add_gradients(seen, config.train.shards, inspection);
+  return inspection;
+}
+
+void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient) {
+  ByName<double> squares;
+  for (const Parameters::Entry& e : parameters.entries())
+    squares[owner_of(e.name)] += sum_of_squares(gradient + e.offset, e.shape.size());
+  for (const auto& [name, sum] : squares.entries) {
+    auto found = std::ranges::find(inspection.modules, name, &ModuleInspection::module);
+    if (found == inspection.modules.end())
+      found = inspection.modules.insert(found, {.module = name, .activation = {}, .gradient = {}});
+    found->gradient = std::sqrt(sum);
+  }
+}
+
+std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspection) {
+  std::vector<std::pair<std::string, double>> out;
+  const auto each_head = [&](const char* what, auto value) {
+    for (const HeadInspection& h : inspection.heads)
+      if (const std::optional<double> v = value(h))
+        out.emplace_back(fmt::format("{}.{}.{}", what, h.attention, h.head), *v);
+  };
+  const auto each_module = [&](const char* what, auto value) {
+    for (const ModuleInspection& m : inspection.modules)
+      if (const std::optional<double> v = value(m)) out.emplace_back(fmt::format("{}.{}", what, m.module), *v);
+  };
+  each_head("attention_entropy", [](const HeadInspection& h) { return std::optional(h.entropy); });
+  each_head("attention_distance", [](const HeadInspection& h) { return h.distance; });
+  each_head("head_importance", [](const HeadInspection& h) { return h.importance; });
+  each_module("activation_norm", [](const ModuleInspection& m) { return m.activation; });
+  each_module("gradient_norm", [](const ModuleInspection& m) { return m.gradient; });
+  return out;
+}
+
+void check_inspection(const Config& config, const Task& task, RunModel& run) {
+  const std::string& inspect = config.train.inspect;
+  if ((inspect != "attention" && inspect != "heads") || task.evaluation_rows(run.form, Split::validation) == 0) return;
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Workers workers(1);
+  if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers).heads.empty())
+    throw Refused(fmt::format("[train] inspect = \"{}\" does nothing where the model has no attention; set it to "
+                              "\"norms\" or \"none\"",
+                              inspect));
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,325 @@
+// What inspection says of heads and modules, against plain loops, closed forms and models that are changed by hand.
+#define HEED_REAL f64  // so that what is compared differs by rounding alone
+#include "experiments/runs/run_store.hpp"
+#include "experiments/training/evaluation.hpp"
+#include "experiments/training/introspection.hpp"
+#include "tests/experiments/training/training_support.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace heed;
+using namespace heed::f64;
+using test::config;
+using test::train;
+using Catch::Contains;
+
+namespace {
+
+constexpr Looks everything{.attention = true, .importance = true, .activations = true, .gradients = true};
+
+// A model at its start, and the validation rows.
+struct Subject {
+  Config config;
+  std::unique_ptr<Task> task;
+  RunModel run;
+
+  explicit Subject(const Config& c) : config(c), task(make_task(c)), run(c, *task) {
+    run.parameters.initialise(static_cast<std::uint64_t>(c.general.seed));
+  }
+
+  Inspection inspect(const Looks& looks = everything, std::int64_t rows = 0, int threads = 1) {
+    Workers workers(threads);
+    return inspect_model(config, *task, run, Split::validation, rows, looks, workers);
+  }
+  Batch row(std::int64_t r) const {
+    Batch b;
+    b.reset(1, run.shape, run.form);
+    task->evaluation_row(run.form, Split::validation, r, b, 0);
+    return b;
+  }
+  std::int64_t rows() const { return task->evaluation_rows(run.form, Split::validation); }
+  double loss() {
+    Workers workers(1);
+    return evaluate_split(config, *task, run, Split::validation, 0, workers)[0].second;
+  }
+  double* values(const std::string& name) {
+    const Parameters::Entry* e = run.parameters.find(name);
+    if (!e) throw Failed("there is no parameter " + name);
+    return run.parameters.values() + e->offset;
+  }
+  void set_zero(const std::string& name) { std::fill_n(values(name), run.parameters.find(name)->shape.size(), 0.0); }
+  // Has the output projection of a block take nothing from a head of width 4.
+  void disconnect(const std::string& block, std::int64_t head) {
+    double* w = values(block + ".attention.output.weight");  // [8, 2 heads of 4]
+    for (std::int64_t out = 0; out < 8; ++out) std::fill_n(w + out * 8 + head * 4, 4, 0.0);
+  }
+};
+
+Config decoder(std::vector<std::string> assignments = {}) {
+  assignments.push_back("precision=float64");
+  return config(test::tiny_decoder, assignments);
+}
+Config encoder(std::vector<std::string> assignments = {}) {
+  assignments.push_back("precision=float64");
+  return config(test::tiny_encoder, assignments);
+}
+
+const ModuleInspection& module(const Inspection& found, const std::string& name) {
+  for (const ModuleInspection& m : found.modules)
+    if (m.module == name) return m;
+  throw Failed("there is no module " + name);
+}
+
+} // namespace
+
+TEST_CASE("entropy and distance are those of the kept weights, padding left out", "[inspection]") {
+  for (const Config& c : {decoder({"attention.normalizer=sigmoid"}), decoder({"attention.normalizer=sparsemax"}),
+                          decoder(), encoder(), encoder({"attention.score=additive", "attention.window=1"})}) {
+    Subject s(c);
+    std::vector<double> entropy(4), distance(4), queries(4);  // of two heads in each of two blocks
+    std::set<std::int64_t> lengths;
+    for (std::int64_t r = 0; r < s.rows(); ++r) {
+      const Batch b = s.row(r);  // with its padding
+      Tape tape;
+      Pass pass(tape, s.run.parameters, nullptr, {.keep_weights = true});
+      s.run.model->logits(pass, b);
+      REQUIRE(pass.attention_weights.size() == 2);
+      lengths.insert(b.lengths[0]);
+      for (std::size_t block = 0; block < 2; ++block)
+        for (std::int64_t h = 0; h < 2; ++h)
+          for (std::int64_t i = 0; i < b.lengths[0]; ++i) {
+            const Tensor& w = pass.attention_weights[block];
+            const auto at = [&](std::int64_t j) { return w.data[h * w.stride[1] + i * w.stride[2] + j * w.stride[3]]; };
+            double total = 0;
+            for (std::int64_t j = 0; j < b.length; ++j) total += at(j);
+            const std::size_t head = 2 * block + static_cast<std::size_t>(h);
+            for (std::int64_t j = 0; j < b.length; ++j) {
+              const double p = at(j) / total;
+              if (p > 0) entropy[head] -= p * std::log(p);
+              distance[head] += p * static_cast<double>(i > j ? i - j : j - i);
+            }
+            ++queries[head];
+          }
+    }
+    REQUIRE(lengths.size() > 1);
+    const Inspection found = s.inspect({.attention = true});
+    CHECK(found.rows == s.rows());
+    REQUIRE(found.heads.size() == 4);
+    for (std::size_t h = 0; h < 4; ++h) {
+      CHECK(found.heads[h].attention == (h < 2 ? "blocks.0.attention" : "blocks.1.attention"));
+      CHECK(found.heads[h].head == static_cast<std::int64_t>(h % 2));
+      CHECK(found.heads[h].entropy == Approx(entropy[h] / queries[h]).epsilon(1e-9));
+      CHECK(found.heads[h].distance.value() == Approx(distance[h] / queries[h]).epsilon(1e-9));
+      CHECK_FALSE(found.heads[h].importance);
+    }
+    CHECK(found.modules.empty());
+  }
+}
+
+TEST_CASE("uniform attention to n tokens has the entropy ln n and the distance (n^2 - 1) / 3n", "[inspection]") {
+  Subject s(encoder({"task.parity.min_length=8"}));
+  for (const std::string& block : {"blocks.0", "blocks.1"}) s.set_zero(block + ".attention.qkv.weight");
+  for (const HeadInspection& h : s.inspect().heads) {
+    CHECK(h.entropy == Approx(std::log(8)));
+    CHECK(h.distance.value() == Approx(63.0 / 24));
+  }
+}
+
+TEST_CASE("attention to a token itself alone has neither entropy nor distance", "[inspection]") {
+  Subject s(decoder({"attention.window=0"}));
+  for (const HeadInspection& h : s.inspect({.attention = true}).heads) {
+    CHECK(h.entropy == 0);
+    CHECK(h.distance.value() == 0);
+  }
+}
+
+TEST_CASE("a head that nobody listens to is worth nothing, to the last bit", "[inspection]") {
+  for (const Config& c : {decoder(), encoder()}) {
+    Subject s(c);
+    s.disconnect("blocks.1", 0);
+    const std::vector<HeadInspection> heads = s.inspect({.importance = true}).heads;
+    REQUIRE(heads.size() == 4);
+    for (std::size_t h = 0; h < 4; ++h) {
+      if (h == 2) CHECK(heads[h].importance.value() == 0);
+      else CHECK(heads[h].importance.value() != 0);
+    }
+  }
+}
+
+TEST_CASE("a head's importance is the rise of the loss where its output is not listened to", "[inspection]") {
+  // Where scores stream and where they don't, and with a term of relative positions in the sums.
+  for (const Config& c : {decoder(), decoder({"attention.normalizer=sparsemax"}), decoder({"position.kind=shaw"})}) {
+    const std::vector<HeadInspection> heads = Subject(c).inspect({.importance = true}).heads;
+    const double whole = Subject(c).loss();
+    for (const HeadInspection& h : heads) {
+      Subject without(c);
+      without.disconnect(h.attention.substr(0, 8), h.head);
+      CHECK(h.importance.value() == Approx(without.loss() - whole).epsilon(1e-6).margin(1e-12));
+    }
+  }
+}
+
+TEST_CASE("activations are the root mean square of what modules give, padding left out", "[inspection]") {
+  Subject s(encoder());
+  double squares = 0, numbers = 0;
+  for (std::int64_t r = 0; r < s.rows(); ++r) {
+    const Batch b = s.row(r);
+    for (std::int64_t i = 0; i < b.lengths[0]; ++i)
+      for (std::int64_t d = 0; d < 8; ++d, ++numbers)
+        squares += std::pow(s.values("embedding.weight")[b.tokens[static_cast<std::size_t>(i)] * 8 + d], 2);
+  }
+  const Inspection found = s.inspect({.activations = true});
+  CHECK(module(found, "embedding").activation.value() == Approx(std::sqrt(squares / numbers)));
+  // A norm's gain starts at 1 and its bias at 0; its epsilon is small beside the variance.
+  CHECK(module(found, "final_norm").activation.value() == Approx(1).epsilon(0.01));
+  std::set<std::string> names;
+  for (const ModuleInspection& m : found.modules) {
+    names.insert(m.module);
+    CHECK(m.activation.has_value());
+    CHECK_FALSE(m.gradient.has_value());
+  }
+  for (const std::string name : {"attention.qkv", "attention.output", "ffn.expand", "ffn.project", "attention_norm"})
+    CHECK(names.contains("blocks.0." + name));
+  CHECK(names.contains("blocks.0"));
+  CHECK(names.contains("output"));
+  CHECK(found.heads.empty());
+}
+
+TEST_CASE("a block that leaves its input alone gives what it was given", "[inspection]") {
+  Subject s(encoder({"position.kind=none"}));
+  for (const char* part : {"attention.output", "ffn.project"})
+    for (const char* what : {"weight", "bias"}) s.set_zero(fmt::format("blocks.0.{}.{}", part, what));
+  const Inspection found = s.inspect({.activations = true});
+  CHECK(module(found, "blocks.0").activation == module(found, "embedding").activation);
+  CHECK(module(found, "blocks.0.ffn.project").activation == 0.0);
+}
+
+TEST_CASE("gradient norms are those of the rows' mean loss in one piece", "[inspection]") {
+  Subject s(decoder());
+  Batch b;
+  b.reset(s.rows(), s.run.shape, s.run.form);
+  for (std::int64_t r = 0; r < s.rows(); ++r) s.task->evaluation_row(s.run.form, Split::validation, r, b, r);
+  std::vector<double> gradients(static_cast<std::size_t>(s.run.parameters.extent()));
+  Tape tape;
+  Pass pass(tape, s.run.parameters, gradients.data(), {});
+  tape.backward(cross_entropy(s.run.model->logits(pass, b), b.targets.data()));
+  pass.finish_gradients();
+  std::map<std::string, double> squares;
+  for (const auto& e : s.run.parameters.entries())
+    for (std::int64_t i = 0; i < e.shape.size(); ++i)
+      squares[e.name.substr(0, e.name.rfind('.'))] += std::pow(gradients[static_cast<std::size_t>(e.offset + i)], 2);
+  const Inspection found = s.inspect({.gradients = true});
+  REQUIRE(found.modules.size() == squares.size());
+  for (const auto& [name, square] : squares) {
+    INFO(name);
+    CHECK(module(found, name).gradient.value() == Approx(std::sqrt(square)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the squares of a training step's gradient norms add up to grad_norm's", "[inspection]") {
+  const test::History h = train(config(test::tiny_decoder, {"train.inspect=norms", "train.inspect_every=1"}));
+  const std::vector<double> whole = h.all("grad_norm");
+  std::vector<double> squares;
+  for (const Metrics& m : h.metrics) {
+    double sum = 0;
+    for (const auto& [name, value] : m.values)
+      if (name.starts_with("gradient_norm.")) sum += value * value;
+    if (sum > 0) squares.push_back(sum);
+  }
+  REQUIRE(squares.size() == 6);
+  REQUIRE(whole.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(squares[i] == Approx(whole[i] * whole[i]).epsilon(1e-6));
+}
+
+TEST_CASE("a run looks inside as often as asked, and at the end", "[inspection]") {
+  const auto steps = [](const std::vector<std::string>& assignments) {
+    std::vector<std::int64_t> out;
+    for (const Metrics& m : train(config(test::tiny_decoder, assignments)).metrics)
+      if (m.values[0].first.starts_with("attention_entropy.")) out.push_back(m.step);
+    return out;
+  };
+  CHECK(steps({}).empty());
+  CHECK(steps({"train.inspect=attention"}) == std::vector<std::int64_t>{6});
+  CHECK(steps({"train.inspect=attention", "train.inspect_every=4"}) == std::vector<std::int64_t>{4, 6});
+}
+
+TEST_CASE("what is measured is what was asked for", "[inspection]") {
+  const auto kinds = [](const std::string& inspect) {
+    std::set<std::string> out;
+    for (const Metrics& m : train(config(test::tiny_decoder, {"train.inspect=" + inspect})).metrics)
+      for (const auto& [name, value] : m.values)
+        if (const auto dot = name.find('.'); dot != std::string::npos) out.insert(name.substr(0, dot));
+    return out;
+  };
+  using Names = std::set<std::string>;
+  CHECK(kinds("none") == Names{});
+  CHECK(kinds("norms") == Names{"activation_norm", "gradient_norm"});
+  CHECK(kinds("attention") == Names{"attention_entropy", "attention_distance"});
+  CHECK(kinds("heads") == Names{"attention_entropy", "attention_distance", "head_importance"});
+  CHECK(kinds("all") ==
+        Names{"activation_norm", "gradient_norm", "attention_entropy", "attention_distance", "head_importance"});
+}
+
+TEST_CASE("looking inside changes no bit of a run, and is the same whatever the threads", "[inspection][bits]") {
+  const Config plain = config(test::tiny_decoder, {"attention.dropout=0.1"});
+  Config looked = config(test::tiny_decoder, {"attention.dropout=0.1", "train.inspect=all", "train.inspect_every=2"});
+  const test::History one = train(looked);
+  CHECK((test::text_of(one.last()) == test::text_of(train(plain).last())));
+  for (std::int64_t threads : {2, 3}) {
+    looked.train.threads = threads;
+    CHECK(test::text_of(train(looked).metrics) == test::text_of(one.metrics));
+  }
+  Subject s(decoder());
+  const auto text = [&](int threads) {
+    return test::text_of({{0, 0, 0, as_metrics(s.inspect(everything, 0, threads))}});
+  };
+  const std::string alone = text(1);
+  CHECK(text(2) == alone);
+  CHECK(text(5) == alone);
+}
+
+TEST_CASE("a finished run is inspected as its model was at the last step", "[inspection]") {
+  const Config c = config(test::tiny_decoder, {"train.inspect=heads"});
+  const test::History h = train(c);
+  const auto task = make_task(c);
+  const Inspection found = engine(c).inspect(c, *task, h.last(), Split::validation, 0);
+  CHECK(found.step == 6);
+  CHECK(found.rows == 40);
+  REQUIRE(found.heads.size() == 4);
+  for (const HeadInspection& head : found.heads) {
+    const std::string name = fmt::format("{}.{}", head.attention, head.head);
+    CHECK(head.entropy == h.final("attention_entropy." + name));
+    CHECK(head.distance == h.final("attention_distance." + name));
+    CHECK(head.importance == h.final("head_importance." + name));
+  }
+  CHECK(module(found, "embedding").gradient.value() > 0);
+  CHECK(engine(c).inspect(c, *task, h.last(), Split::validation, 5).rows == 5);
+}
+
+TEST_CASE("what is measured goes into metrics.jsonl and comes back", "[inspection]") {
+  Subject s(decoder());
+  const Metrics before{3, 0.5, 64, as_metrics(s.inspect())};
+  const std::string text = to_json(before);
+  CHECK_THAT(text, Contains("\"attention_entropy\": {\"blocks.0.attention.0\": "));
+  const auto after = metrics_from_json(text);
+  REQUIRE(after);
+  CHECK(test::text_of({*after}) == test::text_of({before}));
+}
+
+TEST_CASE("to look at the attention of a model that has none is refused", "[inspection]") {
+  struct Blind : Model {
+    Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.rows, b.length, 8}); }
+  };
+  for (const std::string inspect : {"attention", "heads", "norms", "all", "none"}) {
+    Subject s(decoder({"train.inspect=" + inspect}));
+    check_inspection(s.config, *s.task, s.run);
+    s.run.model = std::make_unique<Blind>();
+    const std::string why = test::refusal([&] { check_inspection(s.config, *s.task, s.run); });
+    if (inspect == "attention" || inspect == "heads")
+      CHECK_THAT(why, Contains("[train] inspect = \"" + inspect + "\"") && Contains("no attention"));
+    else CHECK(why.empty());
+  }
+}
