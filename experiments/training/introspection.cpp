@@ -112,7 +112,7 @@ private:
 // Has one head give zeros.
 class Silencer : public Observer {
 public:
-  Silencer(std::string_view attention, std::int64_t head) : attention_(attention), head_(head) {}
+  explicit Silencer(const HeadInspection& silent) : attention_(silent.attention), head_(silent.head) {}
 
   void heads(std::string_view attention, const Tensor& y) override {
     if (attention != attention_) return;
@@ -123,7 +123,7 @@ public:
   }
 
 private:
-  std::string_view attention_;
+  std::string attention_;
   std::int64_t head_;
 };
 
@@ -219,9 +219,10 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   rows.workers().run(static_cast<int>(losses.size()), [&](int job, int worker) {
     const int piece = job % pieces;
     const auto variant = static_cast<std::size_t>(job / pieces);
-    Silencer silencer(variant > 0 ? heads[variant - 1].attention : "", variant > 0 ? heads[variant - 1].head : 0);
+    std::optional<Silencer> silencer;
+    if (variant > 0) silencer.emplace(heads[variant - 1]);
     losses[static_cast<std::size_t>(job)] =
-        rows.loss(worker, rows.first(piece), rows.end(piece), false, variant > 0 ? &silencer : nullptr);
+        rows.loss(worker, rows.first(piece), rows.end(piece), false, silencer ? &*silencer : nullptr);
   });
   const auto total = [&](std::size_t variant) {
     double sum = 0;
