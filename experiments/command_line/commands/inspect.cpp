@@ -74,9 +74,7 @@ void print_modules(const Inspection& found, Console& console) {
 
 int inspect(const InspectArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, console);
-  const Split split = arguments.split == "test"         ? Split::test
-                      : arguments.split == "validation" ? Split::validation
-                                                        : Split::train;
+  const Split split = arguments.split == "validation" ? Split::validation : Split::train;
   const Inspection found = engine(run.config).inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
   if (arguments.json) {
     console.out << indented(as_json(run.id, arguments.split, found));
@@ -97,15 +95,15 @@ void add_inspect(Commands& commands) {
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"
-      "  heed inspect 3f2a --split test --json\n"
+      "  heed inspect 3f2a --split train --json\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. The loss is computed once for each head, so\n"
       "that large models take a while: --rows bounds it. [train] inspect measures the same during training. Nothing is\n"
       "kept." +
           std::string(exit_statuses),
       [](CLI::App& command, InspectArguments& arguments) {
         command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--split", arguments.split, "train, validation or test [validation]")
-            ->check(CLI::IsMember({"train", "validation", "test"}).description(""))
+        command.add_option("--split", arguments.split, "train or validation [validation]")
+            ->check(CLI::IsMember({"train", "validation"}).description(""))
             ->type_name("SPLIT");
         add_number<std::int64_t>(command, "--rows", arguments.rows, "how many rows of it, the first ones [0: all]", 0,
                                  std::int64_t{1} << 40);

@@ -155,6 +155,7 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   CHECK(heed_says({"evaluate", "abc", "--split", "tset"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--rows", "-1"}).status == 2);
+  CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2);  // `evaluate` alone looks at the test
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {
