@@ -32,4 +32,8 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
   return {run.id(), config, std::move(task), std::move(kept->checkpoint)};
 }
 
+std::string average_in_words(std::int64_t average) {
+  return average > 1 ? fmt::format(", the average of {} checkpoints", average) : "";
+}
+
 } // namespace heed

@@ -23,4 +23,7 @@ struct TrainedRun {
 /// has changed since.
 TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
 
+/// ", the average of 5 checkpoints", or nothing for one.
+std::string average_in_words(std::int64_t average);
+
 } // namespace heed

@@ -28,8 +28,7 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
                                                         : Split::train;
   const Metrics metrics = engine(run.config).evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
-                             arguments.average > 1 ? fmt::format(", the average of {} checkpoints", arguments.average)
-                                                   : "");
+                             average_in_words(arguments.average));
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:24} {:.4f}\n", name, value);
   return 0;
 }

@@ -22,7 +22,7 @@ constexpr double localised_below = 1.5;
 
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
-  std::int64_t rows = 0;
+  std::int64_t rows = 0, average = 1;
   bool json = false;
 };
 
@@ -30,7 +30,7 @@ bool localised(const HeadInspection& head) { return head.distance && *head.dista
 
 json::value number(std::optional<double> value) { return value ? json::value(*value) : json::value(); }
 
-json::value as_json(const std::string& id, const std::string& split, const Inspection& found) {
+json::value as_json(const std::string& id, const InspectArguments& arguments, const Inspection& found) {
   json::array heads, modules;
   for (const HeadInspection& h : found.heads)
     heads.push_back(json::object{{"attention", h.attention},
@@ -42,8 +42,13 @@ json::value as_json(const std::string& id, const std::string& split, const Inspe
   for (const ModuleInspection& m : found.modules)
     modules.push_back(json::object{
         {"module", m.module}, {"activation", number(m.activation)}, {"gradient", number(m.gradient)}});
-  return json::object{{"run", id},           {"step", found.step},        {"split", split}, {"rows", found.rows},
-                      {"heads", std::move(heads)}, {"modules", std::move(modules)}};
+  return json::object{{"run", id},
+                      {"step", found.step},
+                      {"average", arguments.average},
+                      {"split", arguments.split},
+                      {"rows", found.rows},
+                      {"heads", std::move(heads)},
+                      {"modules", std::move(modules)}};
 }
 
 void print_heads(const Inspection& found, Console& console) {
@@ -73,15 +78,15 @@ void print_modules(const Inspection& found, Console& console) {
 }
 
 int inspect(const InspectArguments& arguments, Console& console) {
-  const TrainedRun run = trained_run(arguments.out, arguments.run, console);
+  const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const Split split = arguments.split == "validation" ? Split::validation : Split::train;
   const Inspection found = engine(run.config).inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
   if (arguments.json) {
-    console.out << indented(as_json(run.id, arguments.split, found));
+    console.out << indented(as_json(run.id, arguments, found));
     return 0;
   }
-  console.out << fmt::format("run {} at step {}, {} rows of the {} split\n", run.id, found.step,
-                             with_commas(found.rows), arguments.split);
+  console.out << fmt::format("run {} at step {}, {} rows of the {} split{}\n", run.id, found.step,
+                             with_commas(found.rows), arguments.split, average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
   print_modules(found, console);
   return 0;
@@ -105,8 +110,9 @@ void add_inspect(Commands& commands) {
         command.add_option("--split", arguments.split, "train or validation [validation]")
             ->check(CLI::IsMember({"train", "validation"}).description(""))
             ->type_name("SPLIT");
-        add_number<std::int64_t>(command, "--rows", arguments.rows, "how many rows of it, the first ones [0: all]", 0,
-                                 std::int64_t{1} << 40);
+        add_number(command, "--rows", arguments.rows, "how many rows of it, the first ones [0: all]",
+                   std::int64_t{0}, std::int64_t{1} << 40);
+        add_average(command, arguments.average);
         command.add_flag("--json", arguments.json, "for programs");
         command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
       },
