@@ -26,4 +26,16 @@ std::string render_terminal(const ReportData& report, const Style& style);
 /// A whole page of Markdown.
 std::string render_markdown(const ReportData& report);
 
+/// One HTML file that draws itself in a browser, offline: question and answers, table, figures, attention maps,
+/// configurations, runs. It asks no server for anything.
+std::string render_html(const ReportData& report);
+
+/// A LaTeX document that compiles by itself: a booktabs table, the differences and the learning curves as pgfplots.
+std::string render_latex(const ReportData& report);
+
+/// A line for each arm, with all that is known of it; numbers are not rounded.
+std::string render_csv(const ReportData& report);
+/// A line for each run.
+std::string render_runs_csv(const ReportData& report);
+
 } // namespace heed

@@ -24,6 +24,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   run.id = planned.id;
   run.seed = planned.seed;
   const RunFolder folder{out / planned.id};
+  run.folder = folder.path;
   run.state = state_of(folder);
   if (run.state == RunState::missing) return run;
 
@@ -50,6 +51,13 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     const std::optional<double> last = last_value(*lines, metric);
     if (last && std::isfinite(*last)) run.value = last;
     else run.problem = fmt::format("it has no {}", metric);
+  }
+  const std::filesystem::path attention = folder.path / "attention.json";
+  if (std::filesystem::exists(attention)) {
+    const auto bytes = read_file(attention);
+    auto examples = bytes ? attention_from_json(*bytes) : Parsed<std::vector<AttentionExample>>::wrong(bytes.error);
+    if (examples) run.attention = std::move(*examples);
+    else run.problem += fmt::format("{}its attention.json: {}", run.problem.empty() ? "" : "; ", examples.error);
   }
   return run;
 }
@@ -85,12 +93,14 @@ MetricInfo metric_of(const Config& config, const std::string& name) {
 void compute_statistics(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     std::vector<double> values, seconds, here, reference;
+    std::vector<std::int64_t> seeds;
     for (const ReportRun& run : arm.runs) {
       if (run.state == RunState::finished) seconds.push_back(run.seconds);
       if (!run.value) continue;
       values.push_back(*run.value);
       for (const ReportRun& other : report.arms.front().runs)
         if (other.seed == run.seed && other.value) {
+          seeds.push_back(run.seed);
           here.push_back(*run.value);
           reference.push_back(*other.value);
         }
@@ -99,8 +109,19 @@ void compute_statistics(ReportData& report) {
     arm.mean = values.empty() ? std::nullopt : std::optional(statistics::mean(values));
     arm.standard_deviation = statistics::standard_deviation(values);
     arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
+    arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.difference.reset();
-    if (&arm != &report.arms.front() && !here.empty()) arm.difference = statistics::paired_difference(here, reference);
+    arm.comparison.reset();
+    if (&arm != &report.arms.front() && !here.empty()) {
+      arm.difference = statistics::paired_difference(here, reference);
+      arm.comparison.emplace();
+      arm.comparison->seeds = seeds;
+      arm.comparison->difference = *arm.difference;
+      const std::optional<statistics::Interval>& interval = arm.difference->interval;
+      if (here.size() < 6) arm.comparison->answer = statistics::Answer::underpowered;
+      else if (interval && (interval->low > 0 || interval->high < 0))
+        arm.comparison->answer = statistics::Answer::differs;
+    }
   }
 }
 
@@ -114,6 +135,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.folder = folder;
   report.seeds = plan.seeds;
 
+  const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
+  const Config reference_config = config_of(reference);
   std::map<std::string, std::size_t> machines;
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
@@ -122,8 +145,11 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     for (const std::size_t index : planned.runs)
       arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, machines));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
+    arm.config = first.config;
     try {
-      arm.facts = facts_of(config_of(first));
+      const Config config = config_of(first);
+      arm.differences = difference(reference_config, config);
+      arm.facts = facts_of(config);
     } catch (const Refused&) {
       // The data may have moved since; the results stand without these.
     }
@@ -131,8 +157,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   }
   for (const auto& [description, runs] : machines) report.machines.push_back({description, runs});
 
-  const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
-  report.metric = metric_of(config_of(reference), plan.metric);
+  report.metric = metric_of(reference_config, plan.metric);
   report.reference_config = reference.config;
   for (const PlannedRun& run : plan.runs)
     if (auto manifest = read_manifest(RunFolder{out / run.id}); manifest && !manifest->data.empty()) {

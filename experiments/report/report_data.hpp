@@ -2,7 +2,10 @@
 // and nothing else, so that a further format is a further renderer.
 #pragma once
 
+#include "experiments/config/difference.hpp"
+#include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
@@ -33,6 +36,8 @@ struct ReportRun {
   std::vector<CurvePoint> curve;       ///< the metric at every evaluation so far
   double seconds = 0;                  ///< of training
   std::string problem;                 ///< why it failed, or what is wrong with its folder; empty otherwise
+  std::filesystem::path folder;        ///< which may not be there yet
+  std::vector<AttentionExample> attention;  ///< attention.json, where the run has one
 };
 
 /// What is known of an arm without running it.
@@ -49,8 +54,12 @@ struct ReportArm {
   std::optional<ArmFacts> facts;                           ///< none where the data is not there any more
   std::size_t values = 0;                                  ///< n: runs that have the metric
   std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
+  std::optional<double> interquartile_mean;                ///< likewise
   std::optional<statistics::PairedDifference> difference;  ///< from the reference, over the seeds that both have
+  std::optional<statistics::Comparison> comparison;        ///< likewise, all that is known; none for the reference
   double seconds = 0;                                      ///< of training, the mean over finished runs
+  std::string config;                                      ///< resolved, as TOML, of its first seed
+  std::vector<Difference> differences;                     ///< a: the reference's option, b: this arm's
 };
 
 /// Where and with what runs were made: manifests that agree are one.
@@ -61,8 +70,10 @@ struct ReportMachine {
 
 struct ReportData {
   std::string name, hash;
+  std::string question;                ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
+  std::optional<double> margin;        ///< differences up to this count as none; in the metric's unit
   std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
   std::vector<ReportArm> arms;         ///< the reference first

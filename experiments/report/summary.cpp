@@ -1,3 +1,4 @@
+#include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -34,14 +35,7 @@ bool any_difference(const ReportData& report) {
 } // namespace
 
 TextTable summary_table(const ReportData& report, const Style& style) {
-  std::vector<double> spreads, differences;
-  for (const ReportArm& arm : report.arms) {
-    if (arm.standard_deviation) spreads.push_back(*arm.standard_deviation);
-    if (arm.difference && arm.difference->interval)
-      differences.push_back((arm.difference->interval->high - arm.difference->interval->low) / 2);
-  }
-  const int decimals = decimals_for(spreads);
-  const int difference_decimals = differences.empty() ? decimals : decimals_for(differences);
+  const auto [decimals, difference_decimals] = digits_of(report);
   const bool compared = report.arms.size() > 1;
 
   TextTable table{{"arm", "n", report.metric.name}, {Align::left, Align::right, Align::right}, {}};

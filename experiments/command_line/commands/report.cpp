@@ -1,35 +1,54 @@
 // heed report: the results of a sweep, at any time, also while it runs.
+#include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 
 #include <filesystem>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace heed {
 
 namespace {
 
 struct ReportArguments {
-  std::string out = "runs", sweep, format = "terminal";
+  std::string out = "runs", sweep, format = "html";
 };
 
-/// A format that is written to a file beside the plan; `terminal` is not one of them.
-struct FileFormat {
-  std::string name, file;
+/// A file that is written beside the plan.
+struct ReportFile {
+  std::string name;
   std::string (*render)(const ReportData&);
 };
-const std::vector<FileFormat>& file_formats() {
-  static const std::vector<FileFormat> formats{{"markdown", "report.md", render_markdown}};
-  return formats;
+
+/// A format and its files; `terminal` has none.
+struct Format {
+  std::string name;
+  std::vector<ReportFile> files;
+};
+
+std::string render_json(const ReportData& report) { return indented(report_document(report)); }
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all{{"html", {{"report.html", render_html}}},
+                                       {"markdown", {{"report.md", render_markdown}}},
+                                       {"latex", {{"report.tex", render_latex}}},
+                                       {"csv", {{"report.csv", render_csv}, {"runs.csv", render_runs_csv}}},
+                                       {"json", {{"report.json", render_json}}},
+                                       {"terminal", {}}};
+  return all;
 }
 
 std::vector<std::string> format_names() {
-  std::vector<std::string> names{"terminal"};
-  for (const FileFormat& format : file_formats()) names.push_back(format.name);
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.push_back(format.name);
   return names;
 }
 
@@ -44,11 +63,13 @@ int report(const ReportArguments& arguments, Console& console) {
     console.out << render_terminal(data, console.out_style);
     return 0;
   }
-  for (const FileFormat& format : file_formats())
-    if (format.name == arguments.format) {
-      write_file(folder / format.file, format.render(data));
-      fmt::print(console.out, "{}\n", (folder / format.file).string());
+  for (const Format& format : formats()) {
+    if (format.name != arguments.format) continue;
+    for (const ReportFile& file : format.files) {
+      write_file(folder / file.name, file.render(data));
+      fmt::print(console.out, "{}\n", (folder / file.name).string());
     }
+  }
   return 0;
 }
 
@@ -59,14 +80,20 @@ void add_report(Commands& commands) {
       commands, "report", "the results of a sweep, finished or not",
       "Examples:\n"
       "  heed report runs\n"
-      "  heed report runs --sweep quickstart --format markdown\n"
+      "  heed report runs --sweep quickstart --format latex\n"
       "Takes the latest sweep of the folder, or the one that --sweep names (a name, the beginning of a folder's name,\n"
-      "or a path). Files are written beside the sweep's plan, and their path is printed." +
+      "or a path). Files are written beside the sweep's plan, and their paths are printed:\n"
+      "  html      report.html, a page for the browser that needs no network\n"
+      "  markdown  report.md\n"
+      "  latex     report.tex, a table and figures that compile by themselves\n"
+      "  csv       report.csv, a line for each arm, and runs.csv, a line for each run\n"
+      "  json      report.json, all of it\n"
+      "  terminal  no file: the table, here" +
           std::string(exit_statuses),
       [](CLI::App& command, ReportArguments& arguments) {
         command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");
         command.add_option("--sweep", arguments.sweep, "which sweep [the latest]")->type_name("NAME");
-        command.add_option("--format", arguments.format, "terminal, or markdown (writes report.md) [terminal]")
+        command.add_option("--format", arguments.format, fmt::format("{} [html]", fmt::join(format_names(), ", ")))
             ->check(CLI::IsMember(format_names()).description(""))->type_name("FORMAT");
       },
       report);

@@ -82,8 +82,7 @@ void say_where(const Preparation& prepared, const Folders& folders, const RunArg
   fmt::print(console.out, "\n  plan      {}\n", folders.sweep.string());
   fmt::print(console.out, "  runs      {}\n",
              plan.runs.size() == 1 ? folders.runs.front().path.string() : (arguments.out + "/ID"));
-  fmt::print(console.out, "  next      {}\n",
-             command({"report", arguments.out, "--sweep", name, "--format", "markdown"}));
+  fmt::print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
   if (!prepared.arms.front().config.data.path.empty() &&
       form_of(prepared.arms.front().config) == Form::language_model) {
     std::vector<std::string> words{"generate", plan.runs.front().id, "--prompt", "..."};

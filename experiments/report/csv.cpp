@@ -1,0 +1,114 @@
+// Comma-separated values as RFC 4180 has them, for spreadsheets, pandas and R: numbers in full, empty where not known.
+#include "experiments/report/answers.hpp"
+#include "experiments/report/renderers.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace heed {
+
+namespace {
+
+/// A line's cells, each with its column's name: every line has the same columns.
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string sheet(const std::vector<Cells>& lines) {
+  std::string out;
+  auto write = [&](const Cells& cells, auto part) {
+    for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + quoted(cells[i].*part);
+    out += "\r\n";
+  };
+  if (lines.empty()) return out;
+  write(lines.front(), &Cells::value_type::first);
+  for (const Cells& line : lines) write(line, &Cells::value_type::second);
+  return out;
+}
+
+std::string number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "";
+}
+
+void add_interval(Cells& cells, const std::string& name, const std::optional<statistics::Interval>& interval) {
+  cells.emplace_back(name + "_low", interval ? number(interval->low) : "");
+  cells.emplace_back(name + "_high", interval ? number(interval->high) : "");
+}
+
+void add_estimate(Cells& cells, const std::string& name, const std::optional<statistics::Estimate>& estimate) {
+  cells.emplace_back(name, estimate ? number(estimate->value) : "");
+  add_interval(cells, name, estimate ? estimate->interval : std::nullopt);
+}
+
+std::string changes_of(const ReportArm& arm) {
+  std::string text;
+  for (const PlannedChange& change : arm.changes)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : "; ", change.key, change.value);
+  return text;
+}
+
+Cells line_of(const ReportData& report, const ReportArm& arm) {
+  // The reference has the columns, and nothing in them.
+  const statistics::Comparison c = arm.comparison.value_or(statistics::Comparison{});
+  const bool compared = arm.comparison.has_value();
+  Cells cells{{"arm", arm.label},
+              {"changes", changes_of(arm)},
+              {"metric", report.metric.name},
+              {"n", fmt::format("{}", arm.values)},
+              {"mean", number(arm.mean)},
+              {"standard_deviation", number(arm.standard_deviation)},
+              {"interquartile_mean", number(arm.interquartile_mean)},
+              {"pairs", compared ? fmt::format("{}", c.difference.pairs) : ""},
+              {"difference", compared ? number(c.difference.mean) : ""}};
+  add_interval(cells, "difference", c.difference.interval);
+  cells.emplace_back("difference_standard_deviation", number(c.difference.standard_deviation));
+  add_estimate(cells, "interquartile_difference", c.interquartile);
+  cells.emplace_back("effect_size", number(c.effect_size));
+  add_estimate(cells, "improvement", c.improvement);
+  cells.emplace_back("p", number(c.p));
+  cells.emplace_back("p_flip", number(c.p_flip));
+  cells.emplace_back("p_holm", number(c.p_holm));
+  cells.emplace_back("margin", number(c.margin));
+  cells.emplace_back("p_equivalence", number(c.p_equivalence));
+  cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
+  const bool known = arm.facts.has_value();
+  cells.emplace_back("parameters", known ? fmt::format("{}", arm.facts->cost.parameters) : "");
+  cells.emplace_back("flops_per_step", known ? number(arm.facts->cost.flops_per_step) : "");
+  cells.emplace_back("bytes", known ? number(arm.facts->cost.bytes(1)) : "");
+  cells.emplace_back("seconds", arm.seconds > 0 ? number(arm.seconds) : "");
+  return cells;
+}
+
+} // namespace
+
+std::string render_csv(const ReportData& report) {
+  std::vector<Cells> lines;
+  for (const ReportArm& arm : report.arms) lines.push_back(line_of(report, arm));
+  return sheet(lines);
+}
+
+std::string render_runs_csv(const ReportData& report) {
+  std::vector<Cells> lines;
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      lines.push_back({{"arm", arm.label},
+                       {"seed", fmt::format("{}", run.seed)},
+                       {"run", run.id},
+                       {"state", std::string(name_of(run.state))},
+                       {report.metric.name, number(run.value)},
+                       {"seconds", run.seconds > 0 ? number(run.seconds) : ""},
+                       {"folder", run.folder.string()},
+                       {"problem", run.problem}});
+  return sheet(lines);
+}
+
+} // namespace heed

@@ -1,0 +1,56 @@
+// One HTML file that needs nothing else: the document as JSON, and the program that draws it.
+#include "experiments/report/json.hpp"
+#include "experiments/report/page_files.hpp"
+#include "experiments/report/renderers.hpp"
+
+#include "autograd/error.hpp"
+
+#include <fmt/format.h>
+#include <map>
+
+namespace heed {
+
+namespace {
+
+std::string html_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+/// Puts texts where the template has {{their names}}. What is put in is not looked at again.
+std::string filled(std::string_view page, const std::map<std::string_view, std::string_view>& texts) {
+  std::string out;
+  for (std::size_t at = 0; at < page.size();) {
+    const std::size_t open = page.find("{{", at), close = page.find("}}", open);
+    if (open == std::string_view::npos || close == std::string_view::npos) return out += page.substr(at);
+    const std::string_view name = page.substr(open + 2, close - open - 2);
+    const auto found = texts.find(name);
+    if (found == texts.end()) throw Failed(fmt::format("the report's page has no text for {{{{{}}}}}", name));
+    out += page.substr(at, open - at);
+    out += found->second;
+    at = close + 2;
+  }
+  return out;
+}
+
+} // namespace
+
+std::string render_html(const ReportData& report) {
+  const std::string title = html_text(report.name), data = script_safe(report_document(report));
+  return filled(page_files::page, {{"title", title},
+                                   {"style", page_files::style},
+                                   {"d3", page_files::d3},
+                                   {"data", data},
+                                   {"script", page_files::script}});
+}
+
+} // namespace heed

@@ -1,0 +1,216 @@
+#include "experiments/report/json.hpp"
+
+#include "experiments/report/answers.hpp"
+#include "experiments/report/curves.hpp"
+#include "experiments/report/digits.hpp"
+#include "experiments/report/renderers.hpp"
+
+#include <boost/json.hpp>
+#include <cmath>
+#include <string_view>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+json::value number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? json::value(*value) : json::value(nullptr);
+}
+
+json::value interval(const std::optional<statistics::Interval>& of) {
+  if (!of) return nullptr;
+  return json::array{number(of->low), number(of->high)};
+}
+
+json::value estimate(const std::optional<statistics::Estimate>& of) {
+  if (!of) return nullptr;
+  return json::object{{"value", number(of->value)}, {"interval", interval(of->interval)}};
+}
+
+json::array texts(const std::vector<std::string>& of) { return json::array(of.begin(), of.end()); }
+
+json::array integers(const std::vector<std::int64_t>& of) { return json::array(of.begin(), of.end()); }
+
+std::string_view word_of(statistics::Answer answer) {
+  switch (answer) {
+    case statistics::Answer::differs: return "differs";
+    case statistics::Answer::same: return "same";
+    case statistics::Answer::undecided: return "undecided";
+    case statistics::Answer::underpowered: return "underpowered";
+  }
+  return "undecided";
+}
+
+json::value comparison_of(const ReportArm& arm) {
+  if (!arm.comparison) return nullptr;
+  const statistics::Comparison& c = *arm.comparison;
+  return json::object{
+      {"seeds", integers(c.seeds)},
+      {"pairs", c.difference.pairs},
+      {"difference", number(c.difference.mean)},
+      {"interval", interval(c.difference.interval)},
+      {"confidence", number(c.difference.confidence)},
+      {"standard_deviation", number(c.difference.standard_deviation)},
+      {"interquartile", estimate(c.interquartile)},
+      {"effect_size", number(c.effect_size)},
+      {"improvement", estimate(c.improvement)},
+      {"p", number(c.p)},
+      {"p_flip", number(c.p_flip)},
+      {"p_holm", number(c.p_holm)},
+      {"margin", number(c.margin)},
+      {"p_equivalence", number(c.p_equivalence)},
+      {"answer", word_of(c.answer)}};
+}
+
+json::value cost_of(const ReportArm& arm) {
+  if (!arm.facts) return nullptr;
+  const Cost& cost = arm.facts->cost;
+  return json::object{{"parameters", cost.parameters},
+                      {"flops_per_step", number(cost.flops_per_step)},
+                      {"bytes", number(cost.bytes(1))}};
+}
+
+json::value curve_of(const ReportArm& arm) {
+  json::array step, runs, mean, low, high, spread;
+  for (const BandPoint& point : curve_band(arm)) {
+    step.emplace_back(point.step);
+    runs.emplace_back(point.runs);
+    mean.push_back(number(point.mean));
+    low.push_back(number(point.low));
+    high.push_back(number(point.high));
+    spread.push_back(number(point.standard_deviation));
+  }
+  return json::object{{"step", std::move(step)}, {"runs", std::move(runs)}, {"mean", std::move(mean)},
+                      {"low", std::move(low)},   {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
+}
+
+json::value attention_of(const ReportRun& run) {
+  json::array examples;
+  for (const AttentionExample& example : run.attention) {
+    json::array heads;
+    for (const AttentionMap& map : example.heads) {
+      json::array weights;
+      for (std::size_t q = 0; q < map.queries.size(); ++q) {
+        json::array row;
+        for (std::size_t k = 0; k < map.keys.size(); ++k) row.push_back(number(map.weights[q * map.keys.size() + k]));
+        weights.push_back(std::move(row));
+      }
+      heads.push_back(json::object{{"module", map.module},
+                                   {"head", map.head},
+                                   {"entropy", number(map.entropy)},
+                                   {"distance", number(map.distance)},
+                                   {"queries", texts(map.queries)},
+                                   {"keys", texts(map.keys)},
+                                   {"weights", std::move(weights)}});
+    }
+    examples.push_back(json::object{{"input", example.input}, {"heads", std::move(heads)}});
+  }
+  return examples;
+}
+
+json::value run_of(const ReportRun& run) {
+  json::array step, value;
+  for (const CurvePoint& point : run.curve) {
+    step.emplace_back(point.step);
+    value.push_back(number(point.value));
+  }
+  return json::object{{"id", run.id},
+                      {"seed", run.seed},
+                      {"state", name_of(run.state)},
+                      {"value", number(run.value)},
+                      {"seconds", number(run.seconds)},
+                      {"problem", run.problem},
+                      {"folder", run.folder.string()},
+                      {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
+                      {"attention", attention_of(run)}};
+}
+
+json::value arm_of(const ReportData& report, const ReportArm& arm) {
+  json::array changes, differences, runs;
+  for (const PlannedChange& change : arm.changes)
+    changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
+  for (const Difference& difference : arm.differences)
+    differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
+  for (const ReportRun& run : arm.runs) runs.push_back(run_of(run));
+  const bool reference = &arm == &report.arms.front();
+  return json::object{{"label", arm.label},
+                      {"changes", std::move(changes)},
+                      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
+                      {"n", arm.values},
+                      {"mean", number(arm.mean)},
+                      {"standard_deviation", number(arm.standard_deviation)},
+                      {"interquartile_mean", number(arm.interquartile_mean)},
+                      {"comparison", comparison_of(arm)},
+                      {"cost", cost_of(arm)},
+                      {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
+                      {"curve", curve_of(arm)},
+                      {"config", arm.config},
+                      {"differences", std::move(differences)},
+                      {"runs", std::move(runs)}};
+}
+
+json::value progress_of(const ReportData& report) {
+  json::object progress{{"sentence", progress_sentence(report)}, {"total", report.total()}};
+  for (const RunState state :
+       {RunState::finished, RunState::running, RunState::interrupted, RunState::failed, RunState::missing})
+    progress[name_of(state)] = report.count(state);
+  return progress;
+}
+
+json::value chance_of(const ReportData& report) {
+  if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
+  const std::optional<ArmFacts>& facts = report.arms.front().facts;
+  if (!facts || facts->chance.how.empty()) return nullptr;
+  return json::object{{"accuracy", number(facts->chance.accuracy)}, {"how", facts->chance.how}};
+}
+
+} // namespace
+
+json::object report_document(const ReportData& report) {
+  json::array arms, machines;
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm));
+  for (const ReportMachine& machine : report.machines)
+    machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
+  const Digits digits = digits_of(report);
+  return json::object{
+      {"format", "heed report"},
+      {"version", 1},
+      {"name", report.name},
+      {"hash", report.hash},
+      {"question", report.question},
+      {"sweep", report.sweep},
+      {"folder", report.folder.string()},
+      {"out", report.out.string()},
+      {"seeds", integers(report.seeds)},
+      {"progress", progress_of(report)},
+      {"metric", json::object{{"name", report.metric.name},
+                              {"higher_is_better", report.metric.higher_is_better},
+                              {"unit", report.metric.unit},
+                              {"meaning", report.metric.meaning}}},
+      {"margin", number(report.margin)},
+      {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+      {"notes", texts(summary_notes(report))},
+      {"chance", chance_of(report)},
+      {"machines", std::move(machines)},
+      {"data", report.data},
+      {"reference_config", report.reference_config},
+      {"arms", std::move(arms)}};
+}
+
+std::string script_safe(const json::value& document) {
+  std::string out;
+  // Outside of strings, JSON has none of these characters.
+  for (const char c : json::serialize(document)) {
+    switch (c) {
+      case '<': out += "\\u003c"; break;
+      case '>': out += "\\u003e"; break;
+      case '&': out += "\\u0026"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+} // namespace heed

@@ -1,0 +1,22 @@
+// The whole report as one JSON document: what the page draws from, and what other programs read.
+#pragma once
+
+#include "experiments/report/report_data.hpp"
+
+#include <boost/json/object.hpp>
+#include <string>
+
+namespace heed {
+
+/// Members, in order: format, version; name, hash, question, sweep, folder, out, seeds; progress (count of runs by
+/// state, and in words); metric, margin, digits (decimals worth showing); notes (what the numbers mean); chance;
+/// machines, data, reference_config; arms, the reference first. An arm has label, changes, answer (in words; null for
+/// the reference), statistics, cost, curve (over its seeds), config, differences and runs. Numbers are not rounded;
+/// what is not known, and what is not finite, is null.
+boost::json::object report_document(const ReportData& report);
+
+/// A document as text that may stand in an HTML page's <script type="application/json">: no "<", ">" or "&" is left in
+/// it, so that no name in it can end the element or open a comment; parsing gives the same document.
+std::string script_safe(const boost::json::value& document);
+
+} // namespace heed

@@ -1,0 +1,95 @@
+// Differences from the reference with their intervals, an arm a row.
+
+function drawForest() {
+  if (!compared.length) return;
+  const ends = (arm) => [arm.comparison.difference, ...(arm.comparison.interval || [])];
+  const reach = (arm) => Math.max(...ends(arm).map(Math.abs));
+  const largest = Math.max(...compared.map(reach), report.margin || 0) || 1;
+  // Where one arm dwarfs the others, these can be looked at by themselves.
+  const middle = d3.median(compared, reach) || 0;
+  const near = 1.5 * Math.max(middle, report.margin || 0);
+  const zoomable = compared.length > 2 && near > 0 && near * 4 < largest;
+  let zoomed = false;
+
+  function draw(svg, width) {
+    const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
+    const left = wide ? Math.min(230, 0.27 * width) : 12, right = wide ? 190 : 12;
+    const height = top + row * compared.length + bottom;
+    svg.attr("height", height);
+    const limits = zoomed ? [-near, near]
+      : d3.extent([0, ...compared.flatMap(ends), ...(report.margin ? [-report.margin, report.margin] : [])]);
+    const pad = 0.04 * (limits[1] - limits[0] || 1);
+    const x = d3.scaleLinear().domain([limits[0] - pad, limits[1] + pad]).range([left, width - right]);
+    const inside = (value) => Math.max(x.range()[0], Math.min(x.range()[1], x(value)));
+    const floor = height - bottom;
+
+    const rows = svg.append("g").selectAll("g").data(compared).join("g").attr("class", "row")
+      .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
+      .attr("aria-label", (arm) => arm.answer);
+    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
+
+    const grid = svg.insert("g", "g");
+    if (report.margin)
+      grid.append("rect").attr("class", "margin").attr("x", inside(-report.margin)).attr("y", top)
+        .attr("width", inside(report.margin) - inside(-report.margin)).attr("height", floor - top);
+    const ticks = x.ticks(wide ? 7 : 4);
+    grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
+      .attr("y1", top).attr("y2", floor);
+    svg.append("line").attr("class", "zero").attr("x1", inside(0)).attr("x2", inside(0)).attr("y1", top)
+      .attr("y2", floor);
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
+      .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
+
+    // The row's line is below the label where there is no room at its side.
+    const line = wide ? row / 2 : row - 13;
+    rows.each(function drawRow(arm) {
+      const g = d3.select(this), { difference, interval } = arm.comparison, name = verdict(arm);
+      if (interval) {
+        g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0])).attr("x2", inside(interval[1]))
+          .attr("y1", line).attr("y2", line);
+        for (const end of interval) {
+          const out = x(end) < x.range()[0] - 0.5 || x(end) > x.range()[1] + 0.5;
+          if (!out) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(end)).attr("x2", x(end))
+            .attr("y1", line - 4).attr("y2", line + 4);
+        }
+      }
+      const out = x(difference) < x.range()[0] - 0.5 ? -1 : x(difference) > x.range()[1] + 0.5 ? 1 : 0;
+      if (out) g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${inside(difference)},${line})`)
+        .attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
+      else g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${x(difference)},${line})`)
+        .attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
+      const numbers = `${differenceText(difference)} ${intervalText(interval)}`;
+      g.append("text").attr("class", "soft label").attr("x", width).attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0)
+        .attr("text-anchor", "end").text(numbers);
+      const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
+      fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0), arm.label, used);
+    });
+    explain(rows, (arm) => arm.label, (arm) => {
+      const c = arm.comparison;
+      return [["difference", `${differenceText(c.difference)} ${intervalText(c.interval)}`],
+        ["pairs of runs", String(c.pairs)],
+        ...(c.p === null ? [] : [["p", pText(c.p)]]),
+        ...(c.interquartile === null ? [] : [["interquartile mean", differenceText(c.interquartile.value)]]),
+        ...(c.p_equivalence === null ? [] : [["p of being within the margin", pText(c.p_equivalence)]])];
+    });
+
+    const sides = report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];
+    const zero = inside(0), note = floor + 40;
+    if (zero - left > 60) svg.append("text").attr("class", "soft").attr("x", left).attr("y", note).text(sides[0]);
+    if (width - right - zero > 60)
+      svg.append("text").attr("class", "soft").attr("x", width - right).attr("y", note).attr("text-anchor", "end")
+        .text(sides[1]);
+    svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", note)
+      .attr("text-anchor", "middle").text(wide ? `difference in ${report.metric.name}${unit}` : report.metric.name);
+  }
+
+  const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
+  const shown = figure("forest", "Differences from the reference, with intervals",
+    `Each arm's difference from the reference in ${report.metric.name}, runs paired by seed, with Student's 95 % ` +
+    `interval.${margin} Triangles are better, squares worse, open circles undecided.`,
+    zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
+      zoomed = value;
+      shown.redraw();
+    })] : [], draw);
+  section("differences", "Differences from the reference", shown.node);
+}

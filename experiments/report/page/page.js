@@ -1,0 +1,219 @@
+"use strict";
+// What the parts of the page share: the data, numbers as people read them, marks, figures, the tooltip.
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+const arms = report.arms.map((arm, index) => ({ ...arm, index, reference: index === 0 }));
+const compared = arms.filter((arm) => arm.comparison);
+const sections = [];  // [id, title], for the navigation
+
+// ---- elements ---------------------------------------------------------------------------------------------------------
+
+/** element("p", {class: "note"}, "text", child, ...): texts are never read as HTML. */
+function element(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    else if (value !== null && value !== undefined) node.setAttribute(key, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+function section(id, title, ...children) {
+  sections.push([id, title]);
+  const node = element("section", { id, "aria-labelledby": `${id}-title` },
+    element("h2", { id: `${id}-title` }, title), ...children);
+  document.getElementById("main").append(node);
+  return node;
+}
+
+/** Buttons of which one is pressed. */
+function choice(label, options, chosen, choose) {
+  const buttons = element("span", { role: "group", "aria-label": label });
+  for (const [value, text] of options)
+    buttons.append(element("button", { type: "button", "aria-pressed": String(value === chosen), on: { click(event) {
+      for (const other of buttons.children) other.setAttribute("aria-pressed", String(other === event.target));
+      choose(value);
+    } } }, text));
+  return element("span", { class: "choice" }, element("span", { "aria-hidden": "true" }, label), buttons);
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------------------------
+
+const minus = (text) => text.replace(/-/g, "\u2212");
+const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(value.toFixed(digits)));
+const signed = (value, digits) => (value === null ? "–" : (value < 0 ? "" : "+") + minus(value.toFixed(digits)));
+const valueText = (value) => fixed(value, report.digits.value);
+const differenceText = (value) => signed(value, report.digits.difference);
+const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
+const withCommas = (count) => count.toLocaleString("en-US");
+const pText = (p) => (p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
+
+/** Three significant digits: "1.24 G". */
+function scaled(amount, of = "") {
+  const prefixes = ["", "k", "M", "G", "T", "P", "E"];
+  let prefix = 0;
+  while (Math.abs(amount) >= 999.5 && prefix + 1 < prefixes.length) {
+    amount /= 1000;
+    prefix += 1;
+  }
+  const digits = prefix === 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
+  return `${amount.toFixed(digits)} ${prefixes[prefix]}${of}`.trim();
+}
+
+function duration(seconds) {
+  if (seconds === null) return "–";
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds), two = (n) => String(n).padStart(2, "0");
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
+  if (whole < 86400) return `${Math.floor(whole / 3600)} h ${two(Math.floor(whole / 60) % 60)} min`;
+  return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
+}
+
+// ---- what an arm looks like -------------------------------------------------------------------------------------------
+
+// The reference has the ink's colour; after six others, the same colours come again with other dashes and symbols.
+const round = (arm) => (arm.reference ? 0 : Math.floor((arm.index - 1) / 6));
+const armColour = (arm) => `var(--arm-${arm.reference ? 0 : 1 + ((arm.index - 1) % 6)})`;
+const armDash = (arm) => ["", "7 3", "2 3", "8 3 2 3"][round(arm) % 4];
+const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar,
+  d3.symbolWye];
+const armSymbol = (arm) => symbols[(arm.index + round(arm)) % symbols.length];
+const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
+
+/** better | worse | same | open: what the statistics let one say of an arm. */
+function verdict(arm) {
+  const { answer, difference } = arm.comparison;
+  if (answer === "same") return "same";
+  if (answer !== "differs" || difference === 0) return "open";
+  return (difference > 0) === report.metric.higher_is_better ? "better" : "worse";
+}
+const verdicts = {
+  better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
+  same: ["the same, within the margin", d3.symbolDiamond], open: ["undecided", d3.symbolCircle],
+};
+
+/** A mark by itself, for lists and tables. */
+function markIcon(name) {
+  const svg = d3.create("svg").attr("width", 14).attr("height", 14).attr("viewBox", "-7 -7 14 14")
+    .attr("role", "img").attr("aria-label", verdicts[name][0]);
+  svg.append("path").attr("class", `mark ${name}`).attr("d", symbolPath(verdicts[name][1], name === "open" ? 52 : 64))
+    .call(outlined, name);
+  return svg.node();
+}
+/** What is undecided is hollow. */
+function outlined(mark, name) {
+  if (name === "open") mark.style("fill", "var(--paper)").style("stroke", "var(--open)").style("stroke-width", 1.8);
+}
+
+function armIcon(arm) {
+  const svg = d3.create("svg").attr("width", 26).attr("height", 12).attr("viewBox", "-13 -6 26 12")
+    .attr("aria-hidden", "true");
+  svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", armColour(arm)).style("stroke-width", 2)
+    .attr("stroke-dasharray", armDash(arm));
+  svg.append("path").attr("d", symbolPath(armSymbol(arm), 38)).style("fill", armColour(arm));
+  return svg.node();
+}
+
+// ---- tooltip ----------------------------------------------------------------------------------------------------------
+
+const tooltip = document.getElementById("tooltip");
+
+/** Shows lines of text, or rows of cells, beside a point of the window. */
+function showTooltip(x, y, title, rows = []) {
+  tooltip.replaceChildren(element("b", {}, title));
+  const table = element("table");
+  for (const row of rows)
+    table.append(element("tr", {}, ...row.map((cell) => element("td", { class: "text" }, cell))));
+  if (rows.length) tooltip.append(table);
+  tooltip.hidden = false;
+  const box = tooltip.getBoundingClientRect(), room = 14;
+  const left = x + room + box.width > window.innerWidth ? x - room - box.width : x + room;
+  const top = y + room + box.height > window.innerHeight ? y - room - box.height : y + room;
+  tooltip.style.left = `${Math.max(4, left)}px`;
+  tooltip.style.top = `${Math.max(4, top)}px`;
+}
+function hideTooltip() { tooltip.hidden = true; }
+
+/** Has an element's tooltip shown where the pointer is, and at its side where the keyboard is. */
+function explain(selection, title, rows) {
+  selection.attr("tabindex", 0)
+    .on("pointermove", (d) => showTooltip(d3.event.clientX, d3.event.clientY, title(d), rows(d)))
+    .on("pointerleave", hideTooltip)
+    .on("focus", function focused(d) {
+      if (!this.matches(":focus-visible")) return;
+      const box = this.getBoundingClientRect();
+      showTooltip(box.right - 40, box.top, title(d), rows(d));
+    })
+    .on("blur", hideTooltip);
+}
+
+// ---- figures ----------------------------------------------------------------------------------------------------------
+
+const copiedStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity",
+  "font-family", "font-size", "font-weight", "font-variant-numeric", "text-anchor", "display", "image-rendering"];
+
+/** An SVG with its styles within, so that it looks the same outside of this page. */
+function standalone(svg) {
+  const copy = svg.cloneNode(true);
+  const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    to[i].setAttribute("style", copiedStyles.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    to[i].removeAttribute("tabindex");
+  });
+  const width = svg.getAttribute("width"), height = svg.getAttribute("height");
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  paper.setAttribute("width", width);
+  paper.setAttribute("height", height);
+  paper.setAttribute("fill", getComputedStyle(document.body).backgroundColor);
+  copy.prepend(paper);
+  for (const hit of copy.querySelectorAll(".hit, .cursor")) hit.remove();
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function saveSvg(svg, name) {
+  const link = element("a", { download: `${report.name}-${name}.svg`.replace(/[^\w.-]+/g, "-"),
+    href: URL.createObjectURL(new Blob([standalone(svg)], { type: "image/svg+xml" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/**
+ * A figure that is drawn anew when its width changes. `draw(svg, width)` gets an empty SVG and sets its height; `tools`
+ * are what stands above it, beside the button that saves it.
+ */
+function figure(name, label, caption, tools, draw) {
+  const chart = element("div", { class: "chart" });
+  const save = element("button", { type: "button", class: "save", title: "Save this figure as an SVG file",
+    on: { click: () => saveSvg(chart.querySelector("svg"), name) } }, "Save SVG");
+  const node = element("figure", { id: `figure-${name}` }, element("div", { class: "tools" }, ...tools, save), chart,
+    element("figcaption", {}, caption));
+  let drawn = 0;
+  const redraw = () => {
+    drawn = chart.clientWidth;
+    if (!drawn) return;
+    chart.replaceChildren();
+    const svg = d3.select(chart).append("svg").attr("width", drawn).attr("role", "group").attr("aria-label", label);
+    draw(svg, drawn);
+    svg.attr("viewBox", `0 0 ${drawn} ${svg.attr("height")}`);
+  };
+  // Not within the observer's own round, where a change of height would be an error.
+  new ResizeObserver(() => requestAnimationFrame(() => { if (Math.abs(chart.clientWidth - drawn) > 1) redraw(); }))
+    .observe(chart);
+  return { node, redraw };
+}
+
+/** `text` cut so that it takes at most `width` pixels; the whole is its title. */
+function fitText(selection, text, width) {
+  const node = selection.text(text).node();
+  let shown = text;
+  while (shown.length > 2 && node.getComputedTextLength() > width) {
+    shown = shown.slice(0, -1);
+    node.textContent = `${shown.trimEnd()}…`;
+  }
+  if (shown !== text) selection.append("title").text(text);
+}

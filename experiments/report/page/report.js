@@ -1,0 +1,28 @@
+// The page: its head, its sections in their order, and the way between them.
+
+function drawHead() {
+  const head = document.getElementById("head"), { metric, progress } = report;
+  head.append(element("p", { class: "eyebrow" }, report.question ? `Heed report · ${report.name}` : "Heed report"),
+    element("h1", {}, report.question || report.name),
+    element("p", { class: "lead" }, `${arms.length} arm${arms.length === 1 ? "" : "s"}, ${report.seeds.length} seed` +
+      `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${metric.name} is ${metric.meaning}` +
+      `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.higher_is_better ? "higher" : "lower"} is better.`));
+  if (progress.finished < progress.total)
+    head.append(element("p", { class: "warning" }, "Not all runs have finished: what follows is of those that have."));
+  head.append(element("nav", { "aria-label": "Sections" },
+    ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));
+}
+
+drawAnswers();
+drawTable();
+drawForest();
+drawCurves();
+drawScatter();
+drawAttention();
+drawProblems();
+drawConfigurations();
+drawRuns();
+drawProvenance();
+drawHead();
+document.getElementById("foot").append(`Made by Heed from ${report.folder}. `,
+  "Figures are drawn with D3 (d3js.org, ISC licence), which is within this file.");

@@ -1,0 +1,81 @@
+// Score against cost.
+
+function drawScatter() {
+  const costs = [
+    ["parameters", "parameters", (arm) => arm.cost && arm.cost.parameters, withCommas],
+    ["flops", "FLOPs", (arm) => arm.cost && arm.cost.flops_per_step, (value) => scaled(value)],
+    ["time", "time", (arm) => arm.seconds, duration],
+  ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
+  if (arms.length < 2 || !costs.length) return;
+  let cost = costs[0];
+  const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run" };
+
+  function draw(svg, width) {
+    const [name, , of, text] = cost;
+    const points = arms.filter((arm) => arm.mean !== null && of(arm) !== null);
+    const wide = width > 620, height = wide ? Math.max(340, 60 + 16 * points.length) : 300;
+    const margin = { left: 56, right: wide ? 210 : 16, top: 14, bottom: 46 };
+    svg.attr("height", height);
+    const around = (values, share) => {
+      const [low, high] = d3.extent(values), pad = share * (high - low || Math.abs(high) || 1);
+      return [low - pad, high + pad];
+    };
+    const x = d3.scaleLinear().domain(around(points.map(of), 0.08)).range([margin.left, width - margin.right]);
+    const whisker = (arm) => [-1, 1].map((side) => arm.mean + side * (arm.standard_deviation || 0));
+    const y = d3.scaleLinear().domain(around(points.flatMap(whisker), 0.05)).range([height - margin.bottom, margin.top]);
+    const ticks = y.ticks(wide ? 6 : 5);
+    svg.append("g").selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", margin.left)
+      .attr("x2", width - margin.right).attr("y1", y).attr("y2", y);
+    svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
+      .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8));
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
+      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(text));
+    svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
+      .attr("text-anchor", "end").text(titles[name]);
+
+    if (wide) {
+      // Labels at the side, as near to their points' height as they have room.
+      const room = 16, placed = [...points].sort((a, b) => y(a.mean) - y(b.mean)).map((arm) => ({ arm, at: y(arm.mean) }));
+      placed.forEach((label, i) => { if (i) label.at = Math.max(label.at, placed[i - 1].at + room); });
+      let last = height - margin.bottom;
+      for (const label of [...placed].reverse()) {
+        label.at = Math.min(label.at, last);
+        last = label.at - room;
+      }
+      const side = width - margin.right + 14;
+      svg.append("g").selectAll("path").data(placed).join("path").attr("class", "leader")
+        .attr("d", ({ arm, at }) => `M${x(of(arm)) + 6},${y(arm.mean)}L${side - 8},${at}L${side - 2},${at}`);
+      svg.append("g").selectAll("text").data(placed).join("text").attr("x", side + 12).attr("dy", "0.35em")
+        .attr("y", ({ at }) => at).each(function label({ arm }) {
+          fitText(d3.select(this).classed("strong", arm.reference), arm.label, margin.right - 28);
+        });
+      svg.append("g").selectAll("path").data(placed).join("path").attr("d", ({ arm }) => symbolPath(armSymbol(arm), 36))
+        .attr("transform", ({ at }) => `translate(${side + 4},${at})`).style("fill", ({ arm }) => armColour(arm));
+    }
+    const marks = svg.append("g").selectAll("g").data(points).join("g").attr("class", "scatter-point").attr("role", "img")
+      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
+    marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
+      .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
+      .style("stroke", armColour).style("stroke-width", 1.4);
+    marks.append("path").attr("class", "point").attr("d", (arm) => symbolPath(armSymbol(arm), 84))
+      .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)})`).style("fill", armColour);
+    marks.append("circle").attr("class", "hit").attr("r", 13).attr("cx", (arm) => x(of(arm)))
+      .attr("cy", (arm) => y(arm.mean));
+    explain(marks, (arm) => arm.label, (arm) => [
+      [report.metric.name, `${valueText(arm.mean)}${arm.standard_deviation === null ? ""
+        : ` ± ${valueText(arm.standard_deviation)}`}`],
+      ...costs.map(([key, , get, show]) => [titles[key], get(arm) === null ? "–" : show(get(arm))])]);
+  }
+
+  const tools = costs.length < 2 ? [] : [choice("cost", costs.map(([key, label]) => [key, label]), cost[0], (value) => {
+    cost = costs.find(([key]) => key === value);
+    shown.redraw();
+  })];
+  const shown = figure("cost", "Score against cost",
+    `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
+    `${report.metric.higher_is_better ? "Higher" : "Lower"} and further to the left is better.`, tools, draw);
+  const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" },
+    ...arms.map((arm) => element("li", { class: "toggle" }, armIcon(arm), arm.label)));
+  shown.node.querySelector(".tools").after(legend);
+  section("cost", "Score against cost", shown.node);
+}

@@ -1,0 +1,81 @@
+// The answers in words, and the ablation table.
+
+function drawAnswers() {
+  const told = arms.filter((arm) => arm.answer !== null);
+  if (!told.length) return;
+  const list = element("ul", { class: "answers" });
+  for (const arm of told)
+    list.append(element("li", {}, arm.comparison ? markIcon(verdict(arm)) : element("span"),
+      element("span", {}, arm.answer.replace(/ = /g, "\u00a0=\u00a0"))));
+  const used = new Set(compared.map(verdict));
+  const key = element("ul", { class: "key", "aria-label": "Marks" });
+  for (const [name, [meaning]] of Object.entries(verdicts))
+    if (used.has(name)) key.append(element("li", {}, markIcon(name), meaning));
+  section("answers", "Answers", list, key);
+}
+
+/** A column: its heading, what it sorts by, and what its cell shows. */
+function tableColumns() {
+  const any = (has) => compared.some((arm) => has(arm.comparison));
+  const of = (get) => (arm) => (arm.comparison ? get(arm.comparison) : null);
+  const columns = [
+    { name: "arm", title: "arm", by: (arm) => arm.label },
+    { name: "n", title: "n", by: (arm) => arm.n, show: (arm) => String(arm.n) },
+    { name: "mean", title: report.metric.name, by: (arm) => arm.mean, show: (arm) => [valueText(arm.mean),
+      arm.standard_deviation === null ? null
+        : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation)}`)] },
+  ];
+  if (compared.length) columns.push({ name: "difference", title: "difference [95 %]", by: of((c) => c.difference),
+    show: (arm) => (arm.comparison ? [markIcon(verdict(arm)), differenceText(arm.comparison.difference),
+      element("span", { class: "with" }, ` ${intervalText(arm.comparison.interval)}`)] : "") });
+  if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
+    show: (arm) => (arm.comparison ? pText(arm.comparison.p) : "") });
+  if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
+    show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
+  if (any((c) => c.improvement !== null)) columns.push({ name: "improvement", title: "P(better)",
+    by: of((c) => c.improvement && c.improvement.value),
+    show: (arm) => (arm.comparison && arm.comparison.improvement ? fixed(arm.comparison.improvement.value, 2) : "") });
+  if (arms.some((arm) => arm.cost))
+    columns.push(
+      { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
+        show: (arm) => (arm.cost ? withCommas(arm.cost.parameters) : "–") },
+      { name: "flops", title: "FLOPs a step", by: (arm) => arm.cost && arm.cost.flops_per_step,
+        show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
+  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, show: (arm) => duration(arm.seconds) });
+  return columns;
+}
+
+function drawTable() {
+  const columns = tableColumns(), body = element("tbody");
+  let sorted = null, descending = false;
+  const headings = columns.map((column) => element("th", { scope: "col" }, element("button", { type: "button",
+    on: { click() {
+      descending = sorted === column ? !descending : false;
+      sorted = column;
+      fill();
+    } } }, column.title)));
+  const compare = (a, b) => {
+    const x = sorted.by(a), y = sorted.by(b);
+    if (x === null || y === null) return (x === null) - (y === null) || a.index - b.index;
+    const order = typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y;
+    return (descending ? -order : order) || a.index - b.index;
+  };
+  function fill() {
+    body.replaceChildren();
+    for (const arm of sorted ? [...arms].sort(compare) : arms) {
+      const row = element("tr", { class: arm.reference ? "reference" : null },
+        element("th", { scope: "row" }, arm.label));
+      for (const column of columns.slice(1)) row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
+      body.append(row);
+    }
+    headings.forEach((heading, i) => {
+      if (columns[i] === sorted) heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    });
+  }
+  fill();
+  const notes = element("ul", { class: "notes" }, ...report.notes.map((note) => element("li", {}, note)));
+  section("table", "Ablations", element("div", { class: "scroll", tabindex: 0, role: "region",
+    "aria-label": "Ablation table" }, element("table", { id: "ablations" },
+    element("thead", {}, element("tr", {}, ...headings)), body)), notes);
+}

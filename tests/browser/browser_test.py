@@ -1,0 +1,150 @@
+"""The report of a small real sweep, in headless Chromium: it draws all that there is, complains of nothing, and asks for
+nothing. Prints TAP; skipped where there is no Chromium. Usage: browser_test.py CHECKOUT HEED"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import chromium
+
+CHECKOUT, HEED = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
+sys.path.insert(0, str(CHECKOUT / "tests" / "guide"))
+
+from points import Points, run  # noqa: E402
+
+NAME = "</script><b>50 % & a \"name\""
+CONFIG = """name = '''</script><b>50 % & a "name"'''
+[task]
+kind = "reverse"
+validation = 32
+[task.reverse]
+length = 5
+symbols = 6
+[model]
+layers = 1
+width = 16
+heads = 2
+[train]
+steps = 20
+batch = 8
+evaluate_every = 5
+[report]
+metric = "val_accuracy"
+[sweep]
+seeds = [0, 1, 2]
+[[sweep.block]]
+grid = { "attention.score" = ["additive", "cosine"] }
+[[sweep.block]]
+kind = "leave_one_out"
+off.residual = { "block.residual" = "none" }
+"""
+ARMS, SEEDS = 4, 3
+
+
+def attention(tokens, sharp):
+    """An attention.json as `heed attend` leaves it: two heads, which look at the token before, `sharp`ly or not."""
+    heads = []
+    for head in range(2):
+        weights = [[sharp if key == max(0, query - head) else (1 - sharp) / (len(tokens) - 1)
+                    for key in range(len(tokens))] for query in range(len(tokens))]
+        heads.append({"module": "blocks.0.attention", "head": head, "entropy": 0.7, "distance": None,
+                      "queries": tokens, "keys": tokens, "weights": weights})
+    return json.dumps({"examples": [{"input": "".join(tokens), "heads": heads}]})
+
+
+def make_sweep(folder):
+    """Runs the sweep; gives two arms attention weights, and damages a run. Returns its report's data."""
+    (folder / "sweep.toml").write_text(CONFIG, encoding="utf-8")
+    out = str(folder / "runs")
+    run([HEED, "run", str(folder / "sweep.toml"), "--out", out])
+
+    def report():
+        return json.loads(pathlib.Path(run([HEED, "report", out, "--format", "json"]).strip()).read_text(encoding="utf-8"))
+
+    arms = report()["arms"]
+    for arm, sharp in ((0, 0.9), (1, 0.4)):
+        pathlib.Path(arms[arm]["runs"][0]["folder"], "attention.json").write_text(
+            attention(["<", "a", " ", "&"], sharp), encoding="utf-8")
+    pathlib.Path(arms[3]["runs"][2]["folder"], "metrics.jsonl").write_text("{not json\n", encoding="utf-8")
+    return report(), pathlib.Path(run([HEED, "report", out]).strip())
+
+
+def with_probe(page):
+    """A copy of the page that uses itself and writes down what it sees."""
+    copy = page.with_name("probed.html")
+    probe = (CHECKOUT / "tests" / "browser" / "probe.js").read_text(encoding="utf-8")
+    before, after = page.read_text(encoding="utf-8").rsplit("</body>", 1)
+    copy.write_text(f"{before}<script>{probe}</script></body>{after}", encoding="utf-8")
+    return copy
+
+
+def outside(requests):
+    return [url for url in requests if url.split(":")[0] in ("http", "https", "ws", "wss", "ftp")]
+
+
+def check_drawn(seen, data):
+    arms = data["arms"]
+    compared = [arm for arm in arms if arm["comparison"]]
+    assert seen["sections"] == ["answers", "table", "differences", "curves", "cost", "attention", "problems",
+                                "configurations", "runs", "provenance"], seen["sections"]
+    drawn = {"answers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
+             "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
+    for what, number in drawn.items():
+        assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
+
+
+def main():
+    points = Points()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        data, page = make_sweep(folder)
+        probed = with_probe(page)
+        with points.point("the report's data are those of the sweep"):
+            assert data["name"] == NAME and len(data["arms"]) == ARMS, data["name"]
+            assert data["progress"]["finished"] == ARMS * SEEDS, data["progress"]
+        plain = chromium.visit(page)
+        with points.point("the page opens without a word on the console"):
+            assert not plain.complaints, plain.complaints
+        with points.point("it asks for no file but itself, and for no server"):
+            assert not outside(plain.requests), plain.requests
+        for width, dark in ((1400, False), (375, True)):
+            where = f"{width} pixels wide, {'dark' if dark else 'light'}"
+            visit = chromium.visit(probed, width, dark)
+            with points.point(f"every section is drawn, with a mark for each datum ({where})"):
+                seen = visit.probed()
+                check_drawn(seen, data)
+            with points.point(f"nothing goes wrong while it is used ({where})"):
+                assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+                assert not seen["resources"] and not outside(visit.requests), (seen["resources"], visit.requests)
+            with points.point(f"it is as wide as the screen, and every button has a name ({where})"):
+                assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+        with points.point("a name is text, whatever is in it"):
+            assert seen["title"].startswith(NAME) and seen["bold"] == 0, seen["title"]
+        with points.point("a click on a heading sorts, another turns it round"):
+            parameters = sorted(arm["cost"]["parameters"] for arm in data["arms"])
+            assert seen["ascending"] == parameters, seen["ascending"]
+            assert seen["descending"] == parameters[::-1] and seen["sorted"] == "descending", seen["descending"]
+        with points.point("the legend switches an arm off and on"):
+            assert (seen["curvesWithout"], seen["curvesAgain"]) == (ARMS - 1, ARMS), seen["curvesWithout"]
+        with points.point("hovering shows values"):
+            assert "step" in seen["curveTip"] and "reference" in seen["curveTip"], seen["curveTip"]
+            assert "pairs of runs" in seen["forestTip"], seen["forestTip"]
+            assert "query" in seen["mapTip"] and "position" in seen["mapTip"], seen["mapTip"]
+        with points.point("a map can be enlarged, with all its tokens, and compared with the reference's"):
+            assert seen["enlarged"] == 1 and seen["tokens"] == ["<", "a", "␣", "&"] * 2, seen["tokens"]
+            assert seen["differenceMaps"] == 2, seen["differenceMaps"]
+        with points.point("a saved figure has its styles within"):
+            assert seen["saved"] == {"root": "svg", "marks": ARMS - 1, "variables": False, "styled": True}, seen["saved"]
+    points.plan()
+
+
+if chromium.program() is None:
+    print("1..0 # SKIP there is no Chromium: apt-get install chromium")
+else:
+    try:
+        main()
+    except subprocess.CalledProcessError as problem:
+        print(f"Bail out! {problem}\n{problem.stdout}\n{problem.stderr}")
+        sys.exit(1)

@@ -1,0 +1,57 @@
+"""Pages in headless Chromium: what is in them once their programs have run, what they complain of, what they ask for."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = ("--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--disable-extensions", "--no-first-run", "--no-default-browser-check", "--disable-dev-shm-usage")
+
+
+def program():
+    """The browser's path, or None."""
+    return next((path for path in map(shutil.which, PROGRAMS) if path), None)
+
+
+class Visit:
+    """What came of opening a page."""
+
+    def __init__(self, dom, log, requests):
+        self.dom = dom
+        self.complaints = re.findall(r":CONSOLE[:(].*", log)  # whatever the page wrote on its console, errors included
+        self.requests = requests
+
+    def probed(self):
+        """What the page's probe found: the JSON in its element #probe."""
+        found = re.search(r'<pre id="probe">(.*?)</pre>', self.dom, re.S)
+        assert found, "the page's probe did not come to its end:\n" + "\n".join(self.complaints)
+        text = found.group(1)
+        for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+            text = text.replace(entity, sign)
+        return json.loads(text)
+
+
+def visit(page, width=1400, dark=False):
+    """Opens a file, lets its programs run for some seconds of virtual time, and looks at what there is."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = pathlib.Path(folder, "net.json")
+        command = [program(), *QUIET, f"--user-data-dir={folder}/profile", f"--log-net-log={net}",
+                   f"--window-size={width},1000", "--virtual-time-budget=6000", "--enable-logging=stderr", "--v=0",
+                   "--dump-dom", pathlib.Path(page).as_uri()]
+        if dark:
+            command.insert(1, "--blink-settings=preferredColorScheme=0")
+        if os.geteuid() == 0:
+            command.insert(1, "--no-sandbox")
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+        return Visit(done.stdout, done.stderr, requests_in(net))
+
+
+def requests_in(net_log):
+    """Addresses of all requests in a log of Chromium's network."""
+    text = net_log.read_text(encoding="utf-8", errors="replace")
+    return sorted(set(re.findall(r'"url":\s*"([^"]*)"', text)))

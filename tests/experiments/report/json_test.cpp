@@ -1,0 +1,107 @@
+// The report as JSON, and the page that embeds it.
+#include "experiments/report/json.hpp"
+#include "experiments/report/renderers.hpp"
+#include "tests/experiments/report/awkward_report.hpp"
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+using namespace heed;
+namespace json = boost::json;
+
+namespace {
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+/// The JSON that stands in a page.
+std::string embedded(const std::string& page) {
+  const std::string open = "id=\"report-data\">";
+  const std::size_t begin = page.find(open) + open.size();
+  return page.substr(begin, page.find("</script>", begin) - begin);
+}
+
+} // namespace
+
+TEST_CASE("the document holds every arm and run, and numbers to their last digit", "[report]") {
+  const ReportData report = awkward_report();
+  const json::value document = json::parse(json::serialize(report_document(report)));
+  const json::array& arms = document.at("arms").as_array();
+  REQUIRE(arms.size() == 3);
+  for (std::size_t a = 0; a < arms.size(); ++a) {
+    const ReportArm& arm = report.arms[a];
+    CHECK(arms[a].at("label").as_string() == arm.label);
+    CHECK(arms[a].at("mean").to_number<double>() == *arm.mean);
+    CHECK(arms[a].at("config").as_string() == arm.config);
+    const json::array& runs = arms[a].at("runs").as_array();
+    REQUIRE(runs.size() == arm.runs.size());
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      CHECK(runs[r].at("id").as_string() == arm.runs[r].id);
+      CHECK(runs[r].at("problem").as_string() == arm.runs[r].problem);
+      if (arm.runs[r].value) CHECK(runs[r].at("value").to_number<double>() == *arm.runs[r].value);
+      else CHECK(runs[r].at("value").is_null());
+    }
+  }
+  const json::value& comparison = arms[1].at("comparison");
+  CHECK(comparison.at("difference").to_number<double>() == report.arms[1].comparison->difference.mean);
+  CHECK(comparison.at("interval").at(0).to_number<double>() == report.arms[1].comparison->difference.interval->low);
+  CHECK(comparison.at("p").is_null());
+  CHECK(arms[0].at("comparison").is_null());
+  CHECK(arms[0].at("answer").is_null());
+  CHECK(document.at("margin").to_number<double>() == 0.05);
+  CHECK(document.at("progress").at("failed").to_number<int>() == 1);
+}
+
+TEST_CASE("a curve is the mean over the runs that were evaluated there, between the lowest and the highest", "[report]") {
+  ReportData report = awkward_report();
+  report.arms[0].runs[0].curve.push_back({300, 0.5});
+  const json::value document = report_document(report);
+  const json::value& curve = document.at("arms").at(0).at("curve");
+  CHECK(curve.at("step") == json::array{100, 200, 300});
+  CHECK(json::value_to<std::vector<int>>(curve.at("runs")) == std::vector<int>{3, 3, 1});
+  CHECK(curve.at("mean").at(1).to_number<double>() == Approx(1.1));
+  CHECK(curve.at("low").at(1).to_number<double>() == 1.00);
+  CHECK(curve.at("high").at(1).to_number<double>() == 1.20);
+  CHECK(curve.at("standard_deviation").at(1).to_number<double>() == Approx(0.1));
+  CHECK(curve.at("standard_deviation").at(2).is_null());
+}
+
+TEST_CASE("what is not finite is null, since JSON has no word for it", "[report]") {
+  ReportData report = awkward_report();
+  report.arms[1].comparison->effect_size = INFINITY;
+  report.arms[1].comparison->p = NAN;
+  const json::value document = json::parse(json::serialize(report_document(report)));
+  CHECK(document.at("arms").at(1).at("comparison").at("effect_size").is_null());
+  CHECK(document.at("arms").at(1).at("comparison").at("p").is_null());
+}
+
+TEST_CASE("a document in a page is the same document, and can't end its element", "[report]") {
+  const json::value document = report_document(awkward_report());
+  const std::string text = script_safe(document);
+  CHECK(text.find_first_of("<>&") == std::string::npos);
+  CHECK(json::parse(text) == json::parse(json::serialize(document)));
+}
+
+TEST_CASE("the page embeds the document, its programs and its style, and asks nobody for more", "[report]") {
+  const std::string page = render_html(awkward_report());
+  CHECK(json::parse(embedded(page)) == json::parse(json::serialize(report_document(awkward_report()))));
+  CHECK(page.find("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;") != std::string::npos);
+  CHECK(occurrences(page, "</script>") == 3);
+  CHECK(occurrences(page, "<script") == 3);
+  CHECK(page.find("{{") == std::string::npos);
+  CHECK(page.find("src=") == std::string::npos);
+  CHECK(page.find("@import") == std::string::npos);
+  CHECK(page.find("url(") == std::string::npos);
+  CHECK(page.find("default-src 'none'") != std::string::npos);
+}
+
+TEST_CASE("what a name has in braces is no place of the page", "[report]") {
+  ReportData report = awkward_report();
+  report.name = "{{script}}";
+  CHECK(render_html(report).find("<title>{{script}} ") != std::string::npos);
+}
