@@ -1,7 +1,7 @@
 // Attention weights that were kept beside a run, in its folder's attention.json:
 //
 //   {"examples": [{"input": "text", "heads": [{"module": "blocks.0.attention", "head": 0, "entropy": 1.38,
-//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[a number for each key] for each query]}]}]}
+//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[one a key], ... one a query]}]}]}
 #pragma once
 
 #include "experiments/runs/files.hpp"

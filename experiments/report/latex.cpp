@@ -47,7 +47,8 @@ std::string difference_cell(const ReportArm& arm, int decimals) {
   const statistics::PairedDifference& d = arm.comparison->difference;
   std::string text = signed_fixed(d.mean, decimals);
   if (d.interval)
-    text += fmt::format("\\;[{}, {}]", signed_fixed(d.interval->low, decimals), signed_fixed(d.interval->high, decimals));
+    text += fmt::format("\\;[{}, {}]", signed_fixed(d.interval->low, decimals),
+                        signed_fixed(d.interval->high, decimals));
   return maths(text);
 }
 
@@ -97,12 +98,13 @@ std::string forest(const ReportData& report) {
     const char* style = !up && !down ? "color=heedgrey, mark=*" : better ? "color=heedblue, mark=triangle*"
                                                                          : "color=heedvermillion, mark=square*";
     const double half = d.interval ? (d.interval->high - d.interval->low) / 2 : 0;
-    plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, x explicit]"
-                         " coordinates {{({}, {}) +- ({}, 0)}};\n",
+    plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
+                         "x explicit] coordinates {{({}, {}) +- ({}, 0)}};\n",
                          style, d.mean, i + 1, half);
   }
   const std::string band =
-      report.margin ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle (axis cs:{}, {});\n",
+      report.margin ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
+                                  "(axis cs:{}, {});\n",
                                   -*report.margin, *report.margin, static_cast<double>(arms.size()) + 0.6)
                     : "";
   return fmt::format(
@@ -140,7 +142,8 @@ std::string curves(const ReportData& report) {
     const std::string dash = dashes[arm_index / colours.size() % dashes.size()];
     ++arm_index;
     if (band.size() < 2) continue;
-    plots += fmt::format("      \\addplot[draw=none, fill={}, opacity=0.12, forget plot] coordinates {{{}{}}} -- cycle;\n",
+    plots += fmt::format("      \\addplot[draw=none, fill={}, opacity=0.12, forget plot] coordinates {{{}{}}} "
+                         "-- cycle;\n",
                          colour, coordinates(band, &BandPoint::low, false), coordinates(band, &BandPoint::high, true));
     plots += fmt::format("      \\addplot[{}, {}, thick] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n", colour,
                          dash, coordinates(band, &BandPoint::mean, false), latex_text(arm.label));

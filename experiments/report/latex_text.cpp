@@ -47,7 +47,8 @@ std::string latex_text(std::string_view text) {
     const std::uint32_t point = next_code_point(text, at);
     const auto command = commands().find(point);
     if (command != commands().end()) out += command->second;
-    else if ((point >= 0x20 && point < 0x7F) || (point >= 0xC0 && point <= 0x17F)) out += text.substr(begin, at - begin);
+    else if ((point >= 0x20 && point < 0x7F) || (point >= 0xC0 && point <= 0x17F))
+      out += text.substr(begin, at - begin);
     else out += fmt::format("[U+{:04X}]", point);
   }
   return out;

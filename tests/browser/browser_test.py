@@ -1,5 +1,5 @@
-"""The report of a small real sweep, in headless Chromium: it draws all that there is, complains of nothing, and asks for
-nothing. Prints TAP; skipped where there is no Chromium. Usage: browser_test.py CHECKOUT HEED"""
+"""The report of a small real sweep, in headless Chromium: it draws all that there is, complains of nothing, and asks
+for nothing. Prints TAP; skipped where there is no Chromium. Usage: browser_test.py CHECKOUT HEED"""
 
 import json
 import pathlib
@@ -61,7 +61,8 @@ def make_sweep(folder):
     run([HEED, "run", str(folder / "sweep.toml"), "--out", out])
 
     def report():
-        return json.loads(pathlib.Path(run([HEED, "report", out, "--format", "json"]).strip()).read_text(encoding="utf-8"))
+        file = run([HEED, "report", out, "--format", "json"]).strip()
+        return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
 
     arms = report()["arms"]
     for arm, sharp in ((0, 0.9), (1, 0.4)):
@@ -136,7 +137,8 @@ def main():
             assert seen["enlarged"] == 1 and seen["tokens"] == ["<", "a", "␣", "&"] * 2, seen["tokens"]
             assert seen["differenceMaps"] == 2, seen["differenceMaps"]
         with points.point("a saved figure has its styles within"):
-            assert seen["saved"] == {"root": "svg", "marks": ARMS - 1, "variables": False, "styled": True}, seen["saved"]
+            expected = {"root": "svg", "marks": ARMS - 1, "variables": False, "styled": True}
+            assert seen["saved"] == expected, seen["saved"]
     points.plan()
 
 

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: what is in them once their programs have run, what they complain of, what they ask for."""
+"""Pages in headless Chromium: what is in them once their programs have run, what they complain of and ask for."""
 
 import json
 import os
@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = ("--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-extensions", "--no-first-run", "--no-default-browser-check", "--disable-dev-shm-usage")
+QUIET = ("--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--disable-extensions", "--no-first-run", "--no-default-browser-check",
+         "--disable-dev-shm-usage")
 
 
 def program():

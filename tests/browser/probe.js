@@ -43,7 +43,8 @@ addEventListener("load", async () => {
   found.curvesAgain = count("#figure-curves .line");
 
   // Hovering shows values.
-  const pointer = (node, x, y) => node.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y, bubbles: true }));
+  const pointer = (node, x, y) => node.dispatchEvent(
+    new PointerEvent("pointermove", { clientX: x, clientY: y, bubbles: true }));
   const tip = () => (document.getElementById("tooltip").hidden ? "" : document.getElementById("tooltip").textContent);
   const middle = (node) => {
     const box = node.getBoundingClientRect();

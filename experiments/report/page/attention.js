@@ -1,6 +1,7 @@
 // Attention weights: for an input, every layer and head of each arm; or how they differ from the reference's.
 
-const layerName = (module) => module.replace(/\.attention$/, "").replace(/^blocks\.(\d+)/, "block $1").replace(/\./g, " ");
+const layerName = (module) => module.replace(/\.attention$/, "").replace(/^blocks\.(\d+)/, "block $1")
+  .replace(/\./g, " ");
 
 /** A colour as [r, g, b], for the pixels of a map. */
 function rgbOf(name) {
@@ -36,7 +37,8 @@ const tokenText = (token) => token.replace(/ /g, "␣").replace(/\n/g, "⏎").re
  */
 function drawMap(svg, map, cell, font) {
   const rows = map.queries.length, columns = map.keys.length, labelled = cell >= font;
-  const longest = (tokens) => (labelled ? Math.min(12, d3.max(tokens, (t) => tokenText(t).length)) * font * 0.62 + 5 : 0);
+  const signs = (tokens) => Math.min(12, d3.max(tokens, (token) => tokenText(token).length));
+  const longest = (tokens) => (labelled ? signs(tokens) * font * 0.62 + 5 : 0);
   const left = longest(map.queries), top = longest(map.keys), width = columns * cell, height = rows * cell;
   svg.attr("width", left + width + 1).attr("height", top + height + 1)
     .attr("viewBox", `0 0 ${left + width + 1} ${top + height + 1}`);
@@ -53,7 +55,8 @@ function drawMap(svg, map, cell, font) {
   }
   return (event) => {
     const box = svg.node().getBoundingClientRect();
-    const key = Math.floor((event.clientX - box.left - left) / cell), query = Math.floor((event.clientY - box.top - top) / cell);
+    const key = Math.floor((event.clientX - box.left - left) / cell);
+    const query = Math.floor((event.clientY - box.top - top) / cell);
     return key >= 0 && key < columns && query >= 0 && query < rows ? [query, key] : null;
   };
 }
@@ -106,8 +109,10 @@ const attending = (arm) => arm.runs.filter((run) => run.attention.length);
 /** `map` less the reference's map of the same module and head, where its shape and tokens are the same. */
 function lessReference(map, heads) {
   const other = heads.find((head) => head.module === map.module && head.head === map.head);
-  if (!other || other.keys.join("\0") !== map.keys.join("\0") || other.queries.length !== map.queries.length) return null;
-  return { ...map, signed: true, weights: map.weights.map((row, q) => row.map((weight, k) => weight - other.weights[q][k])) };
+  const same = (a, b) => a.length === b.length && a.every((token, i) => token === b[i]);
+  if (!other || !same(other.keys, map.keys) || !same(other.queries, map.queries)) return null;
+  const weights = map.weights.map((row, q) => row.map((weight, k) => weight - other.weights[q][k]));
+  return { ...map, signed: true, weights };
 }
 
 function drawAttention() {
@@ -157,8 +162,8 @@ function drawAttention() {
     const size = Math.max(84, Math.min(128, (document.getElementById("main").clientWidth / 2 - 90) / heads - 22));
     panels.style.setProperty("--map", `${size}px`);
     panels.replaceChildren(...all.map(([arm, maps]) => panel(arm, maps.map((map) => ({ ...map, most })), size)));
-    if (!all.length) panels.append(element("p", { class: "note" },
-      differing ? "No other arm has the same heads and tokens as the reference." : "No arm has weights for this input."));
+    if (!all.length) panels.append(element("p", { class: "note" }, differing
+      ? "No other arm has the same heads and tokens as the reference." : "No arm has weights for this input."));
     const stops = d3.range(11).map((i) => {
       const share = differing ? (i - 5) / 5 : i / 10;
       const name = share < 0 ? "--less" : differing ? "--more" : "--heat";
@@ -188,7 +193,8 @@ function drawAttention() {
   section("attention", "Attention",
     element("p", { class: "note" }, inputs.length > 1 ? "What each head looks at in the chosen input."
       : `What each head looks at in “${inputs[0]}”.`, " Queries from top to bottom, keys from left to right; a click ",
-    "enlarges. H is the weights' entropy in nats, d the mean distance in positions from a query to what it attends to."),
+    "enlarges. H is the weights' entropy in nats, d the mean distance in positions from a query to what it attends ",
+    "to."),
     element("div", { class: "tools" }, ...tools), ramp, panels);
   fill();
   // The pixels' colours are those of the page's theme.

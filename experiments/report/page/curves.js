@@ -32,7 +32,8 @@ function drawCurves() {
     svg.append("g").selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", margin.left)
       .attr("x2", width - margin.right).attr("y1", y).attr("y2", y);
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
-      .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8).tickFormat(logarithmic ? d3.format("~g") : null));
+      .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8)
+        .tickFormat(logarithmic ? d3.format("~g") : null));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
       .call(d3.axisBottom(x).ticks(wide ? 8 : 4).tickSize(5).tickFormat(withCommas));
     svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
@@ -78,7 +79,8 @@ function drawCurves() {
         .filter(([arm, i]) => i >= 0 && arm.curve.mean[i] !== null)
         .sort(([a, i], [b, j]) => b.curve.mean[j] - a.curve.mean[i]);
       dots.selectAll("circle").data(there).join("circle").attr("r", 3.4).attr("class", "point")
-        .style("fill", ([arm]) => armColour(arm)).attr("cx", x(step)).attr("cy", ([arm, i]) => y(clamp(arm.curve.mean[i])));
+        .style("fill", ([arm]) => armColour(arm)).attr("cx", x(step))
+        .attr("cy", ([arm, i]) => y(clamp(arm.curve.mean[i])));
       showTooltip(clientX, clientY, `step ${withCommas(step)}`, there.map(([arm, i]) => [armIcon(arm), arm.label,
         valueText(arm.curve.mean[i]), arm.curve.standard_deviation[i] === null ? ""
           : `± ${valueText(arm.curve.standard_deviation[i])}`]));

@@ -57,7 +57,7 @@ function drawProvenance() {
   if (report.data) say("data", element("code", {}, report.data));
   say("seeds", report.seeds.join(", "));
   say("sweep", element("code", {}, report.folder));
-  section("provenance", "Where these numbers come from", report.machines.length > 1 ? element("p", { class: "warning" },
-    "These runs were not all made by the same program on the same kind of machine: bits may differ between them.") : null,
-  list);
+  section("provenance", "Where these numbers come from", report.machines.length < 2 ? null
+    : element("p", { class: "warning" }, "These runs were not all made by the same program on the same kind of machine: " +
+      "bits may differ between them."), list);
 }

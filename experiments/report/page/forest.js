@@ -45,8 +45,8 @@ function drawForest() {
     rows.each(function drawRow(arm) {
       const g = d3.select(this), { difference, interval } = arm.comparison, name = verdict(arm);
       if (interval) {
-        g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0])).attr("x2", inside(interval[1]))
-          .attr("y1", line).attr("y2", line);
+        g.append("line").attr("class", `whisker ${name}`).attr("x1", inside(interval[0]))
+          .attr("x2", inside(interval[1])).attr("y1", line).attr("y2", line);
         for (const end of interval) {
           const out = x(end) < x.range()[0] - 0.5 || x(end) > x.range()[1] + 0.5;
           if (!out) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(end)).attr("x2", x(end))
@@ -54,15 +54,15 @@ function drawForest() {
         }
       }
       const out = x(difference) < x.range()[0] - 0.5 ? -1 : x(difference) > x.range()[1] + 0.5 ? 1 : 0;
-      if (out) g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${inside(difference)},${line})`)
-        .attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
-      else g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${x(difference)},${line})`)
-        .attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
+      const mark = g.append("path").attr("class", `mark ${name}`)
+        .attr("transform", `translate(${inside(difference)},${line})`);
+      if (out) mark.attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
+      else mark.attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
       const numbers = `${differenceText(difference)} ${intervalText(interval)}`;
-      g.append("text").attr("class", "soft label").attr("x", width).attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0)
-        .attr("text-anchor", "end").text(numbers);
+      const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
+      place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
       const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
-      fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0), arm.label, used);
+      fitText(place(g.append("text")).attr("class", "label").attr("x", 0), arm.label, used);
     });
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison;

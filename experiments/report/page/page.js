@@ -6,7 +6,7 @@ const arms = report.arms.map((arm, index) => ({ ...arm, index, reference: index 
 const compared = arms.filter((arm) => arm.comparison);
 const sections = [];  // [id, title], for the navigation
 
-// ---- elements ---------------------------------------------------------------------------------------------------------
+// ---- elements -------------------------------------------------------------------------------------------------------
 
 /** element("p", {class: "note"}, "text", child, ...): texts are never read as HTML. */
 function element(name, attributes = {}, ...children) {
@@ -38,7 +38,7 @@ function choice(label, options, chosen, choose) {
   return element("span", { class: "choice" }, element("span", { "aria-hidden": "true" }, label), buttons);
 }
 
-// ---- numbers ----------------------------------------------------------------------------------------------------------
+// ---- numbers --------------------------------------------------------------------------------------------------------
 
 const minus = (text) => text.replace(/-/g, "\u2212");
 const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(value.toFixed(digits)));
@@ -72,7 +72,7 @@ function duration(seconds) {
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
 }
 
-// ---- what an arm looks like -------------------------------------------------------------------------------------------
+// ---- what an arm looks like -----------------------------------------------------------------------------------------
 
 // The reference has the ink's colour; after six others, the same colours come again with other dashes and symbols.
 const round = (arm) => (arm.reference ? 0 : Math.floor((arm.index - 1) / 6));
@@ -117,7 +117,7 @@ function armIcon(arm) {
   return svg.node();
 }
 
-// ---- tooltip ----------------------------------------------------------------------------------------------------------
+// ---- tooltip --------------------------------------------------------------------------------------------------------
 
 const tooltip = document.getElementById("tooltip");
 
@@ -150,9 +150,10 @@ function explain(selection, title, rows) {
     .on("blur", hideTooltip);
 }
 
-// ---- figures ----------------------------------------------------------------------------------------------------------
+// ---- figures --------------------------------------------------------------------------------------------------------
 
-const copiedStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity",
+const copiedStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin",
+  "paint-order", "opacity",
   "font-family", "font-size", "font-weight", "font-variant-numeric", "text-anchor", "display", "image-rendering"];
 
 /** An SVG with its styles within, so that it looks the same outside of this page. */

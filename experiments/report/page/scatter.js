@@ -22,7 +22,8 @@ function drawScatter() {
     };
     const x = d3.scaleLinear().domain(around(points.map(of), 0.08)).range([margin.left, width - margin.right]);
     const whisker = (arm) => [-1, 1].map((side) => arm.mean + side * (arm.standard_deviation || 0));
-    const y = d3.scaleLinear().domain(around(points.flatMap(whisker), 0.05)).range([height - margin.bottom, margin.top]);
+    const y = d3.scaleLinear().domain(around(points.flatMap(whisker), 0.05))
+      .range([height - margin.bottom, margin.top]);
     const ticks = y.ticks(wide ? 6 : 5);
     svg.append("g").selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", margin.left)
       .attr("x2", width - margin.right).attr("y1", y).attr("y2", y);
@@ -35,7 +36,7 @@ function drawScatter() {
 
     if (wide) {
       // Labels at the side, as near to their points' height as they have room.
-      const room = 16, placed = [...points].sort((a, b) => y(a.mean) - y(b.mean)).map((arm) => ({ arm, at: y(arm.mean) }));
+      const room = 16, placed = points.map((arm) => ({ arm, at: y(arm.mean) })).sort((a, b) => a.at - b.at);
       placed.forEach((label, i) => { if (i) label.at = Math.max(label.at, placed[i - 1].at + room); });
       let last = height - margin.bottom;
       for (const label of [...placed].reverse()) {
@@ -52,8 +53,8 @@ function drawScatter() {
       svg.append("g").selectAll("path").data(placed).join("path").attr("d", ({ arm }) => symbolPath(armSymbol(arm), 36))
         .attr("transform", ({ at }) => `translate(${side + 4},${at})`).style("fill", ({ arm }) => armColour(arm));
     }
-    const marks = svg.append("g").selectAll("g").data(points).join("g").attr("class", "scatter-point").attr("role", "img")
-      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
+    const marks = svg.append("g").selectAll("g").data(points).join("g").attr("class", "scatter-point")
+      .attr("role", "img").attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
     marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
       .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
       .style("stroke", armColour).style("stroke-width", 1.4);

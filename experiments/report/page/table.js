@@ -65,7 +65,8 @@ function drawTable() {
     for (const arm of sorted ? [...arms].sort(compare) : arms) {
       const row = element("tr", { class: arm.reference ? "reference" : null },
         element("th", { scope: "row" }, arm.label));
-      for (const column of columns.slice(1)) row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
+      for (const column of columns.slice(1))
+        row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
       body.append(row);
     }
     headings.forEach((heading, i) => {

@@ -34,7 +34,8 @@ TEST_CASE("attention weights are read by example, head, query and key", "[report
 }
 
 TEST_CASE("a damaged file says where it is damaged", "[report]") {
-  CHECK(error_of(good, R"("head": 1)", R"("head": "one")") == "example 1, entry 1 of its heads: \"head\" is not a number");
+  CHECK(error_of(good, R"("head": 1)", R"("head": "one")") ==
+        "example 1, entry 1 of its heads: \"head\" is not a number");
   CHECK(error_of(good, "[1, 0, 0]", "[1, 0]") ==
         "example 1, entry 1 of its heads: has a row of weights that is not one number for each of the 3 keys");
   CHECK(error_of(good, "[1, 0, 0], ", "") ==

@@ -57,7 +57,7 @@ TEST_CASE("the document holds every arm and run, and numbers to their last digit
   CHECK(document.at("progress").at("failed").to_number<int>() == 1);
 }
 
-TEST_CASE("a curve is the mean over the runs that were evaluated there, between the lowest and the highest", "[report]") {
+TEST_CASE("a curve is the mean over the runs evaluated there, between the lowest and the highest", "[report]") {
   ReportData report = awkward_report();
   report.arms[0].runs[0].curve.push_back({300, 0.5});
   const json::value document = report_document(report);
