@@ -81,6 +81,14 @@ def with_probe(page):
     return copy
 
 
+def asking_copy(page):
+    """A copy of the page that asks a server for an image, and may."""
+    copy = page.with_name("asking.html")
+    text = page.read_text(encoding="utf-8").replace("default-src 'none'", "default-src *").replace("img-src", "font-src")
+    copy.write_text(text.replace("</header>", '</header><img src="http://outside.invalid/x.png" alt="">'), encoding="utf-8")
+    return copy
+
+
 def outside(requests):
     return [url for url in requests if url.split(":")[0] in ("http", "https", "ws", "wss", "ftp")]
 
@@ -110,6 +118,8 @@ def main():
             assert not plain.complaints, plain.complaints
         with points.point("it asks for no file but itself, and for no server"):
             assert not outside(plain.requests), plain.requests
+        with points.point("a page that did would be seen"):
+            assert outside(chromium.visit(asking_copy(page)).requests) == ["http://outside.invalid/x.png"]
         for width, dark in ((1400, False), (375, True)):
             where = f"{width} pixels wide, {'dark' if dark else 'light'}"
             visit = chromium.visit(probed, width, dark)

@@ -42,7 +42,7 @@ def visit(page, width=1400, dark=False):
     with tempfile.TemporaryDirectory() as folder:
         net = pathlib.Path(folder, "net.json")
         command = [program(), *QUIET, f"--user-data-dir={folder}/profile", f"--log-net-log={net}",
-                   f"--window-size={width},1000", "--virtual-time-budget=6000", "--enable-logging=stderr", "--v=0",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000", "--virtual-time-budget=6000", "--enable-logging=stderr", "--v=0",
                    "--dump-dom", pathlib.Path(page).as_uri()]
         if dark:
             command.insert(1, "--blink-settings=preferredColorScheme=0")
@@ -53,6 +53,14 @@ def visit(page, width=1400, dark=False):
 
 
 def requests_in(net_log):
-    """Addresses of all requests in a log of Chromium's network."""
-    text = net_log.read_text(encoding="utf-8", errors="replace")
-    return sorted(set(re.findall(r'"url":\s*"([^"]*)"', text)))
+    """Addresses of what the page asked for, by a log of Chromium's network; what the browser itself asks for, such as
+    its updates, has no origin."""
+    addresses = set()
+    for line in net_log.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            parameters = json.loads(line.rstrip(",")).get("params", {})
+        except (ValueError, AttributeError):
+            continue  # the log's head and foot
+        if parameters.get("initiator", "not an origin") != "not an origin" and "url" in parameters:
+            addresses.add(parameters["url"])
+    return sorted(addresses)
