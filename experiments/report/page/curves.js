@@ -42,7 +42,7 @@ function drawCurves() {
       const at = y(report.chance.accuracy);
       svg.append("line").attr("class", "chance").attr("x1", margin.left).attr("x2", width - margin.right)
         .attr("y1", at).attr("y2", at);
-      svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", at - 5)
+      svg.append("text").attr("class", "soft label").attr("x", width - margin.right).attr("y", at - 5)
         .attr("text-anchor", "end").text("chance");
     }
 
@@ -66,6 +66,8 @@ function drawCurves() {
         .style("stroke-width", arm.reference ? 2.6 : null)
         .attr("d", line(at.map((i) => [step[i], arm.curve.mean[i]])));
     });
+
+    svg.select(".label").raise();  // "chance", which the lines would cover
 
     // The cursor: by pointer, or by the arrow keys.
     const steps = [...new Set(visible.flatMap((arm) => arm.curve.step))].sort((a, b) => a - b);
