@@ -269,7 +269,8 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed("[inspect] the split has no rows");
   Rows seen(task, run, split, rows, workers, tapes);
-  Inspection inspection{.rows = rows};
+  Inspection inspection;
+  inspection.rows = rows;
   Looks on = looks;
   on.attention = on.attention || on.importance;  // by which the heads are found
   if (on.attention || on.activations) {
