@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/sweep/comparability.hpp"
 
 #include <fmt/format.h>
 #include <utility>
@@ -28,6 +29,14 @@ ArmFacts facts_of(const Config& config, Tasks& tasks) {
   return {with.cost(config, task), task.chance(form_of(config))};
 }
 
+namespace {
+
+std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
+  return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm), metric);
+}
+
+} // namespace
+
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
   Settings settings = Settings::load(file);
   if (!overrides.empty()) settings.override_with(overrides);
@@ -37,13 +46,17 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks) {
   Settings settings = load_settings(file, overrides);
   Plan plan = make_plan(
-      settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, file.stem().string());
+      settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, file.stem().string(),
+      [&](const Config& config) { return facts_of(config, tasks).cost; });
   std::vector<PreparedArm> arms;
   for (const Arm& arm : plan.arms) {
     Config config = config_of(plan.runs.at(arm.runs.front()));
     try {
       ArmFacts facts = facts_of(config, tasks);
       arms.push_back({std::move(config), std::move(facts)});
+      if (const std::string why = not_comparable(arms.front().config, arms.back().config, plan.metric, tasks);
+          arms.size() > 1 && !why.empty())
+        throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
     } catch (const Refused& error) {
       if (plan.arms.size() == 1) throw;
       throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), arm.label));
@@ -56,8 +69,13 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
 std::string size_in_words(const Plan& plan) {
   auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   const std::string runs = counted(plan.runs.size(), "run");
-  if (plan.runs.size() == 1) return runs;
-  return fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"), counted(plan.seeds.size(), "seed"));
+  if (plan.runs.size() == 1 && !plan.tuning) return runs;
+  std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"), counted(plan.seeds.size(), "seed"));
+  if (plan.tuning)
+    text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "run of tuning"),
+                        counted(plan.tuning->arms.front().trials.size(), "trial"),
+                        counted(plan.tuning->seeds.size(), "seed"));
+  return text;
 }
 
 std::string shell_words(const std::vector<std::string>& words) {

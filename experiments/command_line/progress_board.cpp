@@ -55,6 +55,7 @@ std::size_t ProgressBoard::failed() const {
 }
 
 std::optional<double> ProgressBoard::seconds_left(double now) const {
+  if (known_left_) return known_left_;
   double worked = 0, left = 0;
   for (const Entry& entry : runs_) {
     const double base = entry.base.value_or(0);

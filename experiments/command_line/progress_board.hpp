@@ -28,6 +28,9 @@ public:
   /// Runs that are finished, whether now or before.
   std::size_t done() const;
   std::size_t failed() const;
+  /// For whoever knows the time left by other means than this board's clock.
+  void know_left(double seconds) { known_left_ = seconds; }
+
   /// From what was done so far since the start; none before enough is known.
   std::optional<double> seconds_left(double now) const;
 
@@ -54,6 +57,7 @@ private:
 
   std::vector<Entry> runs_;
   double start_;
+  std::optional<double> known_left_;
 };
 
 } // namespace heed

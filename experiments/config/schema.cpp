@@ -2,7 +2,9 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/draws.hpp"
 #include "experiments/config/sweep_file.hpp"
+#include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 
@@ -182,24 +184,53 @@ json::object changes_schema(bool lists, std::string_view description) {
   return closed_object(std::move(properties), description);
 }
 
-json::object sweep_schema() {
-  json::object block;
-  block["kind"] = {{"type", "string"},
-                   {"enum", {"grid", "zip", "leave_one_out"}},
-                   {"description", "Every combination of values; values side by side; or each ablation by itself."}};
-  block["grid"] = reference("$defs/axes");
-  block["zip"] = reference("$defs/axes");
-  block["off"] = {{"type", "object"},
-                  {"description", "Ablations by name, each with what it changes."},
-                  {"additionalProperties", reference("$defs/changes")}};
-  block["exclude"] = list_of(reference("$defs/changes"));
+/// A list of seeds, or how many.
+json::object seeds_schema(const char* description) {
   json::object count{{"type", "integer"}, {"minimum", 1}};
   json::object list = list_of({{"type", "integer"}, {"minimum", 0}});
   list["minItems"] = 1;
   list["uniqueItems"] = true;
-  json::object seeds{{"description", "Replicates: a list of seeds, or how many."},
-                     {"anyOf", {std::move(count), std::move(list)}}};
-  return closed_object({{"seeds", std::move(seeds)},
+  return {{"description", description}, {"anyOf", {std::move(count), std::move(list)}}};
+}
+
+/// What the option of a kind that holds its changes may be.
+json::object held_schema(SweepForm form) {
+  const json::object sets{{"type", "object"}, {"additionalProperties", reference("$defs/changes")}};
+  switch (form) {
+    case SweepForm::crossed:
+    case SweepForm::paired: return reference("$defs/axes");
+    case SweepForm::sets: return sets;
+    case SweepForm::arms: return {{"anyOf", {sets, list_of(reference("$defs/changes"))}}};
+    case SweepForm::draws: break;
+  }
+  json::object distribution{{"type", "object"}, {"minProperties", 1}, {"maxProperties", 1},
+                            {"additionalProperties", false}};
+  json::object& shapes = distribution["properties"].emplace_object();
+  for (const std::string& name : distribution_names()) shapes[name] = {{"type", "array"}, {"minItems", 1}};
+  return {{"type", "object"}, {"additionalProperties", std::move(distribution)}};
+}
+
+json::object sweep_schema() {
+  json::object block;
+  json::array kinds;
+  std::string meanings;
+  for (const SweepKind& kind : sweep_kinds()) {
+    kinds.emplace_back(kind.name);
+    meanings += fmt::format("{}{}: {}.", meanings.empty() ? "" : " ", kind.name, kind.meaning);
+    block[kind.holder] = held_schema(kind.form);
+  }
+  block["kind"] = {{"type", "string"}, {"enum", std::move(kinds)}, {"description", meanings}};
+  block["count"] = {{"type", "integer"}, {"minimum", 1}, {"description", "Of random: how many arms are drawn."}};
+  block["seed"] = {{"type", "integer"}, {"minimum", 0}, {"description", "Of random: what its numbers are drawn from."}};
+  for (const char* conditions : {"exclude", "require"}) block[conditions] = list_of(reference("$defs/changes"));
+  json::object match{{"type", "string"}, {"enum", {"none", "parameters", "flops"}},
+                     {"description", "What the feed-forward's width makes equal to the reference's in every arm."}};
+  json::object tune = closed_object(
+      {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema("Seeds of the trials, none of sweep.seeds.")}},
+      "Values that each arm tries by itself, before its replicates run with the best.");
+  return closed_object({{"seeds", seeds_schema("Replicates: a list of seeds, or how many.")},
+                        {"match", std::move(match)},
+                        {"tune", std::move(tune)},
                         {"block", list_of(closed_object(std::move(block), "Arms; those of all blocks add up."))}},
                        "What to compare with the file's own configuration.");
 }

@@ -97,6 +97,14 @@ struct Loader {
   }
 };
 
+/// Of [sweep.tune], a later file replaces what it gives.
+void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
+  if (!into) into.emplace();
+  into->origin = from.origin;
+  if (!from.axes.empty()) into->axes = std::move(from.axes);
+  if (!from.seeds.empty()) into->seeds = std::move(from.seeds);
+}
+
 std::string not_for_command_line(const std::string& key) {
   if (key == "extends") return "extends can only stand in a file";
   if (key == "block.override" || key.starts_with("block.override."))
@@ -120,6 +128,11 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
     if (file.sweep_seeds) out.sweep_.seeds = std::move(*file.sweep_seeds);
     if (file.sweep_blocks) out.sweep_.blocks = std::move(*file.sweep_blocks);
+    if (file.sweep_match) {
+      out.sweep_.match = std::get<std::string>(file.sweep_match->value);
+      out.sweep_.match_origin = file.sweep_match->origin;
+    }
+    if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), out.sweep_.tune);
     out.sweep_.present |= file.has_sweep;
   }
   out.layer_ = layer;

@@ -44,12 +44,40 @@ struct Change {
   Origin origin;
 };
 
-/// [[sweep.block]] as written. `kind`: grid | zip | leave_one_out.
+/// Changes under one name: `off.NAME = { ... }`, `on.NAME`, `arms.NAME`. Listed arms may go without a name.
+struct NamedChanges {
+  std::string name;
+  std::vector<Change> changes;
+  Origin origin;
+};
+
+/// An option with all its values: one axis of a grid.
+using Axis = std::pair<std::string, std::vector<Change>>;
+
+/// What `random` draws an option's values from.
+struct Draw {
+  std::string key;
+  std::string distribution;            ///< a name of `distributions()`
+  std::vector<Change> values;          ///< the two bounds, or the choices
+  Origin origin;
+};
+
+/// [[sweep.block]] as written. `kind`: a name of `sweep_kinds()` (experiments/config/sweep_kinds.hpp).
 struct SweepBlock {
   std::string kind = "grid";
-  std::vector<std::pair<std::string, std::vector<Change>>> axes;   ///< grid, zip: each key with its values
-  std::vector<std::pair<std::string, std::vector<Change>>> off;    ///< leave_one_out: name, what it changes
-  std::vector<std::vector<Change>> exclude;                        ///< runs in which all of these hold are left out
+  std::vector<Axis> axes;                                          ///< grid, zip: each key with its values
+  std::vector<NamedChanges> sets;                                  ///< list, leave_one_out, add_one, pairwise
+  std::vector<Draw> draws;                                         ///< random
+  std::int64_t count = 0, seed = 0;                                ///< random: how many arms, and the numbers' seed
+  std::vector<std::vector<Change>> exclude;                        ///< arms in which all of one entry holds are left out
+  std::vector<std::vector<Change>> require;                        ///< arms in which none of these holds are left out
+  Origin origin;
+};
+
+/// [sweep.tune]: each arm tries these values with seeds of their own, and keeps the best.
+struct TuneSpec {
+  std::vector<Axis> axes;              ///< a grid
+  std::vector<std::int64_t> seeds;
   Origin origin;
 };
 
@@ -57,6 +85,9 @@ struct SweepBlock {
 struct SweepSpec {
   std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
   std::vector<SweepBlock> blocks;
+  std::string match = "none";          ///< none | parameters | flops: what the feed-forward's width evens out
+  Origin match_origin;
+  std::optional<TuneSpec> tune;
   bool present = false;                ///< the file has a [sweep]
 };
 

@@ -1,6 +1,8 @@
 #include "experiments/config/sweep_file.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/draws.hpp"
+#include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
 
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 namespace heed {
 namespace {
@@ -55,94 +58,223 @@ struct SweepReader {
   }
 
   /// `grid` or `zip`: each option with a list of values.
-  void read_axes(const std::string& kind, const toml::node& node, SweepBlock& out) {
+  std::vector<Axis> read_axes(const std::string& name, const toml::node& node) {
+    std::vector<Axis> out;
     const toml::table* table = node.as_table();
-    if (!table || table->empty())
-      return problem(node.source(),
-                     fmt::format("{} is {}; it must be a table of options and their values, such as {} = "
-                                 "{{ \"attention.score\" = [\"dot\", \"scaled_dot\"] }}",
-                                 kind, table ? "empty" : node_in_words(node), kind));
+    if (!table || table->empty()) {
+      problem(node.source(),
+              fmt::format("{} is {}; it must be a table of options and their values, such as {} = "
+                          "{{ \"attention.score\" = [\"dot\", \"scaled_dot\"] }}",
+                          name, table ? "empty" : node_in_words(node), name));
+      return out;
+    }
     each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
       const toml::array* list = entry.node->as_array();
       if (!list || list->empty())
-        return problem(entry.node->source(), fmt::format("{} gives {} {}; it must be a list of the values to try", kind,
+        return problem(entry.node->source(), fmt::format("{} gives {} {}; it must be a list of the values to try", name,
                                                          key, list ? "no values" : node_in_words(*entry.node)));
       std::vector<Change> values;
       for (const toml::node& value : *list) add_change(key, option, value, value.source(), values);
-      out.axes.emplace_back(key, std::move(values));
+      out.emplace_back(key, std::move(values));
     });
+    return out;
+  }
+
+  void read_zip(const toml::node& node, SweepBlock& out) {
+    out.axes = read_axes("zip", node);
     for (const auto& [key, values] : out.axes)
-      if (kind == "zip" && values.size() != out.axes.front().second.size())
+      if (values.size() != out.axes.front().second.size())
         problem(node.source(), fmt::format("zip takes lists of one length: {} has {} values, {} has {}",
                                            out.axes.front().first, out.axes.front().second.size(), key, values.size()));
   }
 
-  void read_off(const toml::node& node, SweepBlock& out) {
-    const toml::table* table = node.as_table();
-    if (!table || table->empty())
-      return problem(node.source(), "off must name what each ablation changes, such as off.residual = "
-                                    "{ \"block.residual\" = \"none\" }");
-    for (const TomlEntry& entry : in_order(*table)) {
+  /// `off`, `on` or `arms`: names, each with what it changes.
+  void read_named(const SweepKind& kind, const toml::table& table, SweepBlock& out) {
+    for (const TomlEntry& entry : in_order(table)) {
       const toml::table* changes = entry.node->as_table();
+      const std::string name = fmt::format("{}.{}", kind.holder, entry.name);
       if (!changes || changes->empty())
         problem(entry.node->source(),
-                fmt::format("off.{} is {}; it must be a table of what it changes, such as off.{} = "
+                fmt::format("{} is {}; it must be a table of what it changes, such as {} = "
                             "{{ \"block.residual\" = \"none\" }}",
-                            entry.name, changes ? "empty" : node_in_words(*entry.node), entry.name));
+                            name, changes ? "empty" : node_in_words(*entry.node), name));
       else if (entry.name == "reference")
-        problem(entry.at, "off.reference: the reference is the file without its [sweep]");
-      else out.off.emplace_back(entry.name, read_changes(*changes));
+        problem(entry.at, fmt::format("{}: the reference is the file without its [sweep]", name));
+      else out.sets.push_back({entry.name, read_changes(*changes), at(entry.at)});
     }
   }
 
-  void read_exclude(const toml::node& node, SweepBlock& out) {
+  void read_sets(const SweepKind& kind, const toml::node& node, SweepBlock& out) {
+    const toml::table* table = node.as_table();
+    if (table && !table->empty()) return read_named(kind, *table, out);
+    problem(node.source(), fmt::format("{} must name what {} changes, such as {}.{} = {{ \"block.residual\" = \"none\" }}",
+                                       kind.holder, kind.each, kind.holder, "residual"));
+  }
+
+  /// Arms by name, or a list of them.
+  void read_arms(const SweepKind& kind, const toml::node& node, SweepBlock& out) {
     const toml::array* list = node.as_array();
-    if (!list)
-      return problem(node.source(), fmt::format("exclude is {}; it must be a list of tables, such as exclude = "
-                                                "[{{ \"model.heads\" = 8, \"model.width\" = 32 }}]",
-                                                node_in_words(node)));
+    if (!list) return read_sets(kind, node, out);
     for (const toml::node& entry : *list) {
       const toml::table* table = entry.as_table();
       if (!table || table->empty())
-        problem(entry.source(), fmt::format("exclude holds {}; each entry must be a table of options and values",
+        problem(entry.source(), fmt::format("arms holds {}; each entry must be a table of options and values",
                                             table ? "an empty table" : node_in_words(entry)));
-      else out.exclude.push_back(read_changes(*table));
+      else out.sets.push_back({"", read_changes(*table), at(entry.source())});
     }
+  }
+
+  /// `random`: each option with a distribution.
+  void read_draws(const toml::node& node, SweepBlock& out) {
+    constexpr std::string_view such = "such as { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }";
+    const toml::table* table = node.as_table();
+    if (!table || table->empty())
+      return problem(node.source(), fmt::format("random is {}; it must be a table of options and their distributions, {}",
+                                                table ? "empty" : node_in_words(node), such));
+    each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
+      const toml::table* within = entry.node->as_table();
+      if (!within || within->size() != 1)
+        return problem(entry.node->source(),
+                       fmt::format("random gives {} {}; it must be one distribution, {}", key,
+                                   within ? "several distributions, or none" : node_in_words(*entry.node), such));
+      const TomlEntry stated = in_order(*within).front();
+      const Distribution* distribution = find_distribution(stated.name);
+      const toml::array* list = stated.node->as_array();
+      if (!distribution) {
+        const std::vector<std::string> names = distribution_names();
+        const std::string near = did_you_mean(stated.name, names);
+        return problem(stated.at, fmt::format("there is no distribution '{}'{}", stated.name,
+                                              near.empty() ? "; there are " + list_in_words(names) : near));
+      }
+      if (!list || list->empty())
+        return problem(stated.node->source(),
+                       fmt::format("{} of {} is {}; it must be {}", stated.name, key,
+                                   list ? "an empty list" : node_in_words(*stated.node), distribution->takes));
+      Draw draw{key, stated.name, {}, at(entry.at)};
+      for (const toml::node& value : *list) add_change(key, option, value, value.source(), draw.values);
+      if (draw.values.size() != list->size()) return;  // said already
+      if (const std::string wrong = distribution->wrong(option, draw); !wrong.empty())
+        problem(stated.node->source(), fmt::format("{} of {}: {}", stated.name, key, wrong));
+      else out.draws.push_back(std::move(draw));
+    });
+  }
+
+  /// `count` and `seed` of `random`.
+  void read_number(const TomlEntry& entry, std::int64_t least, std::int64_t most, std::int64_t& out) {
+    const auto* number = entry.node->as_integer();
+    if (number && number->get() >= least && number->get() <= most) out = number->get();
+    else
+      problem(entry.node->source(), fmt::format("[[sweep.block]] {} is {}; it must be an integer from {} to {}",
+                                                entry.name, node_in_words(*entry.node), least, most));
+  }
+
+  /// `exclude` or `require`.
+  void read_conditions(const std::string& name, const toml::node& node, std::vector<std::vector<Change>>& out) {
+    const toml::array* list = node.as_array();
+    if (!list)
+      return problem(node.source(), fmt::format("{} is {}; it must be a list of tables, such as {} = "
+                                                "[{{ \"model.heads\" = 8, \"model.width\" = 32 }}]",
+                                                name, node_in_words(node), name));
+    for (const toml::node& entry : *list) {
+      const toml::table* table = entry.as_table();
+      if (!table || table->empty())
+        problem(entry.source(), fmt::format("{} holds {}; each entry must be a table of options and values", name,
+                                            table ? "an empty table" : node_in_words(entry)));
+      else out.push_back(read_changes(*table));
+    }
+  }
+
+  void read_held(const SweepKind& kind, const toml::node& node, SweepBlock& out) {
+    switch (kind.form) {
+      case SweepForm::crossed: out.axes = read_axes(kind.holder, node); break;
+      case SweepForm::paired: read_zip(node, out); break;
+      case SweepForm::sets: read_sets(kind, node, out); break;
+      case SweepForm::arms: read_arms(kind, node, out); break;
+      case SweepForm::draws: read_draws(node, out); break;
+    }
+  }
+
+  /// The kind that a block states, or whose changes it holds.
+  const SweepKind* kind_of(const toml::table& table) {
+    const toml::node* stated = table.get("kind");
+    if (!stated) {
+      for (const SweepKind& kind : sweep_kinds())
+        if (table.contains(kind.holder)) return &kind;
+      return &sweep_kinds().front();
+    }
+    const auto* text = stated->as_string();
+    std::vector<std::string> names;
+    for (const SweepKind& kind : sweep_kinds()) {
+      if (text && text->get() == kind.name) return &kind;
+      names.push_back(kind.name);
+    }
+    problem(stated->source(), fmt::format("[[sweep.block]] kind is {}; it must be one of {}{}", node_in_words(*stated),
+                                          list_in_words(names), text ? did_you_mean(text->get(), names) : ""));
+    return nullptr;
   }
 
   SweepBlock read_block(const toml::table& table) {
     SweepBlock out;
     out.origin = at(table.source());
-    const std::vector<std::string> kinds{"grid", "zip", "leave_one_out"};
-    const auto holder = [](const std::string& kind) { return kind == "leave_one_out" ? "off" : kind.c_str(); };
-    // Without a `kind`, the block is of the kind whose changes it holds.
-    for (const std::string& kind : kinds)
-      if (table.contains(holder(kind))) out.kind = kind;
-    if (const toml::node* kind = table.get("kind")) {
-      const auto* text = kind->as_string();
-      if (!text || std::find(kinds.begin(), kinds.end(), text->get()) == kinds.end()) {
-        problem(kind->source(), fmt::format("[[sweep.block]] kind is {}; it must be one of {}{}", node_in_words(*kind),
-                                            list_in_words(kinds), text ? did_you_mean(text->get(), kinds) : ""));
-        return out;
-      }
-      out.kind = text->get();
-    }
-    const std::string wanted = holder(out.kind);
-    const std::vector<std::string> names{"kind", wanted, "exclude"};
+    const SweepKind* kind = kind_of(table);
+    if (!kind) return out;
+    out.kind = kind->name;
+    const bool drawn = kind->form == SweepForm::draws;
+    std::vector<std::string> names{"kind", kind->holder};
+    if (drawn) names.insert(names.end(), {"count", "seed"});
+    names.insert(names.end(), {"exclude", "require"});
     for (const TomlEntry& entry : in_order(table)) {
       if (entry.name == "kind") continue;
-      if (entry.name == "exclude") read_exclude(*entry.node, out);
-      else if (entry.name != wanted) {
+      if (entry.name == kind->holder) read_held(*kind, *entry.node, out);
+      else if (entry.name == "exclude") read_conditions(entry.name, *entry.node, out.exclude);
+      else if (entry.name == "require") read_conditions(entry.name, *entry.node, out.require);
+      else if (drawn && entry.name == "count") read_number(entry, 1, 10'000, out.count);
+      else if (drawn && entry.name == "seed") read_number(entry, 0, std::numeric_limits<std::int64_t>::max(), out.seed);
+      else {
         const std::string near = did_you_mean(entry.name, names);
         problem(entry.at, fmt::format("[[sweep.block]] of kind '{}' has no option '{}'{}", out.kind, entry.name,
                                       near.empty() ? "; it has " + list_in_words(names) : near));
-      } else if (wanted == "off") read_off(*entry.node, out);
-      else read_axes(wanted, *entry.node, out);
+      }
     }
-    if (!table.contains(wanted))
+    if (!table.contains(kind->holder))
       problem(table.source(),
-              fmt::format("[[sweep.block]] of kind '{}' changes nothing: give it {}", out.kind, wanted));
+              fmt::format("[[sweep.block]] of kind '{}' changes nothing: give it {}", out.kind, kind->holder));
+    if (drawn && !table.contains("count"))
+      problem(table.source(), "[[sweep.block]] of kind 'random' does not say how many arms to draw: give it count");
     return out;
+  }
+
+  void read_match(const toml::node& node, ConfigFile& out) {
+    const std::vector<std::string> words{"none", "parameters", "flops"};
+    const auto* text = node.as_string();
+    if (text && std::find(words.begin(), words.end(), text->get()) != words.end())
+      out.sweep_match = Setting{text->get(), at(node.source())};
+    else
+      problem(node.source(), fmt::format("sweep.match is {}; it must be one of {}{}", node_in_words(node),
+                                         list_in_words(words), text ? did_you_mean(text->get(), words) : ""));
+  }
+
+  void read_tune(const toml::node& node, ConfigFile& out) {
+    const toml::table* table = node.as_table();
+    if (!table)
+      return problem(node.source(), fmt::format("[sweep.tune] is a table, but here is {}", node_in_words(node)));
+    const std::vector<std::string> names{"grid", "seeds"};
+    TuneSpec tune;
+    tune.origin = at(table->source());
+    for (const TomlEntry& entry : in_order(*table)) {
+      if (entry.name == "grid") {
+        tune.axes = read_axes("sweep.tune.grid", *entry.node);
+      } else if (entry.name == "seeds") {
+        const auto seeds = read_seeds(*entry.node, "sweep.tune.seeds");
+        if (const auto* wrong = std::get_if<std::string>(&seeds)) problem(entry.node->source(), *wrong);
+        else tune.seeds = std::get<0>(seeds);
+      } else {
+        const std::string near = did_you_mean(entry.name, names);
+        problem(entry.at, fmt::format("[sweep.tune] has no option '{}'{}", entry.name,
+                                      near.empty() ? "; it has " + list_in_words(names) : near));
+      }
+    }
+    out.sweep_tune = std::move(tune);
   }
 };
 
@@ -156,24 +288,24 @@ std::string not_for_arms(std::string_view key) {
   return "";
 }
 
-std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node) {
+std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node, std::string_view name) {
   constexpr std::string_view allowed = "a list of integers from 0 on, such as seeds = [0, 1, 2], or how many";
   std::vector<std::int64_t> out;
   if (const auto* count = node.as_integer()) {
     if (count->get() < 1 || count->get() > 1'000'000)
-      return fmt::format("sweep.seeds is {}; as a number it must be at least 1 and at most 1000000", count->get());
+      return fmt::format("{} is {}; as a number it must be at least 1 and at most 1000000", name, count->get());
     for (std::int64_t i = 0; i < count->get(); ++i) out.push_back(i);
     return out;
   }
   const toml::array* list = node.as_array();
   if (!list || list->empty())
-    return fmt::format("sweep.seeds is {}; it must be {}", list ? "an empty list" : node_in_words(node), allowed);
+    return fmt::format("{} is {}; it must be {}", name, list ? "an empty list" : node_in_words(node), allowed);
   for (const toml::node& entry : *list) {
     const auto* seed = entry.as_integer();
     if (!seed || seed->get() < 0)
-      return fmt::format("sweep.seeds holds {}; it must be {}", node_in_words(entry), allowed);
+      return fmt::format("{} holds {}; it must be {}", name, node_in_words(entry), allowed);
     if (std::find(out.begin(), out.end(), seed->get()) != out.end())
-      return fmt::format("sweep.seeds holds {} twice; each seed is one replicate", seed->get());
+      return fmt::format("{} holds {} twice; each seed is one replicate", name, seed->get());
     out.push_back(seed->get());
   }
   return out;
@@ -184,12 +316,16 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds", "block"};
+  const std::vector<std::string> names{"seeds", "block", "match", "tune"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
       if (const auto* wrong = std::get_if<std::string>(&seeds)) reader.problem(entry.node->source(), *wrong);
       else out.sweep_seeds = std::get<0>(seeds);
+    } else if (entry.name == "match") {
+      reader.read_match(*entry.node, out);
+    } else if (entry.name == "tune") {
+      reader.read_tune(*entry.node, out);
     } else if (entry.name == "block") {
       out.sweep_blocks.emplace();
       const toml::array* list = entry.node->as_array();

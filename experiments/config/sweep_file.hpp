@@ -13,8 +13,9 @@ namespace heed {
 /// Reads `[sweep]` into `out`; every key that an arm changes is checked: known, of the right type, within bounds.
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out);
 
-/// `sweep.seeds`: a list, or a number N for 0 .. N - 1. The seeds, or what is wrong.
-std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node);
+/// `sweep.seeds`: a list, or a number N for 0 .. N - 1. The seeds, or what is wrong; `name` stands in it.
+std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node,
+                                                                std::string_view name = "sweep.seeds");
 
 /// Why a sweep's arm cannot change an option; empty where it can.
 std::string not_for_arms(std::string_view key);

@@ -75,6 +75,12 @@ std::string runs_section(const ReportData& report) {
   return "## Runs\n\n" + to_markdown(table);
 }
 
+std::string fairness_section(const ReportData& report) {
+  std::string text;
+  for (const std::string& note : fairness_notes(report)) text += fmt::format("- {}\n", note);
+  return text.empty() ? "" : "## What each arm was given\n\n" + text;
+}
+
 std::string problems_section(const ReportData& report) {
   std::string text;
   for (const ReportArm& arm : report.arms)
@@ -104,7 +110,7 @@ std::string render_markdown(const ReportData& report) {
   std::string out = fmt::format("# {}\n\n{}.\n\n", report.name, progress_sentence(report));
   out += to_markdown(summary_table(report, Style{})) + "\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("- {}\n", note);
-  for (const std::string& section : {arms_section(report), curves_section(report), problems_section(report),
+  for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report), problems_section(report),
                                      runs_section(report), provenance_section(report)})
     if (!section.empty()) out += "\n" + section;
   return out;

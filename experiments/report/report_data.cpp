@@ -1,6 +1,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/statistics/summary.hpp"
+#include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
+  if (run.id.empty()) return run;  // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
   run.state = state_of(folder);
@@ -134,6 +136,12 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.out = out;
   report.folder = folder;
   report.seeds = plan.seeds;
+  report.match = plan.match;
+  if (plan.tuning) {
+    Plan looked_at = plan;
+    look_at_trials(looked_at, out);
+    report.tuning = std::move(looked_at.tuning);
+  }
 
   const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
   const Config reference_config = config_of(reference);
@@ -142,6 +150,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     ReportArm arm;
     arm.label = planned.label;
     arm.changes = planned.changes;
+    arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
       arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, machines));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
@@ -160,7 +169,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.metric = metric_of(reference_config, plan.metric);
   report.reference_config = reference.config;
   for (const PlannedRun& run : plan.runs)
-    if (auto manifest = read_manifest(RunFolder{out / run.id}); manifest && !manifest->data.empty()) {
+    if (auto manifest = read_manifest(RunFolder{out / run.id}); !run.id.empty() && manifest && !manifest->data.empty()) {
       report.data = manifest->data;
       break;
     }

@@ -60,6 +60,7 @@ struct ReportArm {
   double seconds = 0;                                      ///< of training, the mean over finished runs
   std::string config;                                      ///< resolved, as TOML, of its first seed
   std::vector<Difference> differences;                     ///< a: the reference's option, b: this arm's
+  std::optional<Matched> matched;                          ///< where arms are evened out
 };
 
 /// Where and with what runs were made: manifests that agree are one.
@@ -80,6 +81,8 @@ struct ReportData {
   std::vector<ReportMachine> machines;
   std::string data;                    ///< the task's fingerprint; the arms' may differ
   std::string reference_config;        ///< resolved, as TOML
+  std::string match = "none";          ///< what the feed-forward's width evens out: none | parameters | flops
+  std::optional<Tuning> tuning;        ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
   std::size_t total() const;           ///< runs planned
   std::size_t count(RunState state) const;

@@ -10,6 +10,10 @@ std::string render_terminal(const ReportData& report, const Style& style) {
   out += "\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("  {}\n", style.faint(note));
 
+  std::string fairness;
+  for (const std::string& note : fairness_notes(report)) fairness += fmt::format("  {}\n", note);
+  if (!fairness.empty()) out += "\n" + fairness;
+
   std::string problems;
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)

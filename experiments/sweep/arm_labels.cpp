@@ -102,6 +102,4 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string ablation_label(const std::string& name) { return "without " + spaced(name); }
-
 } // namespace heed

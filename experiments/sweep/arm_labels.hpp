@@ -35,7 +35,4 @@ private:
   std::map<std::string, int> uses_;  ///< how many keys have this short name
 };
 
-/// "without residual" for the ablation called `off.residual`.
-std::string ablation_label(const std::string& name);
-
 } // namespace heed

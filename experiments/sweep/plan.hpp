@@ -4,6 +4,7 @@
 
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/files.hpp"
+#include "experiments/training/training.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,28 +24,74 @@ struct PlannedChange {
   bool operator==(const PlannedChange&) const = default;
 };
 
+/// What evening out did to an arm: the feed-forward's width, and what the arm then comes to beside the reference.
+struct Matched {
+  std::int64_t width = 0;      ///< block.ffn_width
+  double amount = 0, target = 0;  ///< parameters, or FLOPs a step
+  /// How far off: 0.012 is 1.2 % above the reference.
+  double excess() const { return amount / target - 1; }
+  bool operator==(const Matched&) const = default;
+};
+/// What is within this share of the target counts as even.
+inline constexpr double even_enough = 0.01;
+
 /// What is compared: one configuration, run once for each seed. Arm 0 is the reference, the file without its [sweep].
 struct Arm {
   std::string label;           ///< short and unique: "reference", "score = additive", "without residual"
   std::vector<PlannedChange> changes;
   std::vector<std::size_t> runs;  ///< indices into Plan::runs, in the order of the seeds
+  std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of the reference
 };
 
 struct PlannedRun {
-  std::string id;
+  std::string id;              ///< empty: not known before the arm's tuning is done
   std::size_t arm = 0;
   std::int64_t seed = 0;
   std::string config;          ///< resolved, as TOML
+};
+
+/// An option that is tuned.
+struct TunedOption {
+  std::string key;
+  std::vector<std::string> values;  ///< as people read them, in the file's order
+  bool ordered = false;        ///< numbers, so that the least and the greatest are the grid's edge
+};
+
+/// One point of the grid, tried by one arm.
+struct Trial {
+  std::vector<PlannedChange> point;
+  std::vector<std::size_t> runs;       ///< indices into Tuning::runs, in the order of the tuning's seeds
+  std::vector<PlannedRun> replicates;  ///< what the arm runs if this is chosen, in the order of the plan's seeds
+  std::optional<double> value;         ///< the metric's mean over the tuning's seeds; none: not known, or not usable
+  std::string problem;                 ///< why it can't be chosen; empty otherwise
+};
+
+struct ArmTuning {
+  std::vector<Trial> trials;           ///< in the grid's order, the same for every arm
+  std::optional<std::size_t> chosen;   ///< of the trials; none: not done yet
+};
+
+/// Each arm's choice among the points of a grid ([sweep.tune]), made with seeds that no replicate uses.
+struct Tuning {
+  std::vector<std::int64_t> seeds;
+  std::vector<TunedOption> options;
+  std::vector<PlannedRun> runs;        ///< by seed, then by arm, then by trial
+  std::vector<ArmTuning> arms;         ///< as Plan::arms
+  bool settled() const;                ///< every arm has chosen
 };
 
 struct Plan {
   std::string name;            ///< the configuration's, or its file's; never empty
   std::string hash;            ///< `hash_of` it: an edited file that comes to other runs is a new sweep
   std::string metric;          ///< what decides
+  std::string match = "none";  ///< none | parameters | flops
   bool sweep = false;          ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<Arm> arms;
-  std::vector<PlannedRun> runs;   ///< by seed, then by arm: a sweep that is stopped has whole seeds to compare
+  /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned they
+  /// have no ID, and the configuration of its first trial.
+  std::vector<PlannedRun> runs;
+  std::optional<Tuning> tuning;   ///< where the file has a [sweep.tune]
 
   std::string folder_name() const;  ///< NAME-HASH, safe as the name of a folder
 };
@@ -52,13 +99,21 @@ struct Plan {
 /// A configuration's data: `make_task(config)->fingerprint()`. Called once for each different [data] and [task].
 using Fingerprint = std::function<std::string(const Config&)>;
 
-/// Expands a configuration's [sweep]. Blocks add up; arms whose runs are equal are one. Throws heed::Refused, with the
-/// place in the file, for what
-/// can't be combined, and for a block that leaves out everything.
-/// @param fallback_name  where the configuration has no `name`: the file's
-Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name);
+/// What a configuration costs: `engine(config).cost(config, task)`. Asked for only where arms are evened out.
+using CostOf = std::function<Cost(const Config&)>;
 
-/// 12 hexadecimal digits of the metric, the arms and their runs.
+/// Expands a configuration's [sweep]. Blocks add up; arms whose runs are equal are one. Throws heed::Refused, with the
+/// place in the file, for what can't be combined, for a block that leaves out everything, for an arm that can't be
+/// evened out, and where tuning would share a seed or an option with what is compared.
+/// @param fallback_name  where the configuration has no `name`: the file's
+Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
+               const CostOf& cost_of = {});
+
+/// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
+void apply_choices(Plan& plan);
+
+/// 12 hexadecimal digits of the metric, the arms and their runs; of a tuned sweep, of all that may be run, so that it is
+/// the same before and after the choice.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused where this version does not understand it.
@@ -71,7 +126,9 @@ Parsed<Plan> plan_from_json(std::string_view bytes);
 /// OUT/sweeps/NAME-HASH: writes its plan.json, or marks it as the latest where it is there already.
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out);
-/// Reads FOLDER/plan.json. Throws heed::Refused: which file, what is wrong, and how to mend it.
+/// Whether OUT has a plan of this name and hash.
+bool is_frozen(const Plan& plan, const std::filesystem::path& out);
+/// Reads FOLDER/plan.json, and what the arms have chosen from FOLDER/tuned.json, if it is there. Throws heed::Refused: which file, what is wrong, and how to mend it.
 Plan load_plan(const std::filesystem::path& folder);
 
 /// Folders of the sweeps in an output folder, the latest first.

@@ -2,6 +2,8 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/settings.hpp"
+#include "experiments/sweep/json_fields.hpp"
+#include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -12,51 +14,34 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-namespace json = boost::json;
+using namespace json_fields;
 
 constexpr std::int64_t format_version = 1;
 
-std::string json_text(std::string_view text) { return json::serialize(json::string(text)); }
-
-struct Wrong {
-  std::string why;
-};
-
-const json::value& needed(const json::object& object, std::string_view key) {
-  if (const json::value* value = object.if_contains({key.data(), key.size()})) return *value;
-  throw Wrong{fmt::format("it has no \"{}\"", key)};
+std::vector<PlannedChange> read_changes(const json::array& changes) {
+  std::vector<PlannedChange> out;
+  for (const json::value& change : changes) {
+    const json::object& pair = as_object(change, "a change");
+    out.push_back({text(pair, "key"), text(pair, "value")});
+  }
+  return out;
 }
 
-std::string text(const json::object& object, std::string_view key) {
-  const json::string* string = needed(object, key).if_string();
-  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
-  return std::string(*string);
-}
-
-std::int64_t integer(const json::value& value, std::string_view key) {
-  const std::int64_t* number = value.if_int64();
-  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
-  return *number;
-}
-
-const json::array& list(const json::object& object, std::string_view key) {
-  const json::array* array = needed(object, key).if_array();
-  if (!array) throw Wrong{fmt::format("\"{}\" is not a list", key)};
-  return *array;
-}
-
-const json::object& as_object(const json::value& value, std::string_view what) {
-  const json::object* object = value.if_object();
-  if (!object) throw Wrong{fmt::format("{} is not an object", what)};
-  return *object;
+double real(const json::value& value, std::string_view key) {
+  json::error_code error;
+  const double number = value.to_number<double>(error);
+  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
+  return number;
 }
 
 Arm read_arm(const json::object& object) {
   Arm arm;
   arm.label = text(object, "label");
-  for (const json::value& change : list(object, "changes")) {
-    const json::object& pair = as_object(change, "a change");
-    arm.changes.push_back({text(pair, "key"), text(pair, "value")});
+  arm.changes = read_changes(list(object, "changes"));
+  if (const json::value* matched = object.if_contains("matched")) {
+    const json::object& of = as_object(*matched, "\"matched\"");
+    arm.matched = Matched{integer(needed(of, "width"), "width"), real(needed(of, "amount"), "amount"),
+                          real(needed(of, "target"), "target")};
   }
   return arm;
 }
@@ -76,11 +61,53 @@ PlannedRun read_run(const json::object& object, std::size_t arms) {
   return run;
 }
 
+std::vector<PlannedRun> read_runs(const json::object& object, std::string_view key, std::size_t arms) {
+  std::vector<PlannedRun> out;
+  for (const json::value& run : list(object, key)) out.push_back(read_run(as_object(run, "a run"), arms));
+  return out;
+}
+
+Tuning read_tuning(const json::object& object, std::size_t arms, std::size_t seeds) {
+  Tuning tuning;
+  for (const json::value& seed : list(object, "seeds")) tuning.seeds.push_back(integer(seed, "seeds"));
+  for (const json::value& value : list(object, "options")) {
+    const json::object& option = as_object(value, "a tuned option");
+    TunedOption out{text(option, "key"), {}, false};
+    for (const json::value& tried : list(option, "values")) {
+      if (!tried.is_string()) throw Wrong{"a tuned option's value is not a text"};
+      out.values.emplace_back(tried.get_string());
+    }
+    const json::value& ordered = needed(option, "ordered");
+    if (!ordered.is_bool()) throw Wrong{"\"ordered\" is neither true nor false"};
+    out.ordered = ordered.get_bool();
+    tuning.options.push_back(std::move(out));
+  }
+  tuning.runs = read_runs(object, "runs", arms);
+  for (const json::value& of_arm : list(object, "trials")) {
+    const json::array* trials = of_arm.if_array();
+    if (!trials || trials->empty()) throw Wrong{"an arm has no trials"};
+    tuning.arms.emplace_back();
+    for (const json::value& value : *trials) {
+      const json::object& trial = as_object(value, "a trial");
+      Trial out{read_changes(list(trial, "point")), {}, read_runs(trial, "replicates", arms), {}, {}};
+      for (const json::value& index : list(trial, "runs")) {
+        const std::int64_t run = integer(index, "runs");
+        if (run < 0 || static_cast<std::size_t>(run) >= tuning.runs.size())
+          throw Wrong{fmt::format("a trial has run {} of {}", run, tuning.runs.size())};
+        out.runs.push_back(static_cast<std::size_t>(run));
+      }
+      if (out.runs.size() != tuning.seeds.size() || out.replicates.size() != seeds)
+        throw Wrong{"a trial has not a run for each seed"};
+      tuning.arms.back().trials.push_back(std::move(out));
+    }
+  }
+  if (tuning.arms.size() != arms) throw Wrong{fmt::format("{} of {} arms have trials", tuning.arms.size(), arms)};
+  return tuning;
+}
+
 Plan read(std::string_view bytes) {
-  json::error_code error;
-  const json::value parsed = json::parse({bytes.data(), bytes.size()}, error);
-  if (error) throw Wrong{"it is not JSON: " + error.message()};
-  const json::object& object = as_object(parsed, "it");
+  const json::value whole = parsed(bytes);
+  const json::object& object = as_object(whole, "it");
   if (const auto format = integer(needed(object, "format"), "format"); format != format_version)
     throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
 
@@ -88,13 +115,17 @@ Plan read(std::string_view bytes) {
   plan.name = text(object, "name");
   plan.hash = text(object, "hash");
   plan.metric = text(object, "metric");
+  if (object.contains("match")) plan.match = text(object, "match");
   const json::value& sweep = needed(object, "sweep");
   if (!sweep.is_bool()) throw Wrong{"\"sweep\" is neither true nor false"};
   plan.sweep = sweep.get_bool();
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
   for (const json::value& arm : list(object, "arms")) plan.arms.push_back(read_arm(as_object(arm, "an arm")));
-  for (const json::value& run : list(object, "runs"))
-    plan.runs.push_back(read_run(as_object(run, "a run"), plan.arms.size()));
+  plan.runs = read_runs(object, "runs", plan.arms.size());
+  if (const json::value* tuning = object.if_contains("tuning")) {
+    plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds.size());
+    apply_choices(plan);
+  }
 
   for (std::size_t i = 0; i < plan.runs.size(); ++i) plan.arms[plan.runs[i].arm].runs.push_back(i);
   for (const Arm& arm : plan.arms)
@@ -104,6 +135,45 @@ Plan read(std::string_view bytes) {
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
   return plan;
+}
+
+std::string changes_json(const std::vector<PlannedChange>& changes) {
+  std::vector<std::string> out;
+  for (const PlannedChange& change : changes)
+    out.push_back(fmt::format("{{\"key\": {}, \"value\": {}}}", json_text(change.key), json_text(change.value)));
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+/// The runs as lines of a list.
+std::string runs_json(const std::vector<PlannedRun>& runs) {
+  std::string out = "[";
+  const char* between = "\n";
+  for (const PlannedRun& run : runs) {
+    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}, \"config\": {}}}", between, json_text(run.id),
+                       run.arm, run.seed, json_text(run.config));
+    between = ",\n";
+  }
+  return out + "\n]";
+}
+
+std::string tuning_json(const Tuning& tuning) {
+  std::vector<std::string> options, arms;
+  for (const TunedOption& option : tuning.options) {
+    std::vector<std::string> values;
+    for (const std::string& value : option.values) values.push_back(json_text(value));
+    options.push_back(fmt::format("{{\"key\": {}, \"ordered\": {}, \"values\": [{}]}}", json_text(option.key),
+                                  option.ordered, fmt::join(values, ", ")));
+  }
+  for (const ArmTuning& arm : tuning.arms) {
+    std::vector<std::string> trials;
+    for (const Trial& trial : arm.trials)
+      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}], \"replicates\": {}}}", changes_json(trial.point),
+                                   fmt::join(trial.runs, ", "), runs_json(trial.replicates)));
+    arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
+  }
+  return fmt::format("{{\n\"seeds\": [{}],\n\"options\": [{}],\n\"trials\": [{}],\n\"runs\": {}\n}}",
+                     fmt::join(tuning.seeds, ", "), fmt::join(options, ", "), fmt::join(arms, ",\n"),
+                     runs_json(tuning.runs));
 }
 
 fs::path plan_file(const fs::path& folder) { return folder / "plan.json"; }
@@ -117,27 +187,24 @@ std::string name_part(const fs::path& folder) {
 } // namespace
 
 std::string to_json(const Plan& plan) {
-  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"metric\": {},\n\"sweep\": {},\n"
-                                "\"seeds\": [{}],\n\"arms\": [",
+  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"metric\": {},\n\"match\": {},\n"
+                                "\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 format_version, json_text(plan.name), json_text(plan.hash), json_text(plan.metric),
-                                plan.sweep, fmt::join(plan.seeds, ", "));
+                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
-    std::vector<std::string> changes;
-    for (const PlannedChange& change : arm.changes)
-      changes.push_back(fmt::format("{{\"key\": {}, \"value\": {}}}", json_text(change.key), json_text(change.value)));
-    out += fmt::format("{}  {{\"label\": {}, \"changes\": [{}]}}", between, json_text(arm.label),
-                       fmt::join(changes, ", "));
+    const std::string matched =
+        arm.matched ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}", arm.matched->width,
+                                  arm.matched->amount, arm.matched->target)
+                    : "";
+    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}}}", between, json_text(arm.label),
+                       changes_json(arm.changes), matched);
     between = ",\n";
   }
-  out += "\n],\n\"runs\": [";
-  between = "\n";
-  for (const PlannedRun& run : plan.runs) {
-    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}, \"config\": {}}}", between, json_text(run.id),
-                       run.arm, run.seed, json_text(run.config));
-    between = ",\n";
-  }
-  return out + "\n]\n}\n";
+  // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
+  out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs));
+  if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
+  return out + "\n}\n";
 }
 
 Parsed<Plan> plan_from_json(std::string_view bytes) {
@@ -159,6 +226,11 @@ fs::path freeze(const Plan& plan, const fs::path& out) {
   return folder;
 }
 
+bool is_frozen(const Plan& plan, const fs::path& out) {
+  std::error_code error;
+  return fs::exists(plan_file(out / "sweeps" / plan.folder_name()), error);
+}
+
 Plan load_plan(const fs::path& folder) {
   const auto bytes = read_file(plan_file(folder));
   if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");
@@ -167,6 +239,7 @@ Plan load_plan(const fs::path& folder) {
     throw Refused(fmt::format("'{}' is damaged: {}; run the sweep's configuration again to have it written anew "
                               "(finished runs are kept)",
                               plan_file(folder).string(), plan.error));
+  read_choices(*plan, folder);
   return std::move(*plan);
 }
 

@@ -1,12 +1,13 @@
 // heed plan: what a configuration would run, and what that costs.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/csv_text.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/sweep/executor.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include <boost/json.hpp>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -14,63 +15,18 @@ namespace heed {
 
 namespace {
 
+namespace json = boost::json;
+
 struct PlanArguments {
   std::string config, out = "runs";
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
-  bool no_probe = false;
+  bool no_probe = false, csv = false, json = false;
 };
 
-/// Seconds that are spent on measuring all arms together, and at most on one.
-constexpr double all_probes = 6.0, longest_probe = 1.0, shortest_probe = 0.1;
-
-/// Seconds of training a step of `config`, measured for about `budget` seconds; nothing of it is kept.
-double seconds_per_step(Config config, const Task& task, int threads, double budget) {
-  config.train.threads = threads;
-  config.train.evaluate_every = 0;
-  config.train.checkpoint_every = 0;
-  using Clock = std::chrono::steady_clock;
-  std::optional<Clock::time_point> start;
-  std::int64_t first = 0, last = 0;
-  double seconds = 0;
-  TrainingHooks hooks;
-  hooks.measured = [](const Metrics&) {};
-  hooks.checkpoint = [](const Checkpoint&) {};
-  hooks.progress = [&](const Progress& progress) {
-    // The first steps allocate; time starts behind them.
-    if (!start && progress.step >= 3) {
-      start = Clock::now();
-      first = progress.step;
-    }
-    last = progress.step;
-    if (start) seconds = std::chrono::duration<double>(Clock::now() - *start).count();
-  };
-  hooks.stop_requested = [&] { return seconds >= budget; };
-  engine(config).train(config, task, std::nullopt, hooks);
-  return last > first ? seconds / static_cast<double>(last - first) : 0;
-}
-
-/// Seconds that a run of each arm will train, about; the arms that the budget does not reach by the first one's FLOPs.
-std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int threads) {
-  const double each = all_probes / static_cast<double>(prepared.arms.size());
-  const double budget = std::clamp(each, shortest_probe, longest_probe);
-  std::vector<double> seconds;
-  double spent = 0, per_flop = 0;
-  for (const PreparedArm& arm : prepared.arms) {
-    double step = arm.facts.cost.flops_per_step * per_flop;
-    if (spent < all_probes) {
-      step = seconds_per_step(arm.config, tasks.of(arm.config), threads, budget);
-      spent += budget;
-      if (seconds.empty()) per_flop = step / arm.facts.cost.flops_per_step;
-    }
-    seconds.push_back(step * static_cast<double>(arm.config.train.steps));
-  }
-  return seconds;
-}
-
-std::string changes_of(const Arm& arm) {
+std::string changes_of(const std::vector<PlannedChange>& changes) {
   std::string text;
-  for (const PlannedChange& change : arm.changes)
+  for (const PlannedChange& change : changes)
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", change.key, change.value);
   return text;
 }
@@ -80,32 +36,16 @@ bool says_it_all(const Arm& arm) {
   return arm.changes.empty() || (arm.changes.size() == 1 && arm.label.ends_with("= " + arm.changes.front().value));
 }
 
-int plan(const PlanArguments& arguments, Console& console) {
-  Tasks tasks;
-  const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+std::string tuning_of(const Tuning& tuning) {
+  std::vector<std::string> options;
+  for (const TunedOption& option : tuning.options)
+    options.push_back(fmt::format("{} from {}", option.key, fmt::join(option.values, ", ")));
+  return fmt::format("{}, with seed{} {}", fmt::join(options, "; "), tuning.seeds.size() == 1 ? "" : "s",
+                     fmt::join(tuning.seeds, ", "));
+}
+
+void write_text(const Preparation& prepared, const Estimate& e, const PlanArguments& arguments, Console& console) {
   const Plan& plan = prepared.plan;
-
-  std::vector<bool> finished;
-  double flops = 0, bytes = 0;
-  for (const PlannedRun& run : plan.runs) {
-    const PreparedArm& arm = prepared.arms.at(run.arm);
-    bytes = std::max(bytes, arm.facts.cost.bytes(std::max(1, arguments.threads)));
-    finished.push_back(state_of(RunFolder{std::filesystem::path(arguments.out) / run.id}) == RunState::finished);
-    if (!finished.back()) flops += arm.facts.cost.flops_per_step * static_cast<double>(arm.config.train.steps);
-  }
-  const auto done = static_cast<std::size_t>(std::count(finished.begin(), finished.end(), true));
-  const std::size_t to_do = plan.runs.size() - done;
-  const PreparedArm& reference = prepared.arms.front();
-  const int threads = arguments.threads > 0 ? arguments.threads : static_cast<int>(reference.config.train.threads);
-  const Share share = share_machine(this_machine(), std::max<std::size_t>(to_do, 1), bytes, arguments.jobs, threads);
-  const bool probe = to_do > 0 && !arguments.no_probe;
-  const std::vector<double> seconds = probe ? run_seconds(prepared, tasks, share.threads) : std::vector<double>{};
-
-  double largest = 0;
-  for (const PlannedRun& run : plan.runs)
-    largest = std::max(largest, prepared.arms.at(run.arm).facts.cost.bytes(share.threads));
-  const double together = largest * share.jobs;
-
   TextTable table{{"arm", "runs", "parameters", "FLOPs/step", "steps", "memory", "time/run"},
                   {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right},
                   {}};
@@ -113,31 +53,107 @@ int plan(const PlanArguments& arguments, Console& console) {
     const PreparedArm& arm = prepared.arms[i];
     const Cost& cost = arm.facts.cost;
     table.rows.push_back({plan.arms[i].label, fmt::format("{}", plan.arms[i].runs.size()), with_commas(cost.parameters),
-                          scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps), scaled(cost.bytes(share.threads), "B"),
-                          probe ? "~ " + duration(seconds[i]) : "-"});
+                          scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps),
+                          scaled(cost.bytes(e.share.threads), "B"),
+                          e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});
   }
   fmt::print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
              prepared.metric.name, prepared.metric.higher_is_better ? "higher is better" : "lower is better");
   console.out << to_text(table) << "\n";
   bool explained = false;
-  for (const Arm& arm : plan.arms)
+  for (const Arm& arm : plan.arms) {
     if (!says_it_all(arm)) {
-      fmt::print(console.out, "  {}: {}\n", arm.label, changes_of(arm));
+      fmt::print(console.out, "  {}: {}\n", arm.label, changes_of(arm.changes));
       explained = true;
     }
+    if (arm.matched && std::abs(arm.matched->excess()) > even_enough) {
+      fmt::print(console.out, "  {}: not even, its {} are {:+.1f} % from the reference's\n", arm.label,
+                 plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
+      explained = true;
+    }
+  }
   if (explained) console.out << "\n";
 
-  fmt::print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", to_do, plan.runs.size(), done,
-             arguments.out, scaled(flops, "FLOPs"));
-  fmt::print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", share.jobs,
-             share.threads, share.threads == 1 ? "" : "s", scaled(together, "B"));
-  if (probe) {
-    double total = 0;
-    for (std::size_t i = 0; i < plan.runs.size(); ++i)
-      if (!finished[i]) total += seconds[plan.runs[i].arm];
+  if (plan.tuning) fmt::print(console.out, "  tuning   each arm takes its own {}\n", tuning_of(*plan.tuning));
+  fmt::print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
+             arguments.out, scaled(e.flops, "FLOPs"));
+  fmt::print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", e.share.jobs,
+             e.share.threads, e.share.threads == 1 ? "" : "s", scaled(e.bytes, "B"));
+  if (e.seconds)
     fmt::print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
-               duration(total / share.jobs));
+               duration(*e.seconds));
+}
+
+void write_csv(const Preparation& prepared, const Estimate& e, Console& console) {
+  console.out << "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
+  for (const EstimatedRun& run : e.runs) {
+    const PreparedArm& arm = prepared.arms.at(run.run->arm);
+    const Arm& planned = prepared.plan.arms.at(run.run->arm);
+    std::vector<PlannedChange> changes = planned.changes;
+    if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
+    fmt::print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
+               csv_field(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_field(changes_of(changes)),
+               arm.facts.cost.parameters, arm.facts.cost.flops_per_step, arm.config.train.steps,
+               arm.facts.cost.bytes(e.share.threads),
+               e.arm_seconds.empty() ? "" : fmt::format("{:.3g}", e.arm_seconds[run.run->arm]));
   }
+}
+
+json::array changes_json(const std::vector<PlannedChange>& changes) {
+  json::array out;
+  for (const PlannedChange& change : changes) out.push_back({{"key", change.key}, {"value", change.value}});
+  return out;
+}
+
+void write_json(const Preparation& prepared, const Estimate& e, Console& console) {
+  const Plan& plan = prepared.plan;
+  json::object out{{"name", plan.name},
+                   {"sweep", plan.folder_name()},
+                   {"metric", plan.metric},
+                   {"higher_is_better", prepared.metric.higher_is_better},
+                   {"match", plan.match},
+                   {"seeds", json::value_from(plan.seeds)}};
+  json::array arms;
+  for (std::size_t i = 0; i < plan.arms.size(); ++i) {
+    const Arm& arm = plan.arms[i];
+    const Cost& cost = prepared.arms[i].facts.cost;
+    json::object entry{{"label", arm.label}, {"changes", changes_json(arm.changes)}, {"parameters", cost.parameters},
+                       {"flops_per_step", cost.flops_per_step}, {"steps", prepared.arms[i].config.train.steps},
+                       {"memory_bytes", cost.bytes(e.share.threads)}};
+    if (!e.arm_seconds.empty()) entry["seconds"] = e.arm_seconds[i];
+    if (arm.matched) entry["matched"] = {{"width", arm.matched->width}, {"excess", arm.matched->excess()}};
+    arms.push_back(std::move(entry));
+  }
+  out["arms"] = std::move(arms);
+  if (plan.tuning) out["tuning_seeds"] = json::value_from(plan.tuning->seeds);
+  json::array runs;
+  for (const EstimatedRun& run : e.runs) {
+    json::object entry{{"stage", run.trial ? "tuning" : "replicate"}, {"arm", run.run->arm}, {"seed", run.run->seed},
+                       {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},
+                       {"state", name_of(run.state)}};
+    if (run.trial) entry["tries"] = changes_json(run.trial->point);
+    runs.push_back(std::move(entry));
+  }
+  out["runs"] = std::move(runs);
+  out["to_do"] = e.to_do();
+  out["flops"] = e.flops;
+  out["jobs"] = e.share.jobs;
+  out["threads"] = e.share.threads;
+  out["memory_bytes"] = e.bytes;
+  if (e.seconds) out["seconds"] = *e.seconds;
+  console.out << indented(out);
+}
+
+int plan(const PlanArguments& arguments, Console& console) {
+  Tasks tasks;
+  Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out))  // it may have chosen already
+    prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
+  const Estimate e =
+      estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, !arguments.no_probe);
+  if (arguments.csv) write_csv(prepared, e, console);
+  else if (arguments.json) write_json(prepared, e, console);
+  else write_text(prepared, e, arguments, console);
   return 0;
 }
 
@@ -149,6 +165,7 @@ void add_plan(Commands& commands) {
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
+      "  heed plan configs/quickstart.toml --no-probe --csv > plan.csv\n"
       "The time comes from training each arm for a moment." +
           std::string(exit_statuses),
       [](CLI::App& command, PlanArguments& arguments) {
@@ -158,6 +175,8 @@ void add_plan(Commands& commands) {
         add_number(command, "--jobs", arguments.jobs, "runs at once [as the machine allows]", 1, 4096);
         add_number(command, "--threads", arguments.threads, "threads of each run [as the machine allows]", 1, 4096);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
+        CLI::Option* csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
+        command.add_flag("--json", arguments.json, "everything, for programs")->excludes(csv);
       },
       plan);
 }

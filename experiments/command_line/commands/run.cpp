@@ -7,10 +7,14 @@
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/stop_signals.hpp"
 #include "experiments/sweep/executor.hpp"
+#include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <optional>
+#include <set>
+#include <span>
 
 namespace heed {
 
@@ -22,22 +26,67 @@ struct RunArguments {
   int jobs = 0, threads = 0;
 };
 
-struct Folders {
-  std::filesystem::path sweep;
-  std::vector<RunFolder> runs;
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+/// A sweep of the same name that this one takes the place of, since the file or the overrides have changed.
+struct Older {
+  std::filesystem::path folder;
+  Plan plan;
 };
 
-/// Everything on the disk that the runs start from. What fails here fails before the first step.
-Folders make_folders(const Plan& plan, const std::filesystem::path& out) {
-  make_output_folder(out);
-  try {
-    Folders folders;
-    folders.sweep = freeze(plan, out);
-    for (const PlannedRun& run : plan.runs) folders.runs.push_back(prepare_run(out, run.id, run.config));
-    return folders;
-  } catch (const Failed& error) {
-    throw Refused(error.what());
+std::optional<Older> find_older(const Plan& plan, const std::filesystem::path& out) {
+  if (is_frozen(plan, out)) return std::nullopt;  // it goes on
+  for (const std::filesystem::path& folder : sweep_folders(out)) {
+    try {
+      Plan other = load_plan(folder);
+      if (other.name == plan.name && (other.sweep || plan.sweep)) return Older{folder, std::move(other)};
+    } catch (const Refused&) {
+      // What can't be read has nothing to tell.
+    }
   }
+  return std::nullopt;
+}
+
+/// Runs that may be known to both plans: all that are run, and all that tuning might choose.
+std::set<std::string> ids_of(const Plan& plan) {
+  std::set<std::string> out;
+  const auto add = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs)
+      if (!run.id.empty()) out.insert(run.id);
+  };
+  add(plan.runs);
+  if (!plan.tuning) return out;
+  add(plan.tuning->runs);
+  for (const ArmTuning& arm : plan.tuning->arms)
+    for (const Trial& trial : arm.trials) add(trial.replicates);
+  return out;
+}
+
+void tell_of_older(const Older& older, const Plan& plan, const std::filesystem::path& out, Console& console) {
+  std::size_t finished = 0, running = 0, shared = 0, shared_finished = 0;
+  const std::set<std::string> ours = ids_of(plan), theirs = ids_of(older.plan);
+  for (const std::string& id : theirs) {
+    const RunState state = state_of(RunFolder{out / id});
+    finished += state == RunState::finished;
+    running += state == RunState::running;
+    if (!ours.contains(id)) continue;
+    ++shared;
+    shared_finished += state == RunState::finished;
+  }
+  fmt::print(console.err,
+             "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
+             older.folder.string(), counted(finished, "run"), running > 0 ? fmt::format(" and {} running", running) : "");
+  if (shared == 0) fmt::print(console.err, "The two have no run in common.\n");
+  else
+    fmt::print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
+               counted(theirs.size(), "run"), shared_finished);
+}
+
+/// Everything on the disk that the runs start from.
+std::vector<RunFolder> make_folders(const std::vector<PlannedRun>& runs, const std::filesystem::path& out) {
+  std::vector<RunFolder> folders;
+  for (const PlannedRun& run : runs) folders.push_back(prepare_run(out, run.id, run.config));
+  return folders;
 }
 
 std::string label_of(const Plan& plan, const PlannedRun& run) {
@@ -45,14 +94,23 @@ std::string label_of(const Plan& plan, const PlannedRun& run) {
   return plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed);
 }
 
-std::vector<BoardRun> board_runs(const Preparation& prepared) {
+/// The runs of tuning, then the replicates.
+std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
-  for (const PlannedRun& run : prepared.plan.runs) {
-    const PreparedArm& arm = prepared.arms.at(run.arm);
+  const auto add = [&](const std::string& label, std::size_t index) {
+    const PreparedArm& arm = prepared.arms.at(index);
     const auto steps = arm.config.train.steps;
-    runs.push_back({label_of(prepared.plan, run), steps, arm.facts.cost.flops_per_step * static_cast<double>(steps)});
-  }
+    runs.push_back({label, steps, arm.facts.cost.flops_per_step * static_cast<double>(steps)});
+  };
+  if (plan.tuning)
+    for (const PlannedRun& run : plan.tuning->runs) add("tuning: " + label_of(plan, run), run.arm);
+  for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm);
   return runs;
+}
+
+std::size_t unfinished(std::span<const RunFolder> runs) {
+  return static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(), [](const RunFolder& run) { return state_of(run) != RunState::finished; }));
 }
 
 /// How many runs at once and with how many threads, for the runs that are not finished.
@@ -72,74 +130,165 @@ std::string same_command(const RunArguments& arguments, const Console& console) 
   return shell_words(words);
 }
 
-void say_where(const Preparation& prepared, const Folders& folders, const RunArguments& arguments, Console& console) {
-  const Plan& plan = prepared.plan;
-  const std::string name = folders.sweep.filename().string();
+void say_where(const Preparation& prepared, const Plan& plan, const std::filesystem::path& folder,
+               const RunArguments& arguments, Console& console) {
+  const std::string name = folder.filename().string();
   auto command = [&](std::vector<std::string> words) {
     words.insert(words.begin(), console.program);
     return shell_words(words);
   };
-  fmt::print(console.out, "\n  plan      {}\n", folders.sweep.string());
+  const std::string& first = plan.runs.front().id;
+  fmt::print(console.out, "\n  plan      {}\n", folder.string());
   fmt::print(console.out, "  runs      {}\n",
-             plan.runs.size() == 1 ? folders.runs.front().path.string() : (arguments.out + "/ID"));
+             plan.runs.size() == 1 ? (std::filesystem::path(arguments.out) / first).string() : (arguments.out + "/ID"));
   fmt::print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
-  if (!prepared.arms.front().config.data.path.empty() &&
+  if (!prepared.arms.front().config.data.path.empty() && !first.empty() &&
       form_of(prepared.arms.front().config) == Form::language_model) {
-    std::vector<std::string> words{"generate", plan.runs.front().id, "--prompt", "..."};
+    std::vector<std::string> words{"generate", first, "--prompt", "..."};
     if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
     fmt::print(console.out, "            {}\n", command(words));
   }
 }
 
+/// The stages of one `heed run`: what they share is the display, and that a stop stops them all.
+class Stages {
+public:
+  Stages(const Preparation& prepared, const Plan& plan, const RunArguments& arguments, Console& console)
+      : prepared_(prepared), arguments_(arguments), display_(console, board_runs(prepared, plan)) {}
+
+  /// Executes runs, which have these numbers on the board. Returns which of `runs` failed.
+  std::vector<std::size_t> execute(const std::vector<RunFolder>& runs, const std::vector<std::size_t>& on_board) {
+    std::vector<std::size_t> failed;
+    if (stopped_) {
+      total_.remaining += unfinished(runs);
+      return failed;
+    }
+    const Share share = share_for(prepared_, std::max<std::size_t>(unfinished(runs), 1), arguments_);
+    LocalExecutor executor(this_program(), share.jobs, share.threads);
+    const Executed executed = executor.execute(
+        runs,
+        [&](RunEvent event) {
+          if (event.kind == RunEvent::Kind::failed) failed.push_back(event.run);
+          event.run = on_board.at(event.run);
+          display_.take(event);
+        },
+        [&] { return stop_requested(); });
+    total_.finished += executed.finished;
+    total_.failed += executed.failed;
+    total_.interrupted += executed.interrupted;
+    total_.remaining += executed.remaining;
+    return failed;
+  }
+
+  /// The trials of a tuned sweep, then each arm's choice. A trial that fails is tried once more: what doesn't fail
+  /// again was an accident, and what does is out.
+  void tune(Plan& plan, const std::vector<RunFolder>& runs, const std::filesystem::path& out,
+            const std::filesystem::path& folder) {
+    const std::vector<std::size_t> failed = execute(runs, first_on_board(0, runs.size()));
+    if (!failed.empty() && !stopped_) {
+      total_.failed -= failed.size();
+      std::vector<RunFolder> again;
+      for (const std::size_t run : failed) again.push_back(runs[run]);
+      total_.failed -= execute(again, failed).size();  // told of by the report, and no failure of the sweep
+    }
+    if (stopped_) return;
+    settle(plan, out, folder);
+    for (std::size_t a = 0; a < plan.arms.size(); ++a)
+      display_.say(fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
+  }
+
+  static std::vector<std::size_t> first_on_board(std::size_t first, std::size_t count) {
+    std::vector<std::size_t> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = first + i;
+    return out;
+  }
+
+  bool stopped() const { return stopped_; }
+  const Executed& total() const { return total_; }
+
+private:
+  bool stop_requested() {
+    if (StopSignals::requested() && !stopped_) {
+      stopped_ = true;
+      display_.say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
+    }
+    display_.tick();
+    return stopped_;
+  }
+
+  const Preparation& prepared_;
+  const RunArguments& arguments_;
+  RunDisplay display_;
+  const StopSignals signals_;
+  Executed total_;
+  bool stopped_ = false;
+};
+
 int run(const RunArguments& arguments, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-  const Plan& plan = prepared.plan;
   const std::filesystem::path out = arguments.out;
-  const Folders folders = make_folders(plan, out);
+  const std::optional<Older> older = find_older(prepared.plan, out);
 
-  const auto to_do = static_cast<std::size_t>(
-      std::count_if(folders.runs.begin(), folders.runs.end(),
-                    [](const RunFolder& run) { return state_of(run) != RunState::finished; }));
-  const Share share = share_for(prepared, std::max<std::size_t>(to_do, 1), arguments);
-  const std::size_t before = plan.runs.size() - to_do;
+  // What fails here fails before the first step.
+  Plan plan = prepared.plan;
+  std::filesystem::path folder;
+  std::vector<RunFolder> trials, replicates;
+  try {
+    make_output_folder(out);
+    folder = freeze(plan, out);
+    if (plan.tuning) {
+      plan = load_plan(folder);
+      trials = make_folders(plan.tuning->runs, out);
+    }
+    if (!plan.tuning || plan.tuning->settled()) replicates = make_folders(plan.runs, out);
+  } catch (const Failed& error) {
+    throw Refused(error.what());
+  }
+
+  const bool to_tune = plan.tuning && !plan.tuning->settled();
+  const std::size_t all = trials.size() + plan.runs.size();
+  const auto to_do_now = [&] {
+    return (to_tune ? unfinished(trials) : 0) + (replicates.empty() ? plan.runs.size() : unfinished(replicates));
+  };
+  const std::size_t to_do = to_do_now(), before = all - to_do;
   fmt::print(console.err, "{}  {}{}\n", console.err_style.bold(plan.name), size_in_words(plan),
              to_do == 0   ? "; all were done before"
              : before > 0 ? fmt::format("; {} done before", before)
                           : "");
-  if (to_do > 0)
+  if (older) tell_of_older(*older, plan, out, console);
+  if (to_do > 0) {
+    const Share share = share_for(prepared, to_tune ? std::max<std::size_t>(unfinished(trials), 1) : to_do, arguments);
     fmt::print(console.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
                to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
                share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
+  }
   console.err.flush();
 
   Executed executed;
-  bool stopped = false;
   if (to_do > 0) {
-    RunDisplay display(console, board_runs(prepared));
-    const StopSignals signals;
-    LocalExecutor executor(this_program(), share.jobs, share.threads);
-    executed = executor.execute(
-        folders.runs, [&](const RunEvent& event) { display.take(event); },
-        [&] {
-          if (StopSignals::requested() && !stopped) {
-            stopped = true;
-            display.say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
-          }
-          display.tick();
-          return stopped;
-        });
+    Stages stages(prepared, plan, arguments, console);
+    if (to_tune) stages.tune(plan, trials, out, folder);
+    if (!stages.stopped() && replicates.empty()) replicates = make_folders(plan.runs, out);
+    if (!stages.stopped()) stages.execute(replicates, Stages::first_on_board(trials.size(), replicates.size()));
+    else if (replicates.empty()) executed.remaining = plan.runs.size();
+    executed.interrupted = stages.total().interrupted;
+    executed.failed = stages.total().failed;
+    executed.remaining += stages.total().remaining;
   }
 
   const ReportData report =
-      collect_report(plan, out, folders.sweep, [&](const Config& config) { return facts_of(config, tasks); });
+      collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
   console.out << render_terminal(report, console.out_style);
-  say_where(prepared, folders, arguments, console);
+  say_where(prepared, plan, folder, arguments, console);
   console.out.flush();
 
-  if (executed.interrupted + executed.remaining > 0)
-    throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
-                             report.count(RunState::finished), report.total(), same_command(arguments, console)));
+  if (executed.interrupted + executed.remaining > 0) {
+    std::size_t left = unfinished(replicates) + unfinished(trials);
+    if (replicates.empty()) left += plan.runs.size();
+    throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}", all - left, all,
+                             same_command(arguments, console)));
+  }
   if (executed.failed > 0)
     throw Failed(fmt::format("{} of {} runs failed, for the reasons above; the others are kept. Try them again with\n"
                              "      {}",

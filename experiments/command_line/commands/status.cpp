@@ -1,7 +1,7 @@
 // heed status: what an output folder holds, and what is running there.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/report/numbers.hpp"
+#include "experiments/command_line/progress_board.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/plan.hpp"
@@ -10,25 +10,91 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <optional>
+#include <vector>
 
 namespace heed {
 
 namespace {
 
+constexpr std::array states{RunState::finished, RunState::running, RunState::failed, RunState::interrupted,
+                            RunState::missing};
+
 struct StatusArguments {
   std::string out = "runs";
 };
 
-std::string at(const RunFolder& run) {
+/// A sweep as it stands on the disk now.
+struct Look {
+  std::array<std::size_t, states.size()> counts{};
+  std::vector<BoardRun> board;
+  std::vector<RunEvent> events;        ///< that would have told `heed run` of this state
+  double steps_left = 0, steps_per_second = 0;
+  std::string failed;                  ///< a line for each run that failed
+};
+
+/// The steps of the arm's runs; 0 where this version does not understand its configuration.
+std::int64_t steps_of(const PlannedRun& planned) {
+  try {
+    return config_of(planned).train.steps;
+  } catch (const Refused&) {
+    return 0;
+  }
+}
+
+void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& label, const std::string& who,
+             const std::filesystem::path& out, Look& look) {
+  const RunFolder run{out / planned.id};
+  const RunState state = planned.id.empty() ? RunState::missing : state_of(run);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    if (states[i] == state) ++look.counts[i];
+  const std::size_t index = look.board.size();
+  look.board.push_back({label, steps, static_cast<double>(steps)});
+  if (state == RunState::finished) {
+    look.events.push_back({RunEvent::Kind::skipped, index, {}, {}});
+    return;
+  }
+  if (state == RunState::failed) {
+    const auto manifest = read_manifest(run);
+    look.failed += fmt::format("  {}: {}\n", who, manifest ? manifest->failure : manifest.error);
+    look.events.push_back({RunEvent::Kind::failed, index, {}, {}});
+    return;
+  }
+  look.steps_left += static_cast<double>(steps);
+  if (state != RunState::running) return;
+  look.events.push_back({RunEvent::Kind::started, index, {}, {}});
   const auto bytes = read_file(run.progress());
-  if (!bytes) return "starting";
-  const auto progress = progress_from_json(*bytes);
-  if (!progress) return "starting";
-  const auto left = static_cast<double>(progress->steps - progress->step);
-  std::string text = fmt::format("step {} of {}  loss {:.4f}", progress->step, progress->steps, progress->loss);
-  if (progress->steps_per_second > 0)
-    text += fmt::format("  {:.1f} steps/s  {} left", progress->steps_per_second,
-                        duration(left / progress->steps_per_second));
+  const auto progress = bytes ? progress_from_json(*bytes) : Parsed<Progress>::wrong("");
+  if (!progress) return;
+  look.events.push_back({RunEvent::Kind::progress, index, *progress, {}});
+  look.steps_left -= static_cast<double>(progress->step);
+  look.steps_per_second += progress->steps_per_second;
+}
+
+Look look_at(const Plan& plan, const std::filesystem::path& out) {
+  Look look;
+  std::vector<std::optional<std::int64_t>> steps(plan.arms.size());
+  const auto each = [&](const std::vector<PlannedRun>& runs, const std::string& stage) {
+    for (const PlannedRun& run : runs) {
+      const std::string seed = fmt::format("seed {}", run.seed);
+      const std::string label =
+          stage + (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
+      if (!steps.at(run.arm)) steps[run.arm] = steps_of(run);
+      look_at(run, *steps[run.arm], label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
+    }
+  };
+  if (plan.tuning) each(plan.tuning->runs, "tuning: ");
+  each(plan.runs, "");
+  return look;
+}
+
+/// What `heed run` shows on a terminal: the bar, how much is done, the time left, and each running run.
+std::string board_of(const Look& look, std::size_t width) {
+  ProgressBoard board(look.board, 0);
+  for (const RunEvent& event : look.events) board.take(event, 0);
+  if (look.steps_per_second > 0) board.know_left(look.steps_left / look.steps_per_second);
+  std::string text;
+  for (const std::string& line : board.lines(0, width)) text += line + "\n";
   return text;
 }
 
@@ -37,8 +103,6 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!std::filesystem::is_directory(out))
     throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", arguments.out,
                               arguments.out));
-  constexpr std::array states{RunState::finished, RunState::running, RunState::failed, RunState::interrupted,
-                              RunState::missing};
   TextTable table{{"sweep", "runs"}, {Align::left, Align::right}, {}};
   for (const RunState state : states) {
     table.headings.emplace_back(name_of(state));
@@ -53,27 +117,17 @@ int status(const StatusArguments& arguments, Console& console) {
       damaged += fmt::format("  {}\n", error.what());
       continue;
     }
-    std::array<std::size_t, states.size()> counts{};
-    for (const PlannedRun& planned : plan.runs) {
-      const RunFolder run{out / planned.id};
-      const RunState state = state_of(run);
-      for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i] == state) ++counts[i];
-      const std::string who = fmt::format("{}, {}, seed {} ({})", plan.name, plan.arms.at(planned.arm).label,
-                                          planned.seed, planned.id);
-      if (state == RunState::running) running += fmt::format("  {}  {}\n", who, at(run));
-      if (state == RunState::failed) {
-        const auto manifest = read_manifest(run);
-        failed += fmt::format("  {}: {}\n", who, manifest ? manifest->failure : manifest.error);
-      }
-    }
-    std::vector<std::string> row{folder.filename().string(), fmt::format("{}", plan.runs.size())};
-    for (const std::size_t n : counts) row.push_back(fmt::format("{}", n));
+    const Look look = look_at(plan, out);
+    if (look.counts[1] > 0)
+      running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
+    failed += look.failed;
+    std::vector<std::string> row{folder.filename().string(), fmt::format("{}", look.board.size())};
+    for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     table.rows.push_back(std::move(row));
   }
   fmt::print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
-  if (!running.empty()) console.out << "\nrunning\n" << running;
+  if (!running.empty()) console.out << running;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;

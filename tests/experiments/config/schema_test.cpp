@@ -1,4 +1,5 @@
 // The lists of all options, for people, programs and editors; and the tables that they come from.
+#include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
 #include "tests/experiments/config/config_support.hpp"
@@ -93,7 +94,7 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   CHECK(override.at("required") == json::array{"layers"});
   CHECK(override.at("properties").as_object().contains("residual"));
   CHECK(override.at("properties").as_object().contains("attention"));
-  CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() == 3);
+  CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() == sweep_kinds().size());
   CHECK(schema.at_pointer("/$defs/changes/properties").as_object().contains("attention.score"));
   CHECK_FALSE(schema.at_pointer("/$defs/changes/properties").as_object().contains("seed"));
   CHECK(schema.at_pointer("/properties").as_object().contains("extends"));

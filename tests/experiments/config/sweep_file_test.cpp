@@ -77,21 +77,70 @@ TEST_CASE("Ablations have a name and what they change", "[config][sweep]") {
   const SweepSpec s = sweep(
       "[[sweep.block]]\nkind = \"leave_one_out\"\noff.residual = { \"block.residual\" = \"none\" }\n"
       "off.attention = { \"attention.score\" = \"cosine\", \"attention.cosine.temperature\" = 2 }");
-  REQUIRE(s.blocks[0].off.size() == 2);
-  CHECK(s.blocks[0].off[0].first == "residual");
-  CHECK(shown(s.blocks[0].off[0].second) == "block.residual=\"none\"");
-  CHECK(s.blocks[0].off[1].first == "attention");
-  CHECK(shown(s.blocks[0].off[1].second) == "attention.score=\"cosine\" attention.cosine.temperature=2.0");
-  CHECK(s.blocks[0].off[1].second[1].origin.text() == "x.toml:4:49");
+  REQUIRE(s.blocks[0].sets.size() == 2);
+  CHECK(s.blocks[0].sets[0].name == "residual");
+  CHECK(shown(s.blocks[0].sets[0].changes) == "block.residual=\"none\"");
+  CHECK(s.blocks[0].sets[1].name == "attention");
+  CHECK(shown(s.blocks[0].sets[1].changes) == "attention.score=\"cosine\" attention.cosine.temperature=2.0");
+  CHECK(s.blocks[0].sets[1].changes[1].origin.text() == "x.toml:4:49");
 }
 
 TEST_CASE("Blocks add up, and each is of the kind that it holds", "[config][sweep]") {
   const SweepSpec s = sweep("[[sweep.block]]\ngrid.\"model.width\" = [8]\n[[sweep.block]]\nzip.\"model.width\" = [8]\n"
-                            "[[sweep.block]]\noff.small.\"model.width\" = 8");
-  REQUIRE(s.blocks.size() == 3);
+                            "[[sweep.block]]\noff.small.\"model.width\" = 8\n"
+                            "[[sweep.block]]\non.wide.\"model.width\" = 128\n[[sweep.block]]\narms.one.\"model.width\" = 8\n"
+                            "[[sweep.block]]\ncount = 2\nrandom.\"model.width\".choice = [8, 16]\n"
+                            "[[sweep.block]]\nkind = \"pairwise\"\noff.small.\"model.width\" = 8");
+  REQUIRE(s.blocks.size() == 7);
   CHECK(s.blocks[0].kind == "grid");
   CHECK(s.blocks[1].kind == "zip");
   CHECK(s.blocks[2].kind == "leave_one_out");
+  CHECK(s.blocks[3].kind == "add_one");
+  CHECK(s.blocks[4].kind == "list");
+  CHECK(s.blocks[5].kind == "random");
+  CHECK(s.blocks[6].kind == "pairwise");
+}
+
+TEST_CASE("Arms are listed with names or without", "[config][sweep]") {
+  const SweepSpec named = sweep("[[sweep.block]]\narms.small = { \"model.width\" = 8, \"model.heads\" = 2 }\n"
+                                "arms.large = { \"model.width\" = 128 }");
+  REQUIRE(named.blocks[0].sets.size() == 2);
+  CHECK(named.blocks[0].sets[0].name == "small");
+  CHECK(shown(named.blocks[0].sets[0].changes) == "model.width=8 model.heads=2");
+  const SweepSpec listed = sweep("[[sweep.block]]\narms = [{ \"model.width\" = 8 }, { \"model.width\" = 128 }]");
+  REQUIRE(listed.blocks[0].sets.size() == 2);
+  CHECK(listed.blocks[0].sets[1].name.empty());
+  CHECK(shown(listed.blocks[0].sets[1].changes) == "model.width=128");
+  CHECK(listed.blocks[0].sets[1].origin.text() == "x.toml:2:32");
+}
+
+TEST_CASE("Random arms state a distribution for each option, a count and a seed", "[config][sweep]") {
+  const SweepBlock b = sweep("[[sweep.block]]\ncount = 20\nseed = 7\nrandom = { \"train.learning_rate\" = { log_uniform = "
+                             "[1e-4, 1e-2] }, \"model.heads\" = { choice = [1, 2, 4] }, \"model.layers\" = { int_uniform = "
+                             "[1, 3] } }")
+                           .blocks.at(0);
+  CHECK(b.count == 20);
+  CHECK(b.seed == 7);
+  REQUIRE(b.draws.size() == 3);
+  CHECK(b.draws[0].key == "train.learning_rate");
+  CHECK(b.draws[0].distribution == "log_uniform");
+  CHECK(std::get<double>(b.draws[0].values.at(1).value) == 1e-2);
+  CHECK(b.draws[1].values.size() == 3);
+}
+
+TEST_CASE("A sweep may even arms out, and tune them", "[config][sweep]") {
+  CHECK(sweep("[sweep]\nseeds = 2").match == "none");
+  CHECK_FALSE(sweep("[sweep]\nseeds = 2").tune);
+  const SweepSpec s = sweep("[sweep]\nmatch = \"parameters\"\n[sweep.tune]\nseeds = [100, 101]\n"
+                            "grid = { \"train.learning_rate\" = [1e-3, 3e-3], \"train.clip\" = [0, 1] }");
+  CHECK(s.match == "parameters");
+  CHECK(s.match_origin.text() == "x.toml:2:9");
+  REQUIRE(s.tune);
+  CHECK(s.tune->seeds == std::vector<std::int64_t>{100, 101});
+  REQUIRE(s.tune->axes.size() == 2);
+  CHECK(s.tune->axes[0].first == "train.learning_rate");
+  CHECK(shown(s.tune->axes[1].second) == "train.clip=0.0 train.clip=1.0");
+  CHECK(s.tune->origin.text() == "x.toml:3:1");
 }
 
 TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]") {
@@ -105,12 +154,13 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
       {"[sweep]\nblock = 3", "x.toml:2:9: sweep.block is a list of tables: write [[sweep.block]]"},
       {head + "kind = \"gird\"",
        "x.toml:2:8: [[sweep.block]] kind is the text 'gird'; it must be one of 'grid', 'zip', "
-       "'leave_one_out'; did you mean 'grid'?"},
+       "'list', 'random', 'leave_one_out', 'add_one', 'pairwise'; did you mean 'grid'?"},
       {head + "kind = \"grid\"", "x.toml:1:1: [[sweep.block]] of kind 'grid' changes nothing: give it grid"},
       {head + "kind = \"leave_one_out\"",
        "x.toml:1:1: [[sweep.block]] of kind 'leave_one_out' changes nothing: give it off"},
       {head + "kind = \"grid\"\ngrid.\"model.width\" = [8]\nzip.\"model.width\" = [8]",
-       "x.toml:4:1: [[sweep.block]] of kind 'grid' has no option 'zip'; it has 'kind', 'grid', 'exclude'"},
+       "x.toml:4:1: [[sweep.block]] of kind 'grid' has no option 'zip'; it has 'kind', 'grid', 'exclude', "
+       "'require'"},
       {head + "grid = 3",
        "x.toml:2:8: grid is the integer 3; it must be a table of options and their values, such as grid "
        "= { \"attention.score\" = [\"dot\", \"scaled_dot\"] }"},
@@ -151,6 +201,42 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "\"model.width\" = 32 }]"},
       {head + "grid.\"model.width\" = [8]\nexclude = [{}]",
        "x.toml:3:12: exclude holds an empty table; each entry must be a table of options and values"},
+      {head + "grid.\"model.width\" = [8]\nrequire = [3]",
+       "x.toml:3:12: require holds the integer 3; each entry must be a table of options and values"},
+      {head + "arms = []\nkind = \"add_one\"",
+       "x.toml:2:1: [[sweep.block]] of kind 'add_one' has no option 'arms'; it has 'kind', 'on', 'exclude', 'require'\n"
+       "x.toml:1:1: [[sweep.block]] of kind 'add_one' changes nothing: give it on"},
+      {head + "arms = [{}]", "x.toml:2:9: arms holds an empty table; each entry must be a table of options and values"},
+      {head + "on.x = 3",
+       "x.toml:2:8: on.x is the integer 3; it must be a table of what it changes, such as on.x = { "
+       "\"block.residual\" = \"none\" }"},
+      {head + "random.\"model.width\".choice = [8]",
+       "x.toml:1:1: [[sweep.block]] of kind 'random' does not say how many arms to draw: give it count"},
+      {head + "count = 0\nrandom.\"model.width\".choice = [8]",
+       "x.toml:2:9: [[sweep.block]] count is the integer 0; it must be an integer from 1 to 10000"},
+      {head + "count = 2\nrandom = { \"model.width\" = { normal = [0, 1] } }",
+       "x.toml:3:30: there is no distribution 'normal'; there are 'uniform', 'log_uniform', 'int_uniform', 'choice'"},
+      {head + "count = 2\nrandom = { \"model.width\" = { uniform = [8, 16] } }",
+       "x.toml:3:40: uniform of model.width: it draws real numbers, but model.width is an integer; use int_uniform or "
+       "choice"},
+      {head + "count = 2\nrandom = { \"train.learning_rate\" = { log_uniform = [0, 1] } }",
+       "x.toml:3:55: train.learning_rate is 0; it must be above 0"},
+      {head + "count = 2\nrandom = { \"train.clip\" = { log_uniform = [0, 1] } }",
+       "x.toml:3:43: log_uniform of train.clip: the least must be above 0, since logarithms are drawn"},
+      {head + "count = 2\nrandom = { \"model.width\" = { int_uniform = [16, 8] } }",
+       "x.toml:3:44: int_uniform of model.width: the least, 16, must be below the most, 8"},
+      {head + "count = 2\nrandom = { \"model.width\" = [8, 16] }",
+       "x.toml:3:28: random gives model.width a list; it must be one distribution, such as { \"train.learning_rate\" = { "
+       "log_uniform = [1e-4, 1e-2] } }"},
+      {head + "grid.\"model.width\" = [8]\ncount = 2",
+       "x.toml:3:1: [[sweep.block]] of kind 'grid' has no option 'count'; it has 'kind', 'grid', 'exclude', 'require'"},
+      {"[sweep]\nmatch = \"parameter\"",
+       "x.toml:2:9: sweep.match is the text 'parameter'; it must be one of 'none', 'parameters', 'flops'; did you mean "
+       "'parameters'?"},
+      {"[sweep.tune]\nseed = [1]", "x.toml:2:1: [sweep.tune] has no option 'seed'; did you mean 'seeds'?"},
+      {"[sweep.tune]\nseeds = [1, 1]", "x.toml:2:9: sweep.tune.seeds holds 1 twice; each seed is one replicate"},
+      {"[sweep.tune]\ngrid = { seed = [1] }",
+       "x.toml:2:10: a sweep's arm cannot change seed: seeds are replicates, so list them in sweep.seeds"},
   };
   for (const Case& c : cases) {
     INFO(c.toml);

@@ -1,0 +1,107 @@
+#include "experiments/command_line/plan_estimate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+namespace heed {
+
+namespace {
+
+/// Seconds that are spent on measuring all arms together, and at most on one.
+constexpr double all_probes = 6.0, longest_probe = 1.0, shortest_probe = 0.1;
+
+/// Seconds of training a step of `config`, measured for about `budget` seconds; nothing of it is kept.
+double seconds_per_step(Config config, const Task& task, int threads, double budget) {
+  config.train.threads = threads;
+  config.train.evaluate_every = 0;
+  config.train.checkpoint_every = 0;
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> start;
+  std::int64_t first = 0, last = 0;
+  double seconds = 0;
+  TrainingHooks hooks;
+  hooks.measured = [](const Metrics&) {};
+  hooks.checkpoint = [](const Checkpoint&) {};
+  hooks.progress = [&](const Progress& progress) {
+    // The first steps allocate; time starts behind them.
+    if (!start && progress.step >= 3) {
+      start = Clock::now();
+      first = progress.step;
+    }
+    last = progress.step;
+    if (start) seconds = std::chrono::duration<double>(Clock::now() - *start).count();
+  };
+  hooks.stop_requested = [&] { return seconds >= budget; };
+  engine(config).train(config, task, std::nullopt, hooks);
+  return last > first ? seconds / static_cast<double>(last - first) : 0;
+}
+
+/// Seconds that a run of each arm will train, about; the arms that the budget does not reach by the first one's FLOPs.
+std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int threads) {
+  const double each = all_probes / static_cast<double>(prepared.arms.size());
+  const double budget = std::clamp(each, shortest_probe, longest_probe);
+  std::vector<double> seconds;
+  double spent = 0, per_flop = 0;
+  for (const PreparedArm& arm : prepared.arms) {
+    double step = arm.facts.cost.flops_per_step * per_flop;
+    if (spent < all_probes) {
+      step = seconds_per_step(arm.config, tasks.of(arm.config), threads, budget);
+      spent += budget;
+      if (seconds.empty()) per_flop = step / arm.facts.cost.flops_per_step;
+    }
+    seconds.push_back(step * static_cast<double>(arm.config.train.steps));
+  }
+  return seconds;
+}
+
+/// All runs of a plan with their states.
+std::vector<EstimatedRun> look_for_runs(const Plan& plan, const std::filesystem::path& out) {
+  std::vector<EstimatedRun> runs;
+  const auto add = [&](const PlannedRun& run, const Trial* trial) {
+    const RunState state = run.id.empty() ? RunState::missing : state_of(RunFolder{out / run.id});
+    runs.push_back({&run, trial, state});
+  };
+  if (plan.tuning) {
+    std::vector<const Trial*> trials(plan.tuning->runs.size());
+    for (const ArmTuning& arm : plan.tuning->arms)
+      for (const Trial& trial : arm.trials)
+        for (const std::size_t run : trial.runs) trials.at(run) = &trial;
+    for (std::size_t i = 0; i < trials.size(); ++i) add(plan.tuning->runs[i], trials[i]);
+  }
+  for (const PlannedRun& run : plan.runs) add(run, nullptr);
+  return runs;
+}
+
+} // namespace
+
+Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesystem::path& out, int jobs, int threads,
+                  bool probe) {
+  Estimate e;
+  e.runs = look_for_runs(prepared.plan, out);
+  const auto cost_of = [&](const EstimatedRun& run) -> const Cost& {
+    return prepared.arms.at(run.run->arm).facts.cost;
+  };
+  const auto largest = [&](int with_threads) {
+    double bytes = 0;
+    for (const EstimatedRun& run : e.runs) bytes = std::max(bytes, cost_of(run).bytes(with_threads));
+    return bytes;
+  };
+  for (const EstimatedRun& run : e.runs) {
+    e.finished += run.state == RunState::finished;
+    if (run.state != RunState::finished)
+      e.flops += cost_of(run).flops_per_step * static_cast<double>(prepared.arms.at(run.run->arm).config.train.steps);
+  }
+  if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
+  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1), largest(std::max(1, threads)), jobs, threads);
+  e.bytes = largest(e.share.threads) * e.share.jobs;
+  if (!probe || e.to_do() == 0) return e;
+  e.arm_seconds = run_seconds(prepared, tasks, e.share.threads);
+  double total = 0;
+  for (const EstimatedRun& run : e.runs)
+    if (run.state != RunState::finished) total += e.arm_seconds[run.run->arm];
+  e.seconds = total / e.share.jobs;
+  return e;
+}
+
+} // namespace heed

@@ -1,0 +1,41 @@
+// What a plan would take: which of its runs are there already, and the time of the others, from a short measured probe.
+#pragma once
+
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/runs/run_store.hpp"
+#include "experiments/sweep/executor.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// A run of the plan, of tuning or a replicate.
+struct EstimatedRun {
+  const PlannedRun* run = nullptr;
+  const Trial* trial = nullptr;        ///< of tuning: the point that it tries
+  RunState state = RunState::missing;
+};
+
+struct Estimate {
+  std::vector<EstimatedRun> runs;      ///< those of tuning first
+  std::size_t finished = 0;
+  double flops = 0;                    ///< of the runs that are not finished
+  Share share;                         ///< how they would be run
+  double bytes = 0;                    ///< of memory, of all that run at a time
+  std::vector<double> arm_seconds;     ///< of training a run of each arm, about; empty where nothing was measured
+  std::optional<double> seconds;       ///< of all that is to do, run so
+
+  std::size_t to_do() const { return runs.size() - finished; }
+};
+
+/// @param out            the folder in which runs may be finished already
+/// @param jobs, threads  what was asked for; 0: as the machine allows
+/// @param probe          whether to measure: a moment of training of each arm, some seconds in all
+Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesystem::path& out, int jobs, int threads,
+                  bool probe);
+
+} // namespace heed

@@ -1,0 +1,69 @@
+#include "experiments/sweep/comparability.hpp"
+
+#include "experiments/config/settings.hpp"
+#include "experiments/training/training.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <string_view>
+
+namespace heed {
+namespace {
+
+/// Options that say which examples are held out, and what their targets are.
+bool decides_validation(std::string_view key) {
+  constexpr std::array<std::string_view, 3> of_tasks{"task.kind", "task.seed", "task.validation"};
+  // Content counts, not where it lies; and how batches are drawn is training's.
+  if (key.starts_with("data.")) return key != "data.path" && key != "data.bucket";
+  return std::find(of_tasks.begin(), of_tasks.end(), key) != of_tasks.end();
+}
+
+std::map<std::string, std::string> deciding(const Config& config) {
+  std::map<std::string, std::string> out;
+  for (const FlatOption& option : flatten(config))
+    if (decides_validation(option.key)) out[option.key] = option.value;
+  return out;
+}
+
+std::string_view in_words(Form form) {
+  switch (form) {
+    case Form::language_model: return "one row in which each token predicts the next";
+    case Form::sequence_to_sequence: return "an input and an output with its end token";
+    case Form::classification: return "rows with a class each";
+    case Form::image_classification: return "images with a class each";
+  }
+  return "";
+}
+
+} // namespace
+
+std::string why_not_comparable(const Config& reference, const Task& reference_task, Form reference_form,
+                               const Config& arm, const Task& arm_task, Form arm_form, const std::string& metric) {
+  const std::vector<MetricInfo> measured = metrics_of(arm);
+  if (std::none_of(measured.begin(), measured.end(), [&](const MetricInfo& m) { return m.name == metric; }))
+    return fmt::format("it does not measure {}, by which arms are compared", metric);
+  const auto here = deciding(arm), there = deciding(reference);
+  for (const auto& [key, value] : there) {
+    const auto own = here.find(key);
+    if (own == here.end() || own->second != value)
+      return fmt::format("{} is {}, and the reference's is {}: they would be measured on other data", key,
+                         own == here.end() ? "of no effect" : own->second, value);
+  }
+  for (const auto& [key, value] : here)
+    if (!there.contains(key))
+      return fmt::format("{} is {}, which the reference has no use for: they would be measured on other data", key, value);
+  if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
+    return "its data is not the reference's";
+  if (arm_form != reference_form)
+    return fmt::format("its model sees {}, the reference's {}: their losses are over other targets", in_words(arm_form),
+                       in_words(reference_form));
+  const std::int64_t classes = arm_task.shape(arm_form).classes, others = reference_task.shape(reference_form).classes;
+  if (classes != others)
+    return fmt::format("it predicts one of {}, the reference one of {}: their losses are over other targets", classes,
+                       others);
+  return "";
+}
+
+} // namespace heed

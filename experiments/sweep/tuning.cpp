@@ -1,0 +1,190 @@
+#include "experiments/sweep/tuning.hpp"
+
+#include "experiments/runs/run_store.hpp"
+#include "experiments/sweep/json_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace json_fields;
+
+constexpr std::int64_t format_version = 1;
+
+fs::path choices_file(const fs::path& folder) { return folder / "tuned.json"; }
+
+bool higher_is_better(const Plan& plan) {
+  for (const MetricInfo& metric : metrics_of(config_of(plan.tuning->runs.front())))
+    if (metric.name == plan.metric) return metric.higher_is_better;
+  return false;
+}
+
+/// Whether all runs of the trial are finished or failed; then it has a value or a problem.
+bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
+  double sum = 0;
+  for (const std::size_t index : trial.runs) {
+    const PlannedRun& planned = plan.tuning->runs.at(index);
+    const RunFolder run{out / planned.id};
+    const RunState state = state_of(run);
+    if (state == RunState::failed) {
+      const auto manifest = read_manifest(run);
+      trial.problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
+    } else if (state == RunState::finished) {
+      const auto lines = read_metrics(run);
+      const auto value = lines ? last_value(*lines, plan.metric) : std::nullopt;
+      if (value && std::isfinite(*value)) sum += *value;
+      else
+        trial.problem = lines ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
+                              : fmt::format("seed {}: {}", planned.seed, lines.error);
+    } else {
+      return false;
+    }
+  }
+  if (trial.problem.empty()) trial.value = sum / static_cast<double>(trial.runs.size());
+  return true;
+}
+
+std::optional<std::size_t> best(const std::vector<Trial>& trials, bool higher) {
+  std::optional<std::size_t> out;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!trials[i].value) continue;
+    if (!out || (higher ? *trials[i].value > *trials[*out].value : *trials[i].value < *trials[*out].value)) out = i;
+  }
+  return out;
+}
+
+std::string choices_json(const Plan& plan) {
+  std::vector<std::string> arms;
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    std::vector<std::string> trials;
+    for (const Trial& trial : plan.tuning->arms[a].trials)
+      trials.push_back(fmt::format("{{\"value\": {}, \"problem\": {}}}", trial.value ? fmt::format("{}", *trial.value) : "null",
+                                   json_text(trial.problem)));
+    arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
+                               *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
+  }
+  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", format_version, json_text(plan.hash),
+                     fmt::join(arms, ",\n"));
+}
+
+void read_arm(const json::object& object, ArmTuning& arm) {
+  const json::array& trials = list(object, "trials");
+  if (trials.size() != arm.trials.size()) throw Wrong{"an arm has other trials than the plan"};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const json::object& trial = as_object(trials[i], "a trial");
+    arm.trials[i].problem = text(trial, "problem");
+    const json::value& value = needed(trial, "value");
+    if (value.is_null()) continue;
+    json::error_code error;
+    arm.trials[i].value = value.to_number<double>(error);
+    if (error) throw Wrong{"\"value\" is not a number"};
+  }
+  const std::int64_t chosen = integer(needed(object, "chosen"), "chosen");
+  if (chosen < 0 || static_cast<std::size_t>(chosen) >= trials.size() ||
+      !arm.trials[static_cast<std::size_t>(chosen)].value)
+    throw Wrong{fmt::format("trial {} can't have been chosen", chosen)};
+  arm.chosen = static_cast<std::size_t>(chosen);
+}
+
+/// "learning_rate = 0.003, clip = 1"
+std::string point_in_words(const std::vector<PlannedChange>& point, bool names) {
+  std::vector<std::string> out;
+  for (const PlannedChange& change : point)
+    out.push_back(names ? fmt::format("{} = {}", change.key, change.value) : change.value);
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+} // namespace
+
+void look_at_trials(Plan& plan, const fs::path& out) {
+  if (!plan.tuning) return;
+  const bool higher = higher_is_better(plan);
+  for (ArmTuning& arm : plan.tuning->arms) {
+    if (arm.chosen) continue;
+    std::size_t done = 0;
+    for (Trial& trial : arm.trials) done += look_at(trial, plan, out);
+    if (done == arm.trials.size()) arm.chosen = best(arm.trials, higher);
+  }
+  apply_choices(plan);
+}
+
+void settle(Plan& plan, const fs::path& out, const fs::path& folder) {
+  look_at_trials(plan, out);
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    const ArmTuning& arm = plan.tuning->arms[a];
+    if (arm.chosen) continue;
+    std::string why;
+    for (const Trial& trial : arm.trials)
+      why += fmt::format("\n      {}: {}", point_in_words(trial.point, true),
+                         trial.problem.empty() ? "it is not done" : trial.problem);
+    throw Failed(fmt::format("tuning the arm \"{}\": none of what it tried can be chosen:{}", plan.arms[a].label, why));
+  }
+  write_file(choices_file(folder), choices_json(plan));
+}
+
+void read_choices(Plan& plan, const fs::path& folder) {
+  std::error_code error;
+  if (!plan.tuning || !fs::exists(choices_file(folder), error)) return;
+  const auto refuse = [&](const std::string& why) {
+    throw Refused(fmt::format("'{}' is damaged: {}; remove it, and run the sweep's configuration again: the trials' runs "
+                              "are kept, and come to the same choices",
+                              choices_file(folder).string(), why));
+  };
+  const auto bytes = read_file(choices_file(folder));
+  if (!bytes) throw Refused(bytes.error);
+  try {
+    const json::value whole = parsed(*bytes);
+    const json::object& object = as_object(whole, "it");
+    if (const auto format = integer(needed(object, "format"), "format"); format != format_version)
+      throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
+    if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
+    const json::array& arms = list(object, "arms");
+    if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
+    for (std::size_t a = 0; a < arms.size(); ++a) read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a]);
+  } catch (const Wrong& wrong) {
+    refuse(wrong.why);
+  }
+  apply_choices(plan);
+}
+
+bool on_edge(const TunedOption& option, const std::string& value) {
+  if (!option.ordered || option.values.size() < 2) return false;
+  const auto number = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
+  const auto [least, greatest] =
+      std::minmax_element(option.values.begin(), option.values.end(),
+                          [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+  return number(value) == number(*least) || number(value) == number(*greatest);
+}
+
+std::string tuning_in_words(const Tuning& tuning, std::size_t index) {
+  const ArmTuning& arm = tuning.arms.at(index);
+  const bool one = tuning.options.size() == 1;
+  std::vector<std::string> tried;
+  std::size_t done = 0;
+  for (const Trial& trial : arm.trials) {
+    std::string came = "not done";
+    if (!trial.problem.empty()) came = trial.problem;
+    else if (trial.value) came = fmt::format("{:.4g}", *trial.value);
+    done += trial.value || !trial.problem.empty();
+    tried.push_back(fmt::format("{} ({})", point_in_words(trial.point, !one), came));
+  }
+  std::string text = fmt::format("tried {}{}", one ? tuning.options.front().key + " = " : "",
+                                 fmt::join(tried, one ? ", " : "; "));
+  if (!arm.chosen) return text + fmt::format("; {} of {} trials are done", done, arm.trials.size());
+  const std::vector<PlannedChange>& chosen = arm.trials[*arm.chosen].point;
+  text += fmt::format("; chose {}", point_in_words(chosen, !one));
+  std::vector<std::string> edges;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (on_edge(tuning.options[i], chosen[i].value)) edges.push_back(chosen[i].key);
+  if (!edges.empty())
+    text += fmt::format(", on the edge of what was tried{}: a value beyond may be better still",
+                        one ? "" : fmt::format(" for {}", fmt::join(edges, ", ")));
+  return text;
+}
+
+} // namespace heed

@@ -1,0 +1,198 @@
+"""Sweeps from the outside: tuned ones, stopped ones, two at once, edited files. Usage: sweep_test.py HEED; prints TAP."""
+
+import csv
+import io
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guide"))
+from points import Points, run  # noqa: E402
+
+heed = sys.argv[1]
+points = Points()
+
+BASE = """name = "sweep"
+[task]
+kind = "copy"
+validation = 32
+[task.copy]
+length = 4
+[model]
+width = 16
+heads = 2
+layers = 1
+[train]
+steps = {steps}
+batch = 8
+shards = 1
+"""
+TUNED = BASE + """[sweep]
+seeds = [0, 1]
+[sweep.tune]
+seeds = [100, 101]
+grid = {{ "train.learning_rate" = [1e-3, 1e-2] }}
+[[sweep.block]]
+grid = {{ "attention.score" = ["additive"] }}
+"""
+GRID = BASE + """[sweep]
+seeds = [0, 1, 2]
+[[sweep.block]]
+grid = {{ "attention.score" = [{scores}] }}
+"""
+
+
+def measured(out):
+    """All runs' metrics by run, without times."""
+    found = {}
+    for file in sorted(out.glob("*/metrics.jsonl")):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        found[file.parent.name] = [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
+    return found
+
+
+def starts(out):
+    return [json.loads(file.read_text())["starts"] for file in out.glob("*/manifest.json")]
+
+
+def refused(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 2, f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stderr
+
+
+def write(folder, name, text):
+    file = folder / name
+    file.write_text(text)
+    return str(file)
+
+
+def stopped_sweep_goes_on_to_the_same_bits(folder):
+    config = write(folder, "tuned.toml", TUNED.format(steps=150))
+    whole, parts = folder / "whole", folder / "parts"
+    printed = run([heed, "run", config, "--out", str(whole), "--jobs", "2"])
+    assert "chose 0.0" in printed and "tried train.learning_rate = 0.001" in printed, printed
+    plan = json.loads(next(whole.glob("sweeps/*/plan.json")).read_text())
+    assert len(plan["tuning"]["runs"]) == 8 and plan["runs"] == [], "what is chosen later can't be planned"
+    stops = 0
+    for _ in range(40):
+        process = subprocess.Popen([heed, "run", config, "--out", str(parts), "--jobs", "2"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+        if process.returncode == 0:
+            break
+        assert process.returncode in (1, -signal.SIGINT), said
+        if process.returncode == 1:
+            assert "Go on from there with" in said, said
+            stops += 1
+    else:
+        run([heed, "run", config, "--out", str(parts), "--jobs", "2"])
+    assert stops > 0, "it was never stopped"
+    assert measured(parts) == measured(whole)
+    assert next(parts.glob("sweeps/*/tuned.json")).read_bytes() == next(whole.glob("sweeps/*/tuned.json")).read_bytes()
+    chosen = json.loads(next(whole.glob("sweeps/*/tuned.json")).read_text())
+    assert [arm["label"] for arm in chosen["arms"]] == ["reference", "score = additive"]
+    assert len(measured(whole)) == 8 + 4, "the replicates of what was not chosen must not run"
+    again = subprocess.run([heed, "run", config, "--out", str(whole)], capture_output=True, text=True, timeout=240)
+    assert again.returncode == 0 and "all were done before" in again.stderr, again.stderr
+
+
+def two_at_once_share_the_work(folder):
+    config = write(folder, "both.toml", GRID.format(steps=200, scores='"dot", "additive", "cosine"'))
+    out = folder / "both"
+    both = [subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    for process in both:
+        said, _ = process.communicate(timeout=240)
+        assert process.returncode == 0, said
+        assert "12 of 12 runs finished" in said, said
+    assert starts(out) == [1] * 12, f"runs were started {starts(out)} times"
+    for lines in measured(out).values():
+        steps = [line["step"] for line in lines if "train_loss" in line]
+        assert steps == sorted(set(steps)), f"steps were written twice: {steps}"
+
+
+def edited_file_is_a_new_sweep(folder):
+    out = folder / "edited"
+    file = write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "additive"'))
+    run([heed, "run", file, "--out", str(out)])
+    write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "cosine"'))
+    done = subprocess.run([heed, "run", file, "--out", str(out)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0
+    assert "a new sweep: this is no longer what" in done.stderr and "with 9 runs finished" in done.stderr, done.stderr
+    assert "6 of its 9 runs are in this one, too, 6 of them finished" in done.stderr, done.stderr
+    assert "; 6 done before" in done.stderr, done.stderr
+    assert starts(out) == [1] * 12
+    again = subprocess.run([heed, "run", file, "--out", str(out)], capture_output=True, text=True, timeout=240)
+    assert "a new sweep" not in again.stderr, again.stderr
+
+
+def plan_for_programs(folder):
+    config = write(folder, "plan.toml", TUNED.format(steps=30))
+    rows = list(csv.DictReader(io.StringIO(run([heed, "plan", config, "--csv", "--out", str(folder / "none")]))))
+    assert len(rows) == 8 + 4
+    assert [row["stage"] for row in rows] == ["tuning"] * 8 + ["replicate"] * 4
+    assert rows[3]["changes"] == "attention.score = additive, train.learning_rate = 0.01", rows[3]
+    assert all(row["run"] == "" for row in rows[8:]) and all(float(row["seconds"]) > 0 for row in rows)
+    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--out", str(folder / "none")]))
+    assert plan["to_do"] == 12 and plan["tuning_seeds"] == [100, 101] and "seconds" not in plan
+    assert plan["arms"][1]["changes"] == [{"key": "attention.score", "value": "additive"}]
+    assert plan["runs"][1]["tries"] == [{"key": "train.learning_rate", "value": "0.01"}]
+    assert not (folder / "none").exists(), "a plan keeps nothing"
+    assert "csv" in refused([heed, "plan", config, "--csv", "--json"])
+
+
+def arms_of_equal_size(folder):
+    scores = '"additive", "multiplicative"'
+    text = GRID.format(steps=10, scores=scores).replace("seeds = [0, 1, 2]", 'seeds = [0]\nmatch = "parameters"')
+    plan = json.loads(run([heed, "plan", write(folder, "even.toml", text), "--json", "--no-probe"]))
+    wanted = plan["arms"][0]["parameters"]
+    for arm in plan["arms"][1:]:
+        assert abs(arm["parameters"] / wanted - 1) < 0.01, arm
+        assert arm["changes"][1]["key"] == "block.ffn_width" and "ffn width" in arm["label"], arm
+    flops = text.replace('"parameters"', '"flops"')
+    plan = json.loads(run([heed, "plan", write(folder, "flops.toml", flops), "--json", "--no-probe"]))
+    for arm in plan["arms"][1:]:
+        assert abs(arm["flops_per_step"] / plan["arms"][0]["flops_per_step"] - 1) < 0.01, arm
+
+
+def what_cannot_be_compared(folder):
+    other = GRID.format(steps=10, scores='"dot"') + '[[sweep.block]]\narms.other = { "task.kind" = "reverse" }\n'
+    said = refused([heed, "plan", write(folder, "other.toml", other), "--no-probe"])
+    assert "can't be compared" in said and 'task.kind is "reverse"' in said and '(in the arm "other")' in said, said
+    unlike = GRID.format(steps=10, scores='"dot"') + '[[sweep.block]]\narms.unlike = { "model.kind" = "encoder_decoder" }\n'
+    said = refused([heed, "run", write(folder, "unlike.toml", unlike), "--out", str(folder / "unlike")])
+    assert "can't be compared" in said and not (folder / "unlike").exists(), said
+
+
+def status_shows_what_runs(folder):
+    config = write(folder, "status.toml", GRID.format(steps=4000, scores='"additive"'))
+    out = folder / "status"
+    process = subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            said = run([heed, "status", str(out)]) if (out / "sweeps").is_dir() else ""
+            if "steps/s" in said:
+                break
+            time.sleep(0.1)
+        assert "of 6 runs" in said and " left" in said and "─" in said, said
+        assert "reference, seed 0" in said and "step " in said and "loss " in said and "steps/s" in said, said
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted" in run([heed, "status", str(out)])
+
+
+for test in (plan_for_programs, arms_of_equal_size, what_cannot_be_compared, edited_file_is_a_new_sweep,
+             two_at_once_share_the_work, stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
+    with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
+        test(pathlib.Path(place))
+points.plan()

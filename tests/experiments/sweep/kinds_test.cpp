@@ -1,0 +1,77 @@
+// What each kind of block comes to.
+#include "tests/experiments/sweep/plan_support.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace heed;
+using Catch::Contains;
+
+TEST_CASE("listed arms are these and no others", "[sweep][kinds]") {
+  const Plan p = plan_of("[[sweep.block]]\narms.narrow_one = { \"model.width\" = 32, \"model.heads\" = 2 }\n"
+                         "arms.plain = { \"attention.score\" = \"dot\" }\n"
+                         "[[sweep.block]]\narms = [{ \"model.layers\" = 1 }, { \"attention.score\" = \"dot\" }]\n");
+  CHECK(labels_of(p) == Labels{"reference", "narrow one", "plain", "layers = 1"});
+  CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"model.width", "32"}, {"model.heads", "2"}});
+}
+
+TEST_CASE("additions are tried one by one", "[sweep][kinds]") {
+  const Plan p = plan_of("[attention]\nscore = \"dot\"\n[[sweep.block]]\n"
+                         "on.scale = { \"attention.score\" = \"scaled_dot\" }\non.more_heads = { \"model.heads\" = 8 }\n");
+  CHECK(labels_of(p) == Labels{"reference", "with scale", "with more heads"});
+  CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"attention.score", "scaled_dot"}});
+}
+
+TEST_CASE("pairs come beside each alone", "[sweep][kinds]") {
+  const std::string three = "[[sweep.block]]\nkind = \"pairwise\"\noff.residual = { \"block.residual\" = \"none\" }\n"
+                            "off.norm = { \"block.norm\" = \"none\" }\noff.scale = { \"attention.score\" = \"dot\" }\n";
+  const Plan p = plan_of(three);
+  CHECK(labels_of(p) == Labels{"reference", "without residual", "without norm", "without scale",
+                               "without residual and norm", "without residual and scale", "without norm and scale"});
+  CHECK(p.arms[4].changes == std::vector<PlannedChange>{{"block.residual", "none"}, {"block.norm", "none"}});
+
+  CHECK_THROWS_WITH(plan_of(three + "off.heads = { \"attention.score\" = \"cosine\" }\n"),
+                    Contains("test.toml:6:15: off.scale and off.heads both set attention.score"));
+}
+
+TEST_CASE("random arms are drawn once and for all", "[sweep][kinds]") {
+  const std::string text = "[[sweep.block]]\ncount = 6\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform = "
+                           "[1e-4, 1e-2] }, \"attention.score\" = { choice = [\"dot\", \"additive\"] } }\n";
+  const Plan p = plan_of(text);
+  CHECK(p.arms.size() == 7);
+  CHECK(plan_of(text).hash == p.hash);
+  // More of them leave the first as they are; so does another option beside.
+  const Plan more = plan_of("[[sweep.block]]\ncount = 8\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform = "
+                            "[1e-4, 1e-2] }, \"attention.score\" = { choice = [\"dot\", \"additive\"] } }\n");
+  for (std::size_t i = 0; i < 7; ++i) CHECK(more.runs[i].id == p.runs[i].id);
+  const Plan other = plan_of("[[sweep.block]]\ncount = 6\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform = "
+                             "[1e-4, 1e-2] } }\n");
+  CHECK(config_of(other.runs[3]).train.learning_rate == config_of(p.runs[3]).train.learning_rate);
+  std::set<double> rates;
+  for (const PlannedRun& run : p.runs) rates.insert(config_of(run).train.learning_rate);
+  CHECK(rates.size() == 7);
+  // These are the arms of seed 3, on every machine.
+  CHECK(p.arms[1].changes.front().key == "train.learning_rate");
+}
+
+TEST_CASE("conditions hold for every kind", "[sweep][kinds]") {
+  const Plan p = plan_of("[[sweep.block]]\ngrid = { \"model.width\" = [32, 64, 128], \"model.heads\" = [2, 4, 8] }\n"
+                         "require = [{ \"model.heads\" = 8 }, { \"model.width\" = 32, \"model.heads\" = 2 }]\n"
+                         "exclude = [{ \"model.width\" = 64 }]\n");
+  CHECK(labels_of(p) == Labels{"reference", "width = 32, heads = 2", "width = 32, heads = 8", "width = 128, heads = 8"});
+
+  const Plan q = plan_of("[[sweep.block]]\nkind = \"pairwise\"\noff.residual = { \"block.residual\" = \"none\" }\n"
+                         "off.norm = { \"block.norm\" = \"none\" }\nexclude = [{ \"block.residual\" = \"none\", "
+                         "\"block.norm\" = \"none\" }]\n");
+  CHECK(labels_of(q) == Labels{"reference", "without residual", "without norm"});
+  CHECK_THROWS_WITH(plan_of("[[sweep.block]]\non.heads = { \"model.heads\" = 8 }\nrequire = [{ \"model.width\" = 32 }]\n"),
+                    Contains("test.toml:1:1") && Contains("excludes them all"));
+}
+
+TEST_CASE("arms of different kinds that are equal are one", "[sweep][kinds]") {
+  const Plan p = plan_of("[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\", \"cosine\"] }\n"
+                         "[[sweep.block]]\narms.plain = { \"attention.score\" = \"dot\" }\n"
+                         "[[sweep.block]]\non.cosine = { \"attention.score\" = \"cosine\" }\n"
+                         "[[sweep.block]]\ncount = 5\nrandom.\"attention.score\".choice = [\"dot\", \"cosine\"]\n");
+  CHECK(labels_of(p) == Labels{"reference", "score = dot", "score = cosine"});
+}

@@ -1,0 +1,79 @@
+// Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and feed-forward.
+#include "tests/experiments/sweep/plan_support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace heed;
+using Catch::Contains;
+
+namespace {
+
+/// 4 d^2 for attention, 2 d d for additive attention's own, 2 d f for the feed-forward, in each layer.
+Cost counted(const Config& config) {
+  Cost cost;
+  const std::int64_t d = config.model.width;
+  for (const LayerChoice& layer : config.layers) {
+    const std::int64_t f = layer.block.ffn_width > 0 ? layer.block.ffn_width : 4 * d;
+    cost.parameters += 4 * d * d + (layer.attention.score == "additive" ? 2 * d * d : 0) + 2 * d * f;
+  }
+  cost.flops_per_step = 100.0 * static_cast<double>(cost.parameters) + (config.model.heads == 8 ? 4e6 : 0);
+  return cost;
+}
+
+const std::string additive = "[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\", \"additive\"] }\n";
+
+} // namespace
+
+TEST_CASE("an arm with more weights gets a narrower feed-forward", "[sweep][match]") {
+  const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n" + additive, counted);
+  // 2 d^2 more a layer is as much as d = 64 features of the feed-forward: 256 becomes 192.
+  CHECK(labels_of(p) == Labels{"reference", "score = dot", "score = additive, ffn width 192"});
+  REQUIRE(p.arms[2].matched);
+  CHECK(p.arms[2].matched->width == 192);
+  CHECK(p.arms[2].matched->amount == p.arms[2].matched->target);
+  CHECK(p.arms[2].changes == std::vector<PlannedChange>{{"attention.score", "additive"}, {"block.ffn_width", "192"}});
+  CHECK(config_of(p.runs[2]).layers.at(1).block.ffn_width == 192);
+  CHECK_FALSE(p.arms[0].matched);
+  // What is even already stays as it is.
+  CHECK(p.arms[1].matched->width == 256);
+  CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"attention.score", "dot"}});
+  CHECK(p.runs[1].id == plan_of(additive, counted).runs[1].id);
+  CHECK(p.hash != plan_of("[sweep]\n" + additive, counted).hash);
+}
+
+TEST_CASE("FLOPs may be evened out instead", "[sweep][match]") {
+  const Plan p = plan_of("[sweep]\nmatch = \"flops\"\n[[sweep.block]]\ngrid = { \"model.heads\" = [8] }\n", counted);
+  // 4e6 FLOPs are 100 x 2 layers x 2 d = 25 600 for each feature: 156.25 features.
+  REQUIRE(p.arms[1].matched);
+  CHECK(p.arms[1].matched->width == 256 - 156);
+  CHECK(p.arms[1].matched->excess() == Approx(0.25 * 25600 / p.arms[1].matched->target));
+}
+
+TEST_CASE("what no width evens out is not hidden", "[sweep][match]") {
+  const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n[[sweep.block]]\ngrid = { \"model.width\" = [256] }\n", counted);
+  REQUIRE(p.arms[1].matched);
+  CHECK(p.arms[1].matched->width == 1);
+  CHECK(p.arms[1].matched->excess() > even_enough);
+  CHECK(labels_of(p).at(1) == "width = 256, ffn width 1");
+}
+
+TEST_CASE("arms that can't be evened out are refused with the reason", "[sweep][match]") {
+  const std::string match = "[sweep]\nmatch = \"parameters\"\n[[sweep.block]]\n";
+  CHECK_THROWS_WITH(plan_of(match + "grid = { \"model.kind\" = [\"recurrent_decoder\"] }\n", counted),
+                    Contains("test.toml:2:9") && Contains("model.kind = \"recurrent_decoder\" has none"));
+  CHECK_THROWS_WITH(plan_of(match + "grid = { \"block.ffn_width\" = [32] }\n", counted),
+                    Contains("test.toml:4:") && Contains("the arm sets block.ffn_width"));
+  CHECK_THROWS_WITH(plan_of("[[block.override]]\nlayers = [0, 1]\nffn_width = 32\n" + match +
+                                "grid = { \"attention.score\" = [\"additive\"] }\n",
+                            counted),
+                    Contains("every block has its own"));
+}
+
+TEST_CASE("a matched plan comes back as it was", "[sweep][match]") {
+  const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n" + additive, counted);
+  const auto after = plan_from_json(to_json(p));
+  REQUIRE(after);
+  CHECK(after->match == "parameters");
+  CHECK(after->arms[2].matched == p.arms[2].matched);
+  CHECK(to_json(*after) == to_json(p));
+}

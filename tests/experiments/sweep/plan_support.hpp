@@ -1,0 +1,23 @@
+// Plans for tests, from the text of a configuration.
+#pragma once
+
+#include "experiments/sweep/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace heed {
+
+inline Plan plan_of(const std::string& toml, const CostOf& cost_of = {}) {
+  return make_plan(Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test", cost_of);
+}
+
+inline std::vector<std::string> labels_of(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Arm& arm : plan.arms) out.push_back(arm.label);
+  return out;
+}
+
+using Labels = std::vector<std::string>;
+
+} // namespace heed

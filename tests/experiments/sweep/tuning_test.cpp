@@ -1,0 +1,207 @@
+// Tuned sweeps: what their plan holds, how arms choose, and what is kept of it. Runs are folders that the tests write.
+#include "experiments/sweep/tuning.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/sweep/plan_support.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string tuned = R"(
+name = "tuned"
+[sweep]
+seeds = [0, 1, 2]
+[sweep.tune]
+seeds = [100, 101]
+grid = { "train.learning_rate" = [1e-3, 3e-3, 1e-2] }
+[[sweep.block]]
+grid = { "attention.score" = ["additive"] }
+)";
+
+void finish(const fs::path& out, const PlannedRun& run, double loss, double accuracy = 0.5) {
+  const RunFolder folder = prepare_run(out, run.id, run.config);
+  put(folder.manifest(), "{\"run\": \"" + run.id + "\", \"outcome\": \"finished\"}");
+  append_metrics(folder, {10, 1.0, 100, {{"val_loss", loss}, {"val_accuracy", accuracy}}});
+}
+
+void fail(const fs::path& out, const PlannedRun& run) {
+  const RunFolder folder = prepare_run(out, run.id, run.config);
+  put(folder.manifest(), R"({"run": ")" + run.id + R"(", "outcome": "failed", "failure": "the loss is NaN"})");
+}
+
+/// Losses by arm and trial, the mean of two seeds that lie 0.1 on both sides.
+void finish_all(const Plan& plan, const fs::path& out, const std::vector<std::vector<double>>& losses) {
+  for (std::size_t a = 0; a < losses.size(); ++a)
+    for (std::size_t t = 0; t < losses[a].size(); ++t) {
+      const Trial& trial = plan.tuning->arms[a].trials[t];
+      finish(out, plan.tuning->runs[trial.runs[0]], losses[a][t] - 0.1);
+      finish(out, plan.tuning->runs[trial.runs[1]], losses[a][t] + 0.1);
+    }
+}
+
+} // namespace
+
+TEST_CASE("each arm, the reference too, tries the whole grid with seeds of its own", "[sweep][tuning]") {
+  const Plan p = plan_of(tuned);
+  REQUIRE(p.tuning);
+  CHECK(p.tuning->seeds == std::vector<std::int64_t>{100, 101});
+  REQUIRE(p.tuning->arms.size() == 2);
+  CHECK(p.tuning->runs.size() == 2 * 3 * 2);
+  std::set<std::string> ids;
+  for (std::size_t a = 0; a < 2; ++a) {
+    REQUIRE(p.tuning->arms[a].trials.size() == 3);
+    for (const Trial& trial : p.tuning->arms[a].trials) {
+      REQUIRE(trial.runs.size() == 2);
+      for (const std::size_t run : trial.runs) {
+        CHECK(p.tuning->runs[run].arm == a);
+        ids.insert(p.tuning->runs[run].id);
+      }
+      for (const PlannedRun& run : trial.replicates) ids.insert(run.id);
+    }
+  }
+  CHECK(ids.size() == 12 + 2 * 3 * 3);
+  const PlannedRun& second = p.tuning->runs[p.tuning->arms[1].trials[2].runs[1]];
+  CHECK(config_of(second).train.learning_rate == 1e-2);
+  CHECK(config_of(second).general.seed == 101);
+  CHECK(config_of(second).layers.at(0).attention.score == "additive");
+  // Nothing is known of the replicates but their arm and seed.
+  CHECK_FALSE(p.tuning->settled());
+  REQUIRE(p.runs.size() == 6);
+  for (const PlannedRun& run : p.runs) CHECK(run.id.empty());
+  CHECK(p.arms[1].runs == std::vector<std::size_t>{1, 3, 5});
+}
+
+TEST_CASE("a seed that replicates use, or an option that is compared, can't be tuned with", "[sweep][tuning]") {
+  CHECK_THROWS_WITH(plan_of("[sweep]\nseeds = [0, 1]\n[sweep.tune]\nseeds = [1]\ngrid.\"train.clip\" = [0, 1]\n"),
+                    Contains("test.toml:3:1") && Contains("seeds has 1, which is also one of the replicates'"));
+  CHECK_THROWS_WITH(plan_of("seed = 4\n[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n"), Contains("seeds has 4"));
+  CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\n"), Contains("test.toml:1:1") && Contains("give it a grid"));
+  CHECK_THROWS_WITH(plan_of("[sweep.tune]\ngrid.\"train.clip\" = [0, 1]\n"), Contains("give it seeds of its own"));
+  CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n[[sweep.block]]\n"
+                            "grid = { \"train.clip\" = [2.0] }\n"),
+                    Contains("test.toml:3:21") && Contains("which an arm of the sweep changes (test.toml:5:26)"));
+  CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\ngrid.\"train.adamw.beta1\" = [0.8, 0.9]\n[[sweep.block]]\n"
+                            "grid = { \"train.optimizer\" = [\"sgd\"] }\n"),
+                    Contains("in [sweep.tune], the arm \"optimizer = sgd\""));
+}
+
+TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  const fs::path folder = freeze(p, out.path);
+  const std::string hash = p.hash;
+  finish_all(p, out.path, {{2.0, 1.5, 1.7}, {1.9, 1.8, 1.6}});
+  settle(p, out.path, folder);
+  CHECK(p.tuning->settled());
+  CHECK(p.tuning->arms[0].chosen == 1U);
+  CHECK(p.tuning->arms[1].chosen == 2U);
+  CHECK(p.tuning->arms[0].trials[1].value == Approx(1.5));
+  REQUIRE(p.runs.size() == 6);
+  CHECK(p.runs[2].id == p.tuning->arms[0].trials[1].replicates[1].id);
+  CHECK(config_of(p.runs[0]).train.learning_rate == 3e-3);
+  CHECK(config_of(p.runs[1]).train.learning_rate == 1e-2);
+  CHECK(config_of(p.runs[5]).general.seed == 2);
+  CHECK(hash_of(p) == hash);
+
+  SECTION("the choice is kept beside the plan") {
+    const Plan after = load_plan(folder);
+    CHECK(after.tuning->arms[1].chosen == 2U);
+    CHECK(after.tuning->arms[1].trials[0].value == p.tuning->arms[1].trials[0].value);
+    for (std::size_t i = 0; i < p.runs.size(); ++i) CHECK(after.runs[i].id == p.runs[i].id);
+    CHECK(to_json(after) == to_json(plan_of(tuned)));
+  }
+  SECTION("other results later change nothing of it") {
+    for (const PlannedRun& run : p.tuning->runs) fs::remove_all(out.path / run.id);
+    finish_all(p, out.path, {{1.0, 2.0, 3.0}, {1.0, 2.0, 3.0}});
+    Plan after = load_plan(folder);
+    look_at_trials(after, out.path);
+    CHECK(after.tuning->arms[0].chosen == 1U);
+  }
+  SECTION("where it is gone, the same results give the same bytes") {
+    const std::string before = content(folder / "tuned.json");
+    fs::remove(folder / "tuned.json");
+    Plan again = load_plan(folder);
+    CHECK_FALSE(again.tuning->settled());
+    settle(again, out.path, folder);
+    CHECK(content(folder / "tuned.json") == before);
+  }
+  SECTION("where it is damaged, it is refused with the way out") {
+    for (const std::string& bad : {std::string("{"), std::string("{\"format\": 1, \"plan\": \"x\", \"arms\": []}"),
+                                   std::string("{\"format\": 2}")}) {
+      put(folder / "tuned.json", bad);
+      CHECK_THROWS_WITH(load_plan(folder), Contains("tuned.json' is damaged") && Contains("remove it"));
+    }
+  }
+}
+
+TEST_CASE("of equal trials the first is taken, and accuracies are better when higher", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of("report.metric = \"val_accuracy\"\n" + tuned);
+  const fs::path folder = freeze(p, out.path);
+  for (const PlannedRun& run : p.tuning->runs) finish(out.path, run, 1.0, run.arm == 0 ? 0.25 : 0.75);
+  const Trial& third = p.tuning->arms[1].trials[2];
+  for (const std::size_t run : third.runs) {
+    fs::remove_all(out.path / p.tuning->runs[run].id);
+    finish(out.path, p.tuning->runs[run], 5.0, 0.875);
+  }
+  settle(p, out.path, folder);
+  CHECK(p.tuning->arms[0].chosen == 0U);
+  CHECK(p.tuning->arms[1].chosen == 2U);
+}
+
+TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  const fs::path folder = freeze(p, out.path);
+  finish_all(p, out.path, {{2.0, 1.5, 1.2}, {1.9, 1.8, 1.6}});
+  const auto& trials = p.tuning->arms[0].trials;
+  fs::remove_all(out.path / p.tuning->runs[trials[2].runs[1]].id);
+  look_at_trials(p, out.path);
+  CHECK_FALSE(p.tuning->arms[0].chosen);   // one run is missing
+  CHECK(p.tuning->arms[1].chosen == 2U);
+  CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("0.01 (not done); 2 of 3 trials are done"));
+  CHECK_THROWS_AS(settle(p, out.path, folder), Failed);
+
+  fail(out.path, p.tuning->runs[trials[2].runs[1]]);
+  look_at_trials(p, out.path);
+  CHECK(p.tuning->arms[0].chosen == 1U);
+  CHECK_THAT(tuning_in_words(*p.tuning, 0),
+             Contains("0.003 (1.5)") && Contains("0.01 (seed 101 failed: the loss is NaN)") && Contains("chose 0.003"));
+
+  Plan q = plan_of("name = \"other\"\nmodel.layers = 1\n" + tuned.substr(tuned.find("[sweep]")));
+  const fs::path other = freeze(q, out.path);
+  for (const PlannedRun& run : q.tuning->runs) fail(out.path, run);
+  CHECK_THROWS_WITH(settle(q, out.path, other),
+                    Contains("the arm \"reference\": none of what it tried") && Contains("the loss is NaN"));
+}
+
+TEST_CASE("a choice on the grid's edge says so, for numbers alone", "[sweep][tuning]") {
+  const TunedOption rate{"train.learning_rate", {"0.003", "0.001", "0.01"}, true};
+  CHECK(on_edge(rate, "0.001"));
+  CHECK(on_edge(rate, "0.01"));
+  CHECK_FALSE(on_edge(rate, "0.003"));
+  CHECK_FALSE(on_edge({"train.clip", {"1"}, true}, "1"));
+  CHECK_FALSE(on_edge({"train.schedule", {"cosine", "linear"}, false}, "linear"));
+
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  finish_all(p, out.path, {{1.0, 1.5, 1.2}, {1.9, 1.2, 1.6}});
+  look_at_trials(p, out.path);
+  CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("chose 0.001, on the edge of what was tried"));
+  CHECK_THAT(tuning_in_words(*p.tuning, 1), Contains("chose 0.003") && !Contains("edge"));
+}
+
+TEST_CASE("tuning crosses its options, and goes with evened-out arms", "[sweep][tuning]") {
+  const Plan p = plan_of("[sweep.tune]\nseeds = [9]\ngrid = { \"train.learning_rate\" = [1e-3, 1e-2], \"train.clip\" = [0.0, "
+                         "1.0] }\n");
+  REQUIRE(p.tuning->arms.at(0).trials.size() == 4);
+  CHECK(p.tuning->arms[0].trials[1].point ==
+        std::vector<PlannedChange>{{"train.learning_rate", "0.001"}, {"train.clip", "1.0"}});
+  CHECK_THROWS_WITH(plan_of("[sweep]\nmatch = \"flops\"\n[sweep.tune]\nseeds = [9]\ngrid.\"block.ffn_width\" = [8, 16]\n"),
+                    Contains("which sweep.match sets"));
+}
