@@ -1,5 +1,7 @@
 #include "experiments/command_line/plan_estimate.hpp"
 
+#include "experiments/sweep/tuning.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -63,10 +65,7 @@ std::vector<EstimatedRun> look_for_runs(const Plan& plan, const std::filesystem:
     runs.push_back({&run, trial, state});
   };
   if (plan.tuning) {
-    std::vector<const Trial*> trials(plan.tuning->runs.size());
-    for (const ArmTuning& arm : plan.tuning->arms)
-      for (const Trial& trial : arm.trials)
-        for (const std::size_t run : trial.runs) trials.at(run) = &trial;
+    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
     for (std::size_t i = 0; i < trials.size(); ++i) add(plan.tuning->runs[i], trials[i]);
   }
   for (const PlannedRun& run : plan.runs) add(run, nullptr);

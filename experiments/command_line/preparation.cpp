@@ -72,7 +72,7 @@ std::string size_in_words(const Plan& plan) {
   if (plan.runs.size() == 1 && !plan.tuning) return runs;
   std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"), counted(plan.seeds.size(), "seed"));
   if (plan.tuning)
-    text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "run of tuning"),
+    text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "tuning run"),
                         counted(plan.tuning->arms.front().trials.size(), "trial"),
                         counted(plan.tuning->seeds.size(), "seed"));
   return text;

@@ -152,6 +152,20 @@ void read_choices(Plan& plan, const fs::path& folder) {
   apply_choices(plan);
 }
 
+std::vector<const Trial*> trials_by_run(const Tuning& tuning) {
+  std::vector<const Trial*> out(tuning.runs.size());
+  for (const ArmTuning& arm : tuning.arms)
+    for (const Trial& trial : arm.trials)
+      for (const std::size_t run : trial.runs) out.at(run) = &trial;
+  return out;
+}
+
+std::string short_words(const Trial& trial) {
+  std::vector<PlannedChange> point = trial.point;
+  for (PlannedChange& change : point) change.key.erase(0, change.key.rfind('.') + 1);  // npos + 1 is 0
+  return point_in_words(point, true);
+}
+
 bool on_edge(const TunedOption& option, const std::string& value) {
   if (!option.ordered || option.values.size() < 2) return false;
   const auto number = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace heed {
 
@@ -24,6 +25,12 @@ void settle(Plan& plan, const std::filesystem::path& out, const std::filesystem:
 /// Puts the choices of FOLDER/tuned.json into the plan, where there is one. Throws heed::Refused: which file, what is
 /// wrong, and how to mend it.
 void read_choices(Plan& plan, const std::filesystem::path& folder);
+
+/// The trial that each of Tuning::runs belongs to.
+std::vector<const Trial*> trials_by_run(const Tuning& tuning);
+
+/// "learning_rate = 0.003", for a line where it is clear that these are options.
+std::string short_words(const Trial& trial);
 
 /// Whether a tuned number is the least or the greatest that was tried, of at least two: then a value beyond may be
 /// better still.

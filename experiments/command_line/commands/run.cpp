@@ -102,8 +102,12 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
     const auto steps = arm.config.train.steps;
     runs.push_back({label, steps, arm.facts.cost.flops_per_step * static_cast<double>(steps)});
   };
-  if (plan.tuning)
-    for (const PlannedRun& run : plan.tuning->runs) add("tuning: " + label_of(plan, run), run.arm);
+  if (plan.tuning) {
+    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(plan, plan.tuning->runs[i])),
+          plan.tuning->runs[i].arm);
+  }
   for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm);
   return runs;
 }

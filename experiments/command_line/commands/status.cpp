@@ -5,6 +5,7 @@
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/plan.hpp"
+#include "experiments/sweep/tuning.hpp"
 
 #include <array>
 #include <filesystem>
@@ -74,17 +75,19 @@ void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& l
 Look look_at(const Plan& plan, const std::filesystem::path& out) {
   Look look;
   std::vector<std::optional<std::int64_t>> steps(plan.arms.size());
-  const auto each = [&](const std::vector<PlannedRun>& runs, const std::string& stage) {
-    for (const PlannedRun& run : runs) {
-      const std::string seed = fmt::format("seed {}", run.seed);
-      const std::string label =
-          stage + (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
-      if (!steps.at(run.arm)) steps[run.arm] = steps_of(run);
-      look_at(run, *steps[run.arm], label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
-    }
+  const auto add = [&](const PlannedRun& run, const std::string& stage) {
+    const std::string seed = fmt::format("seed {}", run.seed);
+    const std::string label =
+        stage + (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
+    if (!steps.at(run.arm)) steps[run.arm] = steps_of(run);
+    look_at(run, *steps[run.arm], label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
   };
-  if (plan.tuning) each(plan.tuning->runs, "tuning: ");
-  each(plan.runs, "");
+  if (plan.tuning) {
+    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      add(plan.tuning->runs[i], fmt::format("tuning {}: ", short_words(*trials[i])));
+  }
+  for (const PlannedRun& run : plan.runs) add(run, "");
   return look;
 }
 

@@ -220,7 +220,7 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:3:40: uniform of model.width: it draws real numbers, but model.width is an integer; use int_uniform or "
        "choice"},
       {head + "count = 2\nrandom = { \"train.learning_rate\" = { log_uniform = [0, 1] } }",
-       "x.toml:3:55: train.learning_rate is 0; it must be above 0"},
+       "x.toml:3:53: train.learning_rate is 0; it must be above 0 and at most 1000000"},
       {head + "count = 2\nrandom = { \"train.clip\" = { log_uniform = [0, 1] } }",
        "x.toml:3:43: log_uniform of train.clip: the least must be above 0, since logarithms are drawn"},
       {head + "count = 2\nrandom = { \"model.width\" = { int_uniform = [16, 8] } }",
