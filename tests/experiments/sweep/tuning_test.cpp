@@ -1,5 +1,7 @@
 // Tuned sweeps: what their plan holds, how arms choose, and what is kept of it. Runs are folders that the tests write.
 #include "experiments/sweep/tuning.hpp"
+
+#include "experiments/runs/run_store.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
@@ -84,7 +86,7 @@ TEST_CASE("a seed that replicates use, or an option that is compared, can't be t
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\ngrid.\"train.clip\" = [0, 1]\n"), Contains("give it seeds of its own"));
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n[[sweep.block]]\n"
                             "grid = { \"train.clip\" = [2.0] }\n"),
-                    Contains("test.toml:3:21") && Contains("which an arm of the sweep changes (test.toml:5:26)"));
+                    Contains("test.toml:3:22") && Contains("which an arm of the sweep changes (test.toml:5:26)"));
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\ngrid.\"train.adamw.beta1\" = [0.8, 0.9]\n[[sweep.block]]\n"
                             "grid = { \"train.optimizer\" = [\"sgd\"] }\n"),
                     Contains("in [sweep.tune], the arm \"optimizer = sgd\""));
