@@ -92,7 +92,8 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
       e.flops += cost_of(run).flops_per_step * static_cast<double>(prepared.arms.at(run.run->arm).config.train.steps);
   }
   if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
-  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1), largest(std::max(1, threads)), jobs, threads);
+  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1), largest(std::max(1, threads)), jobs,
+                          threads);
   e.bytes = largest(e.share.threads) * e.share.jobs;
   if (!probe || e.to_do() == 0) return e;
   e.arm_seconds = run_seconds(prepared, tasks, e.share.threads);

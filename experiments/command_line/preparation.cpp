@@ -32,7 +32,8 @@ ArmFacts facts_of(const Config& config, Tasks& tasks) {
 namespace {
 
 std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
-  return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm), metric);
+  return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm),
+                            metric);
 }
 
 } // namespace

@@ -22,7 +22,8 @@ std::optional<double> number(const Value& value) {
 }
 
 std::string wrong_bounds(const Draw& draw) {
-  if (draw.values.size() != 2) return fmt::format("it has {} values; it takes two, the least and the most", draw.values.size());
+  if (draw.values.size() != 2)
+    return fmt::format("it has {} values; it takes two, the least and the most", draw.values.size());
   const auto low = number(draw.values[0].value), high = number(draw.values[1].value);
   if (!low || !high) return "its bounds must be numbers";
   if (!(*low < *high)) return fmt::format("the least, {}, must be below the most, {}", *low, *high);

@@ -110,8 +110,8 @@ std::string render_markdown(const ReportData& report) {
   std::string out = fmt::format("# {}\n\n{}.\n\n", report.name, progress_sentence(report));
   out += to_markdown(summary_table(report, Style{})) + "\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("- {}\n", note);
-  for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report), problems_section(report),
-                                     runs_section(report), provenance_section(report)})
+  for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report),
+                                     problems_section(report), runs_section(report), provenance_section(report)})
     if (!section.empty()) out += "\n" + section;
   return out;
 }

@@ -128,7 +128,8 @@ Parsed<Plan> plan_from_json(std::string_view bytes);
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out);
 /// Whether OUT has a plan of this name and hash.
 bool is_frozen(const Plan& plan, const std::filesystem::path& out);
-/// Reads FOLDER/plan.json, and what the arms have chosen from FOLDER/tuned.json, if it is there. Throws heed::Refused: which file, what is wrong, and how to mend it.
+/// Reads FOLDER/plan.json, and what the arms have chosen from FOLDER/tuned.json, if it is there. Throws heed::Refused:
+/// which file, what is wrong, and how to mend it.
 Plan load_plan(const std::filesystem::path& folder);
 
 /// Folders of the sweeps in an output folder, the latest first.

@@ -63,8 +63,8 @@ std::string choices_json(const Plan& plan) {
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     std::vector<std::string> trials;
     for (const Trial& trial : plan.tuning->arms[a].trials)
-      trials.push_back(fmt::format("{{\"value\": {}, \"problem\": {}}}", trial.value ? fmt::format("{}", *trial.value) : "null",
-                                   json_text(trial.problem)));
+      trials.push_back(fmt::format("{{\"value\": {}, \"problem\": {}}}",
+                                   trial.value ? fmt::format("{}", *trial.value) : "null", json_text(trial.problem)));
     arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
                                *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
   }

@@ -94,7 +94,8 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   CHECK(override.at("required") == json::array{"layers"});
   CHECK(override.at("properties").as_object().contains("residual"));
   CHECK(override.at("properties").as_object().contains("attention"));
-  CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() == sweep_kinds().size());
+  CHECK(schema.at_pointer("/properties/sweep/properties/block/items/properties/kind/enum").as_array().size() ==
+        sweep_kinds().size());
   CHECK(schema.at_pointer("/$defs/changes/properties").as_object().contains("attention.score"));
   CHECK_FALSE(schema.at_pointer("/$defs/changes/properties").as_object().contains("seed"));
   CHECK(schema.at_pointer("/properties").as_object().contains("extends"));
