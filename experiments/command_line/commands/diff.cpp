@@ -1,0 +1,162 @@
+// heed diff: two runs side by side, or a run and a configuration.
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/config/difference.hpp"
+#include "experiments/report/text_table.hpp"
+#include "experiments/runs/run_comparison.hpp"
+#include "experiments/runs/run_entry.hpp"
+
+#include <boost/json.hpp>
+#include <cmath>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+struct DiffArguments {
+  std::string a, b, out = "runs";
+  bool json = false;
+};
+
+/// One of the two.
+struct Side {
+  std::string title;                   ///< the run's ID, or the file
+  Config config;
+  std::optional<RunEntry> run;         ///< none for a file
+};
+
+Side side_of(const std::string& word, const std::string& out) {
+  std::error_code error;
+  if (word.ends_with(".toml") && !std::filesystem::is_directory(word, error))
+    return {word, load_settings(word, {}).resolve(), std::nullopt};
+  const RunFolder run = find_run(out, word);
+  auto entry = read_entry(run);
+  if (!entry) throw Refused(fmt::format("run {} can't be relied on: {}", run.id(), entry.error));
+  return {run.id(), read_config(run), std::move(*entry)};
+}
+
+struct MetricPair {
+  std::string name;
+  const MetricEntry *a = nullptr, *b = nullptr;
+};
+
+/// The metrics of both, in the order of the first.
+std::vector<MetricPair> metric_pairs(const Side& a, const Side& b) {
+  std::vector<MetricPair> out;
+  if (!a.run || !b.run) return out;
+  for (const MetricEntry& m : a.run->metrics) out.push_back({m.name, &m, nullptr});
+  for (const MetricEntry& m : b.run->metrics) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const MetricPair& p) { return p.name == m.name; });
+    if (same == out.end()) out.push_back({m.name, nullptr, &m});
+    else same->b = &m;
+  }
+  return out;
+}
+
+std::vector<MachineDifference> machines(const Side& a, const Side& b) {
+  if (!a.run || !b.run || !a.run->manifest || !b.run->manifest) return {};
+  return machine_differences(*a.run->manifest, *b.run->manifest);
+}
+
+std::string value_text(const MetricEntry* metric) { return metric ? fmt::format("{:.6g}", metric->last) : "-"; }
+std::string step_text(const MetricPair& pair) {
+  if (!pair.a || !pair.b || pair.a->step == pair.b->step)
+    return fmt::format("{}", pair.a ? pair.a->step : pair.b->step);
+  return fmt::format("{} / {}", pair.a->step, pair.b->step);
+}
+
+json::value number(double value) { return std::isfinite(value) ? json::value(value) : json::value(nullptr); }
+
+json::object about(const Side& side) {
+  if (!side.run) return {{"file", side.title}};
+  return {{"run", side.title}, {"name", side.config.general.name}, {"state", std::string(name_of(side.run->state))}};
+}
+
+json::value as_json(const Side& a, const Side& b) {
+  json::array options, metrics, machine;
+  for (const Difference& d : difference(a.config, b.config)) {
+    const auto value = [](const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); };
+    options.push_back(json::object{{"key", d.key}, {"a", value(d.a)}, {"b", value(d.b)}});
+  }
+  for (const MetricPair& pair : metric_pairs(a, b)) {
+    json::object entry{{"name", pair.name}};
+    for (const auto& [key, metric] : {std::pair("a", pair.a), std::pair("b", pair.b)}) {
+      entry[key] = metric ? number(metric->last) : json::value(nullptr);
+      entry[std::string(key) + "_step"] = metric ? json::value(metric->step) : json::value(nullptr);
+    }
+    entry["difference"] = pair.a && pair.b ? number(pair.b->last - pair.a->last) : json::value(nullptr);
+    metrics.push_back(std::move(entry));
+  }
+  for (const MachineDifference& d : machines(a, b))
+    machine.push_back(json::object{{"what", d.what}, {"a", d.a}, {"b", d.b}});
+  return json::object{{"a", about(a)},
+                      {"b", about(b)},
+                      {"options", std::move(options)},
+                      {"metrics", std::move(metrics)},
+                      {"machine", std::move(machine)}};
+}
+
+void print_side(const std::string& letter, const Side& side, Console& console) {
+  console.out << "  " << letter << "  " << side.title;
+  if (side.run) console.out << fmt::format("  {}, seed {}, {}", side.config.general.name, side.config.general.seed,
+                                           name_of(side.run->state));
+  console.out << "\n";
+}
+
+void print_text(const Side& a, const Side& b, Console& console) {
+  print_side("a", a, console);
+  print_side("b", b, console);
+  TextTable options{{"option", "a", "b"}, {Align::left, Align::left, Align::left}, {}};
+  for (const Difference& d : difference(a.config, b.config))
+    options.rows.push_back({d.key, d.a.empty() ? "-" : d.a, d.b.empty() ? "-" : d.b});
+  console.out << "\n" << (options.rows.empty() ? "  the same options\n" : to_text(options));
+  if (!a.run || !b.run) return;
+
+  TextTable metrics{{"metric", "a", "b", "b - a", "step"},
+                    {Align::left, Align::right, Align::right, Align::right, Align::right}, {}};
+  for (const MetricPair& pair : metric_pairs(a, b))
+    metrics.rows.push_back({pair.name, value_text(pair.a), value_text(pair.b),
+                            pair.a && pair.b ? fmt::format("{:+.6g}", pair.b->last - pair.a->last) : "-",
+                            step_text(pair)});
+  console.out << "\n" << (metrics.rows.empty() ? "  no metrics yet\n" : to_text(metrics));
+
+  TextTable machine{{"made with", "a", "b"}, {Align::left, Align::left, Align::left}, {}};
+  for (const MachineDifference& d : machines(a, b))
+    machine.rows.push_back({d.what, d.a.empty() ? "-" : d.a, d.b.empty() ? "-" : d.b});
+  console.out << "\n" << (machine.rows.empty() ? "  made with the same program on the same machine\n" : to_text(machine));
+}
+
+int diff(const DiffArguments& arguments, Console& console) {
+  const Side a = side_of(arguments.a, arguments.out), b = side_of(arguments.b, arguments.out);
+  if (arguments.json) console.out << indented(as_json(a, b));
+  else print_text(a, b, console);
+  return 0;
+}
+
+} // namespace
+
+void add_diff(Commands& commands) {
+  add_command<DiffArguments>(
+      commands, "diff", "two runs side by side: options that differ, metrics, what they were made with",
+      "Examples:\n"
+      "  heed diff 3f2a 9c01\n"
+      "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
+      "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is taken.\n"
+      "Metrics are the last values." +
+          std::string(exit_statuses),
+      [](CLI::App& command, DiffArguments& arguments) {
+        command.add_option("A", arguments.a, "a run, or a TOML file")->required()->type_name("");
+        command.add_option("B", arguments.b, "another")->required()->type_name("");
+        command.add_flag("--json", arguments.json, "for programs");
+        command.add_option("--out", arguments.out, "the folder in which runs are looked for [runs]")
+            ->type_name("FOLDER");
+      },
+      diff);
+}
+
+} // namespace heed

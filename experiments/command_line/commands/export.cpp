@@ -1,0 +1,90 @@
+// heed export: runs' metrics for other tools.
+#include "experiments/exports/export.hpp"
+
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/found_runs.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/runs/run_filter.hpp"
+
+#include <fmt/format.h>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+struct ExportArguments {
+  std::vector<std::string> runs;
+  std::string out = "runs", where, to, into;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : export_formats()) names.push_back(format.name);
+  return names;
+}
+
+/// The runs that are named, or those of the folder that the filter finds.
+std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console) {
+  std::vector<RunFolder> out;
+  for (const std::string& run : arguments.runs) out.push_back(find_run(arguments.out, run));
+  if (!out.empty()) {
+    if (!arguments.where.empty()) throw Refused("export: --where does nothing where runs are named; leave one out");
+    return out;
+  }
+  RunIndex index(arguments.out);
+  Selection selection;
+  if (!arguments.where.empty()) selection.where = parse_filter(arguments.where, index.fields());
+  for (const auto& row : index.select({field_named(index.fields(), "id", "")}, selection))
+    out.push_back({std::filesystem::path(arguments.out) / std::get<std::string>(row[0])});
+  say_left_out(index.left_out(), index, console);
+  if (out.empty()) throw Refused(fmt::format("export: no run of {} is found", arguments.out));
+  return out;
+}
+
+int do_export(const ExportArguments& arguments, Console& console) {
+  const std::vector<RunFolder> runs = chosen(arguments, console);
+  const std::filesystem::path folder =
+      arguments.into.empty() ? std::filesystem::path(arguments.out) / "exports" / arguments.to
+                             : std::filesystem::path(arguments.into);
+  for (const RunFolder& run : runs)
+    if (const auto metrics = read_metrics(run); !metrics) throw Refused(metrics.error);
+  make_output_folder(folder);
+  for (const ExportFormat& format : export_formats()) {
+    if (format.name != arguments.to) continue;
+    for (const RunFolder& run : runs) console.out << format.write(run, folder).string() << "\n";
+    if (!format.next.empty()) console.err << "  next      " << format.next << " " << shell_words({folder.string()}) << "\n";
+  }
+  return 0;
+}
+
+} // namespace
+
+void add_export(Commands& commands) {
+  std::string formats;
+  for (const ExportFormat& format : export_formats()) formats += fmt::format("  {:12} {}\n", format.name, format.summary);
+  add_command<ExportArguments>(
+      commands, "export", "runs' metrics for other tools: TensorBoard's event files, CSV",
+      "Examples:\n"
+      "  heed export --to tensorboard\n"
+      "  heed export 3f2a 9c01 --to csv --into tables\n"
+      "  heed export --where \"name = 'which score'\" --to tensorboard\n"
+      "Formats:\n" +
+          formats +
+          "RUN is a path to a run's folder, or a unique beginning of its ID; where none is named, all runs of --out are\n"
+          "taken, or those that --where finds (heed runs --help says how it is written). The paths that were written are\n"
+          "printed. Checkpoints need no export: PyTorch's safetensors opens them." +
+          std::string(exit_statuses),
+      [](CLI::App& command, ExportArguments& arguments) {
+        command.add_option("RUN", arguments.runs, "which runs [all]")->type_name("");
+        command.add_option("--to", arguments.to, "the format")->required()
+            ->check(CLI::IsMember(format_names()).description(""))->type_name("FORMAT");
+        command.add_option("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]")->type_name("FOLDER");
+        command.add_option("--where", arguments.where, "which runs")->type_name("EXPR");
+        command.add_option("--out", arguments.out, "the folder in which runs are looked for [runs]")
+            ->type_name("FOLDER");
+      },
+      do_export);
+}
+
+} // namespace heed

@@ -1,0 +1,175 @@
+// heed rerun: a run once more, from its resolved configuration, and whether the bits are the same.
+#include "experiments/command_line/build.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/run_display.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/runs/run_comparison.hpp"
+#include "experiments/runs/run_entry.hpp"
+#include "experiments/runs/stop_signals.hpp"
+
+#include <fmt/format.h>
+#include <ostream>
+#include <stdlib.h>
+#include <system_error>
+
+namespace heed {
+
+namespace {
+
+struct RerunArguments {
+  std::string run, out = "runs", into;
+  int threads = 0;
+};
+
+/// Where it runs again: the folder that was asked for, which stays, or one of its own, which goes with this.
+class Place {
+public:
+  explicit Place(const std::string& into) : stays_(!into.empty()), path_(into) {
+    if (stays_) {
+      make_output_folder(path_);
+      return;
+    }
+    std::string name = (std::filesystem::temp_directory_path() / "heed-rerun-XXXXXX").string();
+    if (!mkdtemp(name.data()))
+      throw Refused(fmt::format("cannot make a folder like '{}': {}; name one with --into", name,
+                                std::generic_category().message(errno)));
+    path_ = name;
+  }
+  ~Place() {
+    std::error_code error;
+    if (!stays_) std::filesystem::remove_all(path_, error);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  bool stays() const { return stays_; }
+
+private:
+  bool stays_;
+  std::filesystem::path path_;
+};
+
+/// The finished run and all that is needed to make it again.
+struct Original {
+  RunFolder folder;
+  Config config;
+  Manifest manifest;
+  std::string id;                      ///< that it has by the numerics of this program
+};
+
+Original original_of(const RerunArguments& arguments) {
+  Original out{find_run(arguments.out, arguments.run), {}, {}, {}};
+  out.config = read_config(out.folder);
+  const std::string id = out.folder.id();
+  if (const RunState state = state_of(out.folder); state != RunState::finished)
+    throw Refused(fmt::format("run {} is {}, and only a finished one can be compared; run its configuration to the end "
+                              "first",
+                              id, name_of(state)));
+  auto manifest = read_manifest(out.folder);
+  if (!manifest) throw Refused(manifest.error);
+  out.manifest = std::move(*manifest);
+  if (out.manifest.numerics == numerics_version && run_id(out.config, out.manifest.data) != id)
+    throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what made "
+                              "the run",
+                              id));
+  Tasks tasks;
+  const std::string data = tasks.of(out.config).fingerprint();
+  if (data != out.manifest.data)
+    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the original "
+                              "back{}",
+                              id, out.manifest.data, data,
+                              out.config.data.path.empty() ? "" : fmt::format(" at \"{}\"", out.config.data.path)));
+  out.id = run_id(out.config, data);
+  return out;
+}
+
+/// What can change bits is a warning before anything runs.
+void warn_of_differences(const Original& original, Console& console) {
+  Manifest here;
+  const Machine machine = this_machine();
+  here.build = this_build();
+  here.numerics = numerics_version;
+  here.cpu = machine.cpu;
+  for (const MachineDifference& d : machine_differences(original.manifest, here))
+    if (d.what != "host" && d.what != "threads" && d.what != "data")
+      console.err << fmt::format("heed: warning: {} was \"{}\", and is \"{}\" here; the bits may differ\n", d.what, d.a,
+                                 d.b);
+}
+
+void run_again(const RunFolder& run, const Original& original, int threads, Console& console) {
+  Executed executed;
+  std::string reason;
+  {
+    const std::int64_t steps = original.config.train.steps;
+    RunDisplay display(console, {{fmt::format("{} again", original.folder.id()), steps, 1.0}});
+    const StopSignals signals;
+    LocalExecutor executor(this_program(), 1, threads);
+    executed = executor.execute(
+        std::span(&run, 1),
+        [&](const RunEvent& event) {
+          if (event.kind == RunEvent::Kind::failed) reason = event.reason;
+          display.take(event);
+        },
+        [&] {
+          display.tick();
+          return StopSignals::requested();
+        });
+  }
+  if (executed.failed > 0) throw Failed(fmt::format("the run failed this time: {}", reason));
+  if (!executed.all_done()) throw Failed("stopped before its end, so that nothing can be said");
+}
+
+int rerun(const RerunArguments& arguments, Console& console) {
+  const Original original = original_of(arguments);
+  warn_of_differences(original, console);
+  const Place place(arguments.into);
+  if (std::error_code error; std::filesystem::equivalent(place.path() / original.id, original.folder.path, error))
+    throw Refused("--into is the folder of the run itself; name another");
+  const RunFolder again = prepare_run(place.path(), original.id, to_toml(original.config));
+  const auto configured = static_cast<int>(original.config.train.threads);
+  const Share share = share_machine(this_machine(), 1, 0.0, 1, arguments.threads > 0 ? arguments.threads : configured);
+  console.err << fmt::format("run {} again: {} steps on {} thread{}; it took {}\n", original.folder.id(),
+                             with_commas(original.config.train.steps), share.threads, share.threads == 1 ? "" : "s",
+                             duration(original.manifest.seconds));
+  console.err.flush();
+  run_again(again, original, share.threads, console);
+
+  const RunComparison compared = compare_runs(original.folder, again);
+  for (const std::string& what : compared.not_compared) console.err << "heed: " << what << "\n";
+  if (compared.same()) {
+    console.out << fmt::format("the same bits: {} lines of metrics, {} numbers in {} tensors of the last checkpoint\n",
+                               compared.lines, with_commas(compared.numbers), compared.tensors);
+  } else {
+    console.out << "different:\n";
+    for (const std::string& what : compared.differences) console.out << "  " << what << "\n";
+  }
+  if (place.stays()) console.out << "  kept in " << again.path.string() << "\n";
+  return compared.same() ? 0 : 1;
+}
+
+} // namespace
+
+void add_rerun(Commands& commands) {
+  add_command<RerunArguments>(
+      commands, "rerun", "a finished run once more: does it come out the same, to the last bit?",
+      "Examples:\n"
+      "  heed rerun 3f2a\n"
+      "  heed rerun 3f2a --threads 1 --into again\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder that is\n"
+      "removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every tensor of\n"
+      "the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning says so\n"
+      "first.\n"
+      "Exit status 1 also means: the bits differ." +
+          std::string(exit_statuses),
+      [](CLI::App& command, RerunArguments& arguments) {
+        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
+        add_number(command, "--threads", arguments.threads, "in place of the configuration's", 1, 1024);
+        command.add_option("--into", arguments.into, "run there, and keep it")->type_name("FOLDER");
+        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+      },
+      rerun);
+}
+
+} // namespace heed

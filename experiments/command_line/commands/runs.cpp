@@ -1,0 +1,157 @@
+// heed runs: the runs of a folder, filtered and sorted.
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/found_runs.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/exports/csv.hpp"
+#include "experiments/report/text_table.hpp"
+#include "experiments/runs/run_filter.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+struct RunsArguments {
+  std::string out = "runs", where, sort;
+  std::vector<std::string> columns;
+  std::optional<std::int64_t> limit;
+  bool reverse = false, json = false, csv = false;
+};
+
+/// What decides in most of the runs: their report.metric.
+std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
+  const auto rows = index.query(
+      "SELECT o.value FROM options o JOIN runs r ON r.id = o.run WHERE o.key = 'report.metric' AND " +
+          (where ? where->sql : "TRUE") + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
+      where ? where->values : std::vector<Cell>{});
+  if (rows.empty()) return std::nullopt;
+  const auto* name = std::get_if<std::string>(&rows[0][0]);
+  return name ? std::optional(*name) : std::nullopt;
+}
+
+/// What a table shows where nothing else is asked for: what tells the runs apart, and how they did.
+std::vector<IndexField> usual_columns(RunIndex& index, const std::optional<SqlPart>& where) {
+  constexpr std::size_t most_options = 4;
+  std::vector<IndexField> out;
+  const auto add = [&](std::string_view name) {
+    for (const IndexField& field : index.fields())
+      if (field.name == name) out.push_back(field);
+  };
+  for (const char* name : {"id", "name", "state", "seed"}) add(name);
+  for (const IndexField& field : index.options_that_differ(where))
+    if (out.size() < 4 + most_options) out.push_back(field);
+  if (const auto metric = common_metric(index, where)) add(*metric);
+  add("seconds");
+  return out;
+}
+
+/// What was asked for. The index itself is let go before anything is printed, which may take as long as people read.
+struct Found {
+  std::vector<IndexField> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<LeftOut> left_out;
+  std::size_t all = 0;                 ///< runs in the index
+};
+
+Found find(const RunsArguments& arguments, Console& console) {
+  RunIndex index(arguments.out);
+  Selection selection;
+  if (!arguments.where.empty()) selection.where = parse_filter(arguments.where, index.fields());
+  if (!arguments.sort.empty()) selection.sort = field_named(index.fields(), arguments.sort, "--sort: ");
+  selection.reverse = arguments.reverse;
+  selection.limit = arguments.limit;
+  Found out;
+  for (const std::string& name : arguments.columns)
+    out.columns.push_back(field_named(index.fields(), name, "--columns: "));
+  if (out.columns.empty())
+    out.columns = arguments.json || arguments.csv ? index.fields_present(selection.where)
+                                                  : usual_columns(index, selection.where);
+  out.rows = index.select(out.columns, selection);
+  out.left_out = index.left_out();
+  out.all = index.size();
+  say_left_out(out.left_out, index, console);
+  return out;
+}
+
+void print_json(const Found& found, bool with_nulls, Console& console) {
+  json::array runs, left_out;
+  for (const auto& row : found.rows) {
+    json::object& run = runs.emplace_back(json::object{}).as_object();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (json::value cell = as_json(row[i], found.columns[i]); with_nulls || !cell.is_null())
+        run[found.columns[i].name] = std::move(cell);
+  }
+  for (const LeftOut& run : found.left_out) left_out.push_back(json::object{{"id", run.id}, {"reason", run.reason}});
+  console.out << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
+}
+
+void print_csv(const Found& found, Console& console) {
+  std::vector<std::string> cells;
+  for (const IndexField& column : found.columns) cells.push_back(column.name);
+  console.out << csv_line(cells);
+  for (const auto& row : found.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
+    console.out << csv_line(cells);
+  }
+}
+
+void print_table(const Found& found, Console& console) {
+  TextTable table;
+  for (const IndexField& column : found.columns) {
+    table.headings.push_back(column.name);
+    table.alignment.push_back(column.kind == IndexField::Kind::number ? Align::right : Align::left);
+  }
+  for (const auto& row : found.rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) cells.push_back(for_people(row[i], found.columns[i]));
+  }
+  if (!found.rows.empty()) console.out << to_text(table) << "\n";
+  console.out << fmt::format("  {} of {} run{}\n", found.rows.size(), found.all, found.all == 1 ? "" : "s");
+}
+
+int runs(const RunsArguments& arguments, Console& console) {
+  const Found found = find(arguments, console);
+  if (arguments.json) print_json(found, !arguments.columns.empty(), console);
+  else if (arguments.csv) print_csv(found, console);
+  else print_table(found, console);
+  return 0;
+}
+
+} // namespace
+
+void add_runs(Commands& commands) {
+  add_command<RunsArguments>(
+      commands, "runs", "runs of a folder, whichever sweep they belong to: filtered, sorted, as a table, JSON or CSV",
+      "Examples:\n"
+      "  heed runs\n"
+      "  heed runs --where \"attention.score = 'additive' and val_loss < 1.9\" --sort val_loss\n"
+      "  heed runs --where \"state = 'failed' or not name like 'which%'\" --columns id,name,failure\n"
+      "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv > runs.csv\n"
+      "A filter compares fields with = != < <= > >=, like 'pattern' (% any characters, _ one) and in (...), joined by\n"
+      "and, or, not and parentheses. Texts stand in single quotes. Fields are what a run has (id, name, state, seed,\n"
+      "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value, val_loss.best\n"
+      "the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV hold every field\n"
+      "that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens, is brought up to\n"
+      "date first." +
+          std::string(exit_statuses),
+      [](CLI::App& command, RunsArguments& arguments) {
+        command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");
+        command.add_option("--where", arguments.where, "which runs [all]")->type_name("EXPR");
+        command.add_option("--sort", arguments.sort, "by this field, the smallest first [created]")->type_name("FIELD");
+        command.add_flag("--reverse", arguments.reverse, "the largest, or the newest, first");
+        command.add_option("--columns", arguments.columns, "these fields, with commas between [what differs]")
+            ->delimiter(',')->type_name("FIELDS");
+        add_number<std::optional<std::int64_t>, std::int64_t>(command, "--limit", arguments.limit, "at most so many", 0,
+                                                              std::int64_t{1} << 40);
+        CLI::Option* json = command.add_flag("--json", arguments.json, "for programs");
+        command.add_flag("--csv", arguments.csv, "for tables")->excludes(json);
+      },
+      runs);
+}
+
+} // namespace heed

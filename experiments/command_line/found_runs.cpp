@@ -1,0 +1,58 @@
+#include "experiments/command_line/found_runs.hpp"
+
+#include "experiments/exports/csv.hpp"
+#include "experiments/report/numbers.hpp"
+
+#include <fmt/format.h>
+#include <ostream>
+
+namespace heed {
+
+namespace {
+
+bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::flag; }
+
+} // namespace
+
+void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
+  if (!index.in_memory().empty())
+    console.err << "heed: the index can't be kept in its file, and was made in memory: " << index.in_memory() << "\n";
+  for (const LeftOut& run : left_out)
+    console.err << fmt::format("heed: run {} is left out: {}\n", run.id, run.reason);
+}
+
+boost::json::value as_json(const Cell& cell, const IndexField& field) {
+  struct ToJson {
+    bool flag;
+    boost::json::value operator()(std::monostate) const { return nullptr; }
+    boost::json::value operator()(std::int64_t v) const {
+      return flag ? boost::json::value(v != 0) : boost::json::value(v);
+    }
+    boost::json::value operator()(double v) const { return v; }
+    boost::json::value operator()(const std::string& v) const { return boost::json::value(boost::json::string(v)); }
+  };
+  return std::visit(ToJson{is_flag(field)}, cell);
+}
+
+std::string as_csv(const Cell& cell, const IndexField& field) {
+  struct ToText {
+    bool flag;
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(std::int64_t v) const {
+      return flag ? (v != 0 ? "true" : "false") : fmt::format("{}", v);
+    }
+    std::string operator()(double v) const { return csv_number(v); }
+    std::string operator()(const std::string& v) const { return v; }
+  };
+  return std::visit(ToText{is_flag(field)}, cell);
+}
+
+std::string for_people(const Cell& cell, const IndexField& field) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* number = std::get_if<double>(&cell))
+    return field.name == "seconds" ? duration(*number) : fmt::format("{:.6g}", *number);
+  if (field.name == "parameters") return with_commas(std::get<std::int64_t>(cell));
+  return as_csv(cell, field);
+}
+
+} // namespace heed

@@ -1,0 +1,55 @@
+// SQLite, as far as an index needs it: a connection, statements with bound values, failures as exceptions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace heed {
+
+/// What a cell of a table holds; NULL is the first of these. A NaN is stored as NULL.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+/// What SQLite refused to do, with its result code (SQLITE_BUSY, SQLITE_NOTADB, ...).
+struct DatabaseError : std::runtime_error {
+  DatabaseError(int result, const std::string& what) : std::runtime_error(what), code(result) {}
+  int code;
+};
+
+class Database {
+public:
+  /// Opens or makes the file; ":memory:" is one of its own. Waits up to a minute for others who write. Throws
+  /// DatabaseError, as all members do.
+  explicit Database(const std::string& path);
+
+  /// Statements without values or results, separated by semicolons.
+  void run(const std::string& sql);
+  std::vector<std::vector<Cell>> query(const std::string& sql, const std::vector<Cell>& values = {});
+  /// Empties the file in place, whatever it holds, damaged or not.
+  void reset();
+
+private:
+  friend class Statement;
+  struct Close { void operator()(sqlite3* connection) const; };
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+/// A statement that is run again and again with other values.
+class Statement {
+public:
+  Statement(Database& database, const std::string& sql);
+  std::vector<std::vector<Cell>> run(const std::vector<Cell>& values);
+
+private:
+  struct Finish { void operator()(sqlite3_stmt* statement) const; };
+  sqlite3* connection_;
+  std::unique_ptr<sqlite3_stmt, Finish> statement_;
+};
+
+} // namespace heed

@@ -1,0 +1,125 @@
+#include "experiments/runs/run_comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace heed {
+namespace {
+
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// What differs in a line; empty where nothing does.
+std::string line_difference(const Metrics& then, const Metrics& now) {
+  if (then.step != now.step) return fmt::format("step {} then, step {} now", then.step, now.step);
+  if (then.tokens != now.tokens)
+    return fmt::format("step {}: tokens {} then, {} now", then.step, then.tokens, now.tokens);
+  for (std::size_t i = 0; i < std::max(then.values.size(), now.values.size()); ++i) {
+    if (i >= then.values.size()) return fmt::format("step {}: {} is new", now.step, now.values[i].first);
+    const auto& [name, value] = then.values[i];
+    if (i >= now.values.size() || now.values[i].first != name)
+      return fmt::format("step {}: {} is missing now", then.step, name);
+    if (!same_number(value, now.values[i].second))
+      return fmt::format("step {}: {} {} then, {} now", then.step, name, value, now.values[i].second);
+  }
+  return {};
+}
+
+double number_at(const StoredTensor& tensor, std::size_t at) {
+  if (tensor.float64) {
+    double value = 0;
+    std::memcpy(&value, tensor.bytes.data() + at * sizeof value, sizeof value);
+    return value;
+  }
+  float value = 0;
+  std::memcpy(&value, tensor.bytes.data() + at * sizeof value, sizeof value);
+  return static_cast<double>(value);
+}
+
+std::size_t width(const StoredTensor& tensor) { return tensor.float64 ? 8 : 4; }
+
+std::string tensor_difference(const StoredTensor& then, const StoredTensor& now) {
+  if (then.shape != now.shape || then.float64 != now.float64)
+    return fmt::format("{} is {} [{}] then, {} [{}] now", then.name, then.float64 ? "float64" : "float32",
+                       fmt::join(then.shape, ", "), now.float64 ? "float64" : "float32", fmt::join(now.shape, ", "));
+  if (then.bytes == now.bytes) return {};
+  const std::size_t count = std::min(then.bytes.size(), now.bytes.size()) / width(then);
+  std::size_t differing = 0, first = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::memcmp(then.bytes.data() + i * width(then), now.bytes.data() + i * width(now), width(then)) != 0 &&
+        differing++ == 0)
+      first = i;
+  return fmt::format("{}: {} of {} numbers differ, the first at {}: {} then, {} now", then.name, differing, count, first,
+                     number_at(then, first), number_at(now, first));
+}
+
+} // namespace
+
+void compare_metrics(const std::vector<Metrics>& then, const std::vector<Metrics>& now, RunComparison& out) {
+  out.lines = std::min(then.size(), now.size());
+  for (std::size_t i = 0; i < out.lines; ++i)
+    if (std::string what = line_difference(then[i], now[i]); !what.empty()) {
+      out.differences.push_back("metrics differ first at " + what);
+      return;
+    }
+  if (then.size() != now.size())
+    out.differences.push_back(fmt::format("metrics: {} lines then, {} now", then.size(), now.size()));
+}
+
+void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunComparison& out) {
+  std::map<std::string, const StoredTensor*> named;
+  for (const StoredTensor& tensor : now.tensors) named[tensor.name] = &tensor;
+  std::vector<std::string> found;
+  for (const StoredTensor& tensor : then.tensors) {
+    ++out.tensors;
+    out.numbers += static_cast<std::int64_t>(tensor.bytes.size() / width(tensor));
+    const auto other = named.find(tensor.name);
+    std::string what = other == named.end() ? tensor.name + " is missing now" : tensor_difference(tensor, *other->second);
+    if (!what.empty()) found.push_back(std::move(what));
+    if (other != named.end()) named.erase(other);
+  }
+  for (const auto& [name, tensor] : named) found.push_back(name + " is new");
+  if (!found.empty())
+    out.differences.push_back(fmt::format("the last checkpoint differs in {} of {} tensors; {}", found.size(),
+                                          out.tensors, found.front()));
+}
+
+RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {
+  RunComparison out;
+  const auto before = read_metrics(then), after = read_metrics(now);
+  if (!before) throw Failed(before.error);
+  if (!after) throw Failed(after.error);
+  compare_metrics(*before, *after, out);
+  std::vector<std::string> damaged;
+  const auto kept = newest_checkpoint(then, &damaged);
+  for (std::string& what : damaged) out.not_compared.push_back(std::move(what));
+  if (!kept) {
+    out.not_compared.push_back("the run has no whole checkpoint, so that its parameters could not be compared");
+    return out;
+  }
+  const auto other = read_checkpoint(now, kept->step);
+  if (other) compare_checkpoints(kept->checkpoint, *other, out);
+  else out.differences.push_back(other.error);
+  return out;
+}
+
+std::vector<MachineDifference> machine_differences(const Manifest& a, const Manifest& b) {
+  const auto number = [](int n) { return n == 0 ? std::string() : fmt::format("{}", n); };
+  const MachineDifference all[] = {{"heed", a.build.version, b.build.version},
+                                   {"numerics", number(a.numerics), number(b.numerics)},
+                                   {"compiler", a.build.compiler, b.build.compiler},
+                                   {"flags", a.build.flags, b.build.flags},
+                                   {"blas", a.build.blas, b.build.blas},
+                                   {"cpu", a.cpu, b.cpu},
+                                   {"host", a.host, b.host},
+                                   {"threads", number(a.threads), number(b.threads)},
+                                   {"data", a.data, b.data}};
+  std::vector<MachineDifference> out;
+  for (const MachineDifference& d : all)
+    if (d.a != d.b) out.push_back(d);
+  return out;
+}
+
+} // namespace heed

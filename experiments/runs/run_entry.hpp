@@ -1,0 +1,50 @@
+// What can be known of a run from its folder at a glance: what an index keeps of it.
+#pragma once
+
+#include "experiments/runs/database.hpp"
+#include "experiments/runs/run_store.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// One metric over a run's lines.
+struct MetricEntry {
+  std::string name;
+  double last = 0;                       ///< the last value; NaN where that was not finite
+  std::int64_t step = 0;                 ///< of the last value
+  std::optional<double> best;            ///< of metrics with a direction that is better (metrics_of)
+  std::optional<std::int64_t> best_step; ///< the first step that had it
+};
+
+struct RunEntry {
+  std::string id;
+  RunState state = RunState::missing;
+  std::optional<Manifest> manifest;      ///< none where nothing ran yet
+  std::optional<std::int64_t> parameters;///< numbers that are trained, from a checkpoint; none where there is none yet
+  std::vector<std::pair<std::string, Cell>> options;   ///< that do something, as `flatten` names them
+  std::vector<MetricEntry> metrics;
+};
+
+/// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version of
+/// Heed, or edited (the configuration no longer hashes to the ID).
+Parsed<RunEntry> read_entry(const RunFolder& run);
+
+/// Names, sizes and times of the files that an entry is read from: while it stays the same, so does the entry, except
+/// for its state where the run is not finished.
+std::string signature_of(const RunFolder& run);
+
+/// An option's value, as `flatten` gives it, as SQLite stores it: true and false as 1 and 0, lists as TOML writes them.
+Cell option_cell(const std::string& key, const std::string& toml_value);
+
+/// The option that a name of `flatten` stands for, those of single blocks ("block[2].attention.score") included; null
+/// where there is none.
+const Option* option_of_flat(const std::string& key);
+
+/// How many numbers a checkpoint's file holds apart from the optimiser's, from its header alone; none where the header
+/// does not read.
+std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoint);
+
+} // namespace heed

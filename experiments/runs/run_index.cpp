@@ -1,0 +1,376 @@
+#include "experiments/runs/run_index.hpp"
+
+#include "experiments/config/catalogue.hpp"
+#include "experiments/config/difference.hpp"
+#include "experiments/config/values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <xxhash.h>
+
+namespace heed {
+namespace {
+
+using Kind = IndexField::Kind;
+using Source = IndexField::Source;
+
+struct RunColumn {
+  std::string_view name, type;
+  Kind kind;
+};
+
+/// The columns of `runs`, in the order in which `row_of` fills them.
+constexpr RunColumn run_columns[] = {
+    {"id", "TEXT PRIMARY KEY", Kind::text}, {"name", "TEXT", Kind::text},
+    {"state", "TEXT NOT NULL", Kind::text}, {"seed", "INTEGER", Kind::number},
+    {"created", "TEXT", Kind::text},        {"ended", "TEXT", Kind::text},
+    {"seconds", "REAL", Kind::number},      {"step", "INTEGER", Kind::number},
+    {"parameters", "INTEGER", Kind::number}, {"threads", "INTEGER", Kind::number},
+    {"starts", "INTEGER", Kind::number},    {"heed", "TEXT", Kind::text},
+    {"compiler", "TEXT", Kind::text},       {"flags", "TEXT", Kind::text},
+    {"blas", "TEXT", Kind::text},           {"numerics", "INTEGER", Kind::number},
+    {"host", "TEXT", Kind::text},           {"cpu", "TEXT", Kind::text},
+    {"data", "TEXT", Kind::text},           {"failure", "TEXT", Kind::text}};
+
+Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+Cell number_or_null(std::int64_t n) { return n == 0 ? Cell() : Cell(n); }
+
+template <class Number> Cell cell_of(const std::optional<Number>& value) { return value ? Cell(*value) : Cell(); }
+
+/// A value of the entry's options; null where it has none.
+Cell option_of(const RunEntry& entry, std::string_view key) {
+  for (const auto& [name, value] : entry.options)
+    if (name == key) return value;
+  return {};
+}
+
+std::vector<Cell> row_of(const RunEntry& entry) {
+  const Manifest m = entry.manifest.value_or(Manifest{});
+  const bool begun = entry.manifest.has_value();
+  return {entry.id,
+          option_of(entry, "name"),
+          std::string(name_of(entry.state)),
+          option_of(entry, "seed"),
+          text_or_null(m.started),
+          text_or_null(m.ended),
+          begun ? Cell(m.seconds) : Cell(),
+          begun ? Cell(m.step) : Cell(),
+          cell_of(entry.parameters),
+          number_or_null(m.threads),
+          number_or_null(m.starts),
+          text_or_null(m.build.version),
+          text_or_null(m.build.compiler),
+          text_or_null(m.build.flags),
+          text_or_null(m.build.blas),
+          number_or_null(m.numerics),
+          text_or_null(m.host),
+          text_or_null(m.cpu),
+          text_or_null(m.data),
+          text_or_null(m.failure)};
+}
+
+std::string tables_sql() {
+  std::string columns;
+  for (const RunColumn& c : run_columns) columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", c.name, c.type);
+  return "CREATE TABLE runs(" + columns + ");"
+         "CREATE TABLE options(run TEXT NOT NULL, key TEXT NOT NULL, value, PRIMARY KEY(run, key)) WITHOUT ROWID;"
+         "CREATE TABLE metrics(run TEXT NOT NULL, name TEXT NOT NULL, last REAL, step INTEGER, best REAL, "
+         "best_step INTEGER, PRIMARY KEY(run, name)) WITHOUT ROWID;"
+         "CREATE TABLE folders(id TEXT PRIMARY KEY, signature TEXT NOT NULL, problem TEXT NOT NULL);";
+}
+
+/// Of all that decides how a folder is read: an index with another number is made anew.
+std::int64_t index_version() {
+  std::string text = tables_sql() + fmt::format("2 {}", numerics_version);
+  for (const std::string& key : all_keys()) text += " " + key;
+  return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()) & 0x7fffffff);
+}
+
+std::string text_in(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return text ? *text : "";
+}
+
+Kind kind_of(const Option& option) {
+  switch (option.type) {
+    case OptionType::boolean: return Kind::flag;
+    case OptionType::integer:
+    case OptionType::real: return Kind::number;
+    case OptionType::word_or_number: return Kind::word_or_number;
+    default: return Kind::text;
+  }
+}
+
+IndexField option_field(const std::string& key, const Option& option) {
+  const bool one_word = option.type == OptionType::text || option.type == OptionType::word_or_number;
+  return {key, Source::option, kind_of(option), key, "value", one_word ? option.words : std::vector<std::string>{}};
+}
+
+} // namespace
+
+std::filesystem::path index_path(const std::filesystem::path& out) { return out / "index.sqlite"; }
+
+std::string sql_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+SqlPart value_of(const IndexField& field) {
+  switch (field.source) {
+    case Source::run: return {"r." + sql_name(field.column), {}};
+    case Source::option:
+      return {"(SELECT o.value FROM options o WHERE o.run = r.id AND o.key = ?)", {field.key}};
+    case Source::metric:
+      return {fmt::format("(SELECT m.{} FROM metrics m WHERE m.run = r.id AND m.name = ?)", field.column), {field.key}};
+  }
+  return {};
+}
+
+const IndexField& field_named(const std::vector<IndexField>& fields, std::string_view name, std::string_view where) {
+  std::vector<std::string> names;
+  for (const IndexField& field : fields) {
+    if (field.name == name) return field;
+    names.push_back(field.name);
+  }
+  // The option's own name, without its table, is as near as a name can be.
+  std::vector<std::string> ending;
+  for (const std::string& n : names)
+    if (n.size() > name.size() && n.ends_with(name) && n[n.size() - name.size() - 1] == '.') ending.push_back(n);
+  const std::string near = ending.empty() ? did_you_mean(name, names)
+                                          : fmt::format("; did you mean {}?", list_in_words(ending));
+  throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, state, seed, created, "
+                            "seconds, parameters, ...), options by full name (attention.score) and metrics (val_loss, "
+                            "val_loss.best)",
+                            where, name, near));
+}
+
+RunIndex::RunIndex(const std::filesystem::path& out) : out_(out) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(out, error))
+    throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", out.string(),
+                              out.string()));
+  open();
+  find_fields();
+}
+
+RunIndex::~RunIndex() {
+  try {
+    database_->run("COMMIT");
+  } catch (const DatabaseError&) {
+    // Nothing is lost: the next one reads the folders again.
+  }
+}
+
+void RunIndex::open() {
+  // A second time after a damaged file was emptied; then in memory.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      if (!database_) database_.emplace(index_path(out_).string());
+      database_->run("BEGIN IMMEDIATE");
+      refresh();
+      return;
+    } catch (const DatabaseError& failed) {
+      in_memory_ = failed.what();
+      try {
+        if (database_ && attempt == 0) {
+          database_.emplace(index_path(out_).string());  // without the transaction, if there was one
+          database_->reset();
+        }
+      } catch (const DatabaseError&) {
+        break;
+      }
+      if (!database_) break;
+    }
+  }
+  database_.emplace(":memory:");
+  database_->run("BEGIN");
+  refresh();
+}
+
+void RunIndex::make_tables() {
+  std::string drop;
+  for (const auto& row : database_->query("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
+                                          "AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
+    drop += fmt::format("DROP {} {};", text_in(row[0]), sql_name(text_in(row[1])));
+  database_->run(drop + tables_sql() + fmt::format("PRAGMA user_version = {}", index_version()));
+}
+
+void RunIndex::refresh() {
+  read_ = 0;
+  if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
+    throw DatabaseError(11, "the file is damaged");
+  if (database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version())) make_tables();
+
+  std::map<std::string, std::pair<std::string, bool>> known;  // signature, whether it is among the runs
+  for (const auto& row : database_->query("SELECT id, signature, problem = '' FROM folders"))
+    known[text_in(row.at(0))] = {text_in(row.at(1)), row.at(2) == Cell(std::int64_t{1})};
+  std::map<std::string, std::string> unfinished;
+  for (const auto& row : database_->query("SELECT id, state FROM runs WHERE state <> 'finished'"))
+    unfinished[text_in(row.at(0))] = text_in(row.at(1));
+
+  for (const std::string& id : run_ids(out_)) {
+    const RunFolder run{out_ / id};
+    const std::string signature = signature_of(run);  // before it is read: what changes meanwhile is read next time
+    const auto before = known.find(id);
+    bool stale = before == known.end() || before->second.first != signature;
+    // Who holds the lock, or let it go, leaves no trace in the files.
+    if (const auto state = unfinished.find(id); !stale && state != unfinished.end())
+      stale = state->second != name_of(state_of(run));
+    if (stale) take(id, signature);
+    if (before != known.end()) known.erase(before);
+  }
+  for (const auto& [id, rest] : known)
+    for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
+                            "DELETE FROM metrics WHERE run = ?", "DELETE FROM folders WHERE id = ?"})
+      database_->query(sql, {id});
+  if (read_ > 0 || !known.empty()) make_flat_view();
+}
+
+void RunIndex::take(const std::string& id, const std::string& signature) {
+  ++read_;
+  for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
+                          "DELETE FROM metrics WHERE run = ?"})
+    database_->query(sql, {id});
+  const auto entry = read_entry(RunFolder{out_ / id});
+  database_->query("INSERT OR REPLACE INTO folders VALUES(?, ?, ?)", {id, signature, entry.error});
+  if (!entry) return;
+  const std::vector<Cell> row = row_of(*entry);
+  std::string marks;
+  for (std::size_t i = 0; i < row.size(); ++i) marks += i ? ", ?" : "?";
+  database_->query("INSERT INTO runs VALUES(" + marks + ")", row);
+  Statement option(*database_, "INSERT OR REPLACE INTO options VALUES(?, ?, ?)");
+  for (const auto& [key, value] : entry->options) option.run({id, key, value});
+  Statement metric(*database_, "INSERT OR REPLACE INTO metrics VALUES(?, ?, ?, ?, ?, ?)");
+  for (const MetricEntry& m : entry->metrics)
+    metric.run({id, m.name, m.last, m.step, cell_of(m.best), cell_of(m.best_step)});
+}
+
+void RunIndex::make_flat_view() {
+  // SQLite allows 2000 columns. Options and plain metrics come first, then metrics of single layers and heads.
+  constexpr std::size_t most = 1900;
+  std::set<std::string> taken;
+  std::string columns;
+  for (const RunColumn& c : run_columns) {
+    taken.insert(std::string(c.name));
+    columns += fmt::format("{}r.{}", columns.empty() ? "" : ", ", c.name);
+  }
+  const auto add = [&](const std::string& name, std::string_view column, std::string_view table, std::string_view key) {
+    if (taken.size() >= most || !taken.insert(name).second) return;
+    std::string quoted;
+    for (const char c : name) quoted += c == '\'' ? "''" : std::string(1, c);
+    columns += fmt::format(", (SELECT {} FROM {} WHERE run = r.id AND {} = '{}') AS {}", column, table, key, quoted,
+                           sql_name(name));
+  };
+  for (const auto& row : database_->query("SELECT DISTINCT key FROM options ORDER BY key"))
+    add(text_in(row[0]), "value", "options", "key");
+  for (const auto& row : database_->query("SELECT DISTINCT name FROM metrics ORDER BY instr(name, '.') > 0, name"))
+    add(text_in(row[0]), "last", "metrics", "name");
+  database_->run("DROP VIEW IF EXISTS flat; CREATE VIEW flat AS SELECT " + columns + " FROM runs r");
+}
+
+void RunIndex::find_fields() {
+  std::set<std::string> taken;
+  const auto add = [&](IndexField field) {
+    if (taken.insert(field.name).second) fields_.push_back(std::move(field));
+  };
+  for (const RunColumn& c : run_columns) {
+    add({std::string(c.name), Source::run, c.kind, "", std::string(c.name), {}});
+    if (c.name == "state")
+      for (const RunState state : {RunState::missing, RunState::running, RunState::interrupted, RunState::failed,
+                                   RunState::finished})
+        fields_.back().words.emplace_back(name_of(state));
+  }
+  for (const std::string& key : all_keys())
+    if (const Option* option = find_option(key)) add(option_field(key, *option));
+  for (const auto& row : query("SELECT DISTINCT key FROM options ORDER BY key"))
+    if (const Option* option = option_of_flat(text_in(row[0]))) add(option_field(text_in(row[0]), *option));
+
+  // Metrics that any run may have can be asked for before one has them.
+  std::vector<std::string> metrics;
+  for (const MetricInfo& metric : metrics_of(default_config())) metrics.push_back(metric.name);
+  for (const auto& row : query("SELECT DISTINCT name FROM metrics ORDER BY name")) metrics.push_back(text_in(row[0]));
+  for (const std::string& name : metrics) {
+    add({name, Source::metric, Kind::number, name, "last", {}});
+    add({name + ".best", Source::metric, Kind::number, name, "best", {}});
+    add({name + ".best_step", Source::metric, Kind::number, name, "best_step", {}});
+  }
+}
+
+std::vector<LeftOut> RunIndex::left_out() {
+  std::vector<LeftOut> out;
+  for (const auto& row : query("SELECT id, problem FROM folders WHERE problem <> '' ORDER BY id"))
+    out.push_back({text_in(row[0]), text_in(row[1])});
+  return out;
+}
+
+std::size_t RunIndex::size() {
+  return static_cast<std::size_t>(std::get<std::int64_t>(query("SELECT count(*) FROM runs").at(0).at(0)));
+}
+
+std::vector<std::vector<Cell>> RunIndex::select(const std::vector<IndexField>& columns, const Selection& selection) {
+  std::vector<Cell> values;
+  const auto with = [&](const SqlPart& part) {
+    values.insert(values.end(), part.values.begin(), part.values.end());
+    return part.sql;
+  };
+  std::string sql = "SELECT ";
+  for (std::size_t i = 0; i < columns.size(); ++i) sql += (i ? ", " : "") + with(value_of(columns[i]));
+  if (columns.empty()) sql += "NULL";
+  sql += " FROM runs r";
+  if (selection.where) sql += " WHERE " + with(*selection.where);
+  const std::string direction = selection.reverse ? " DESC" : "";
+  sql += " ORDER BY ";
+  if (selection.sort) sql += with(value_of(*selection.sort)) + direction + " NULLS LAST, ";
+  sql += "r.created" + (selection.sort ? "" : direction) + " NULLS LAST, r.id";
+  if (selection.limit) {
+    sql += " LIMIT ?";
+    values.emplace_back(*selection.limit);
+  }
+  return query(sql, values);
+}
+
+std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& where) {
+  const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
+  std::set<std::string> present;
+  for (const char* table : {"options", "metrics"})
+    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}",
+                                             table == std::string_view("options") ? "key" : "t.name", table, chosen.sql),
+                                 chosen.values))
+      present.insert(text_in(row[0]));
+  std::vector<IndexField> out;
+  for (const IndexField& field : fields_)
+    if (field.source == Source::run || (present.contains(field.key) && field.name == field.key)) out.push_back(field);
+  return out;
+}
+
+std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPart>& where) {
+  const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
+  std::vector<Cell> values = chosen.values;
+  values.insert(values.end(), chosen.values.begin(), chosen.values.end());
+  std::map<std::string, bool> differing;  // whether all runs have it
+  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS having, (SELECT count(*) FROM runs r WHERE {0}) AS "
+                                           "everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY o.key "
+                                           "HAVING count(DISTINCT o.value) > 1 OR having < everyone",
+                                           chosen.sql),
+                               values))
+    differing[text_in(row[0])] = row[1] == row[2];
+  std::vector<IndexField> everywhere, somewhere;
+  for (const IndexField& field : fields_) {
+    const auto found = field.source == Source::option ? differing.find(field.key) : differing.end();
+    if (found == differing.end()) continue;
+    if (const Option* option = option_of_flat(field.key); option && option->changes_results)
+      (found->second ? everywhere : somewhere).push_back(field);
+  }
+  everywhere.insert(everywhere.end(), somewhere.begin(), somewhere.end());
+  return everywhere;
+}
+
+std::vector<std::vector<Cell>> RunIndex::query(const std::string& sql, const std::vector<Cell>& values) {
+  return database_->query(sql, values);
+}
+
+} // namespace heed

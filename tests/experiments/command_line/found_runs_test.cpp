@@ -1,0 +1,157 @@
+// heed runs, diff, export and rerun on folders as workers leave them.
+#include "experiments/command_line/command_line.hpp"
+#include "tests/experiments/runs/finished_run.hpp"
+
+#include <boost/json.hpp>
+#include <catch2/catch.hpp>
+#include <sstream>
+
+using namespace heed;
+using Catch::Contains;
+using heed::test::losses;
+using heed::test::run_of;
+
+namespace {
+
+struct Answer {
+  int status;
+  std::string out, err;
+};
+
+Answer heed_says(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  const int status = command_line(arguments, console);
+  return {status, out.str(), err.str()};
+}
+
+struct Runs : Scratch {
+  RunFolder dot = run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"dot\"\n", losses({2.0, 1.5}));
+  RunFolder additive =
+      run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"additive\"\n", losses({3.0, 1.25, 1.75}));
+  std::string out = path.string();
+
+  Answer list(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"runs", out});
+    return heed_says(arguments);
+  }
+};
+
+} // namespace
+
+TEST_CASE("runs lists what tells runs apart, and how they did", "[command_line][runs]") {
+  const Runs runs;
+  const Answer all = runs.list({});
+  INFO(all.err);
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, Contains(runs.dot.id()) && Contains(runs.additive.id()) && Contains("attention.score") &&
+                          Contains("1.75") && Contains("2 of 2 runs"));
+  CHECK_THAT(all.out, !Contains("model.width"));
+  const Answer one = runs.list({"--where", "attention.score = 'additive' and val_loss < 1.9"});
+  CHECK_THAT(one.out, Contains(runs.additive.id()) && !Contains(runs.dot.id()) && Contains("1 of 2 runs"));
+  const Answer best = runs.list({"--sort", "val_loss.best", "--limit", "1", "--columns", "id,val_loss.best", "--csv"});
+  CHECK(best.out == "id,val_loss.best\n" + runs.additive.id() + ",1.25\n");
+  CHECK(runs.list({"--sort", "val_loss.best", "--reverse", "--limit", "1", "--columns", "val_loss.best", "--csv"}).out ==
+        "val_loss.best\n1.5\n");
+}
+
+TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", "[command_line][runs]") {
+  const Runs runs;
+  put(runs.path / "0123456789abcdef", "");
+  std::filesystem::remove(runs.path / "0123456789abcdef");
+  make_folder(runs.path / "0123456789abcdef");
+  const Answer answer = runs.list({"--json", "--where", "attention.score = 'dot'"});
+  const auto json = boost::json::parse(answer.out).as_object();
+  const auto& run = json.at("runs").at(0).as_object();
+  CHECK(run.at("id") == boost::json::value(runs.dot.id()));
+  CHECK(run.at("seed").as_int64() == 0);
+  CHECK(run.at("attention.causal").as_bool());
+  CHECK(run.at("train.learning_rate").as_double() == 0.001);
+  CHECK(run.at("val_loss").as_double() == 1.5);
+  CHECK_FALSE(run.contains("attention.additive.hidden"));
+  CHECK(json.at("left_out").at(0).at("id") == boost::json::value("0123456789abcdef"));
+  CHECK_THAT(answer.err, Contains("run 0123456789abcdef is left out") && Contains("config.toml"));
+}
+
+TEST_CASE("names that are wrong are refused by runs with the nearest", "[command_line][runs]") {
+  const Runs runs;
+  CHECK(runs.list({"--where", "attention.scroe = 'dot'"}).status == 2);
+  CHECK_THAT(runs.list({"--where", "attention.scroe = 'dot'"}).err, Contains("did you mean 'attention.score'?"));
+  CHECK_THAT(runs.list({"--sort", "val_los"}).err, Contains("--sort: ") && Contains("'val_loss'"));
+  CHECK_THAT(runs.list({"--columns", "id,sede"}).err, Contains("--columns: ") && Contains("'seed'"));
+  CHECK(runs.list({"--json", "--csv"}).status == 2);
+  CHECK(heed_says({"runs", "/nowhere/runs"}).status == 2);
+}
+
+TEST_CASE("diff shows options, metrics and machines of two runs side by side", "[command_line][diff]") {
+  const Runs runs;
+  Manifest other = *read_manifest(runs.additive);
+  other.cpu = "another cpu";
+  write_file(runs.additive.manifest(), to_json(other));
+  const Answer text = heed_says({"diff", runs.dot.id(), runs.additive.path.string(), "--out", runs.out});
+  INFO(text.err);
+  CHECK(text.status == 0);
+  CHECK_THAT(text.out, Contains("attention.score") && Contains("\"dot\"") && Contains("+0.25") && Contains("20 / 30") &&
+                           Contains("another cpu") && !Contains("model.width"));
+  const Answer as_json = heed_says({"diff", runs.dot.id(), runs.additive.id(), "--out", runs.out, "--json"});
+  const auto json = boost::json::parse(as_json.out).as_object();
+  const auto& metric = json.at("metrics").at(0).as_object();
+  CHECK(metric.at("name") == boost::json::value("val_loss"));
+  CHECK(metric.at("a").as_double() == 1.5);
+  CHECK(metric.at("b").as_double() == 1.75);
+  CHECK(metric.at("difference").as_double() == 0.25);
+  CHECK(json.at("machine").at(0).at("what") == boost::json::value("cpu"));
+  CHECK(json.at("options").at(0).at("key") == boost::json::value("attention.score"));
+  const Answer same = heed_says({"diff", runs.dot.id(), runs.dot.id(), "--out", runs.out});
+  CHECK_THAT(same.out, Contains("the same options") && Contains("the same program on the same machine"));
+}
+
+TEST_CASE("diff compares a run with a configuration", "[command_line][diff]") {
+  const Runs runs;
+  const std::string file = (runs.path / "other.toml").string();
+  put(file, "name = \"scores\"\nseed = 0\nattention.score = \"dot\"\nmodel.width = 128\n");
+  const Answer answer = heed_says({"diff", runs.dot.id(), file, "--out", runs.out});
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.out, Contains("model.width") && Contains("128") && !Contains("attention.score"));
+  CHECK(heed_says({"diff", runs.dot.id(), "/nowhere/other.toml", "--out", runs.out}).status == 2);
+  CHECK(heed_says({"diff", runs.dot.id(), "ffff", "--out", runs.out}).status == 2);
+}
+
+TEST_CASE("export writes the runs that are named, found or all", "[command_line][export]") {
+  const Runs runs;
+  const auto csv = runs.path / "exports" / "csv";
+  CHECK(heed_says({"export", "--to", "csv", "--out", runs.out}).status == 0);
+  CHECK(content(csv / (runs.dot.id() + ".csv")) == "step,seconds,tokens,val_loss\n10,0,0,2\n20,1,0,1.5\n");
+  CHECK(entries(csv) == 2);
+
+  const std::string into = (runs.path / "board").string();
+  const Answer board = heed_says({"export", runs.dot.id(), "--to", "tensorboard", "--into", into, "--out", runs.out});
+  CHECK(board.status == 0);
+  CHECK(entries(into) == 1);
+  CHECK_THAT(board.out, Contains(runs.dot.id() + "/events.out.tfevents"));
+  const std::string found = (runs.path / "found").string();
+  CHECK(heed_says({"export", "--where", "val_loss > 1.6", "--to", "csv", "--into", found, "--out", runs.out}).out ==
+        found + "/" + runs.additive.id() + ".csv\n");
+
+  CHECK(heed_says({"export", "--to", "pdf", "--out", runs.out}).status == 2);
+  CHECK(heed_says({"export", "--out", runs.out}).status == 2);
+  CHECK(heed_says({"export", "--where", "seed = 7", "--to", "csv", "--out", runs.out}).status == 2);
+  CHECK_THAT(heed_says({"export", runs.dot.id(), "--where", "seed = 0", "--to", "csv", "--out", runs.out}).err,
+             Contains("--where does nothing"));
+  put(runs.dot.metrics(), "nonsense\n");
+  CHECK_THAT(heed_says({"export", runs.dot.id(), "--to", "csv", "--out", runs.out}).err, Contains("metrics.jsonl"));
+}
+
+TEST_CASE("rerun refuses what can't be compared", "[command_line][rerun]") {
+  const Runs runs;
+  const RunFolder stopped = run_of(runs, "seed = 5\n", losses({2.0}), "interrupted");
+  CHECK_THAT(heed_says({"rerun", stopped.id(), "--out", runs.out}).err, Contains("interrupted") && Contains("finished"));
+  // The data of these runs is nobody's.
+  const Answer other_data = heed_says({"rerun", runs.dot.id(), "--out", runs.out});
+  CHECK(other_data.status == 2);
+  CHECK_THAT(other_data.err, Contains("data of run"));
+  std::string text = content(runs.dot.config());
+  text.replace(text.find("seed = 0"), 8, "seed = 1");
+  put(runs.dot.config(), text);
+  CHECK_THAT(heed_says({"rerun", runs.dot.id(), "--out", runs.out}).err, Contains("edited"));
+}

@@ -1,0 +1,25 @@
+#include "experiments/exports/csv.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+using namespace heed;
+
+TEST_CASE("cells are quoted as RFC 4180 has it, where they need to be", "[exports][csv]") {
+  CHECK(csv_cell("plain text") == "plain text");
+  CHECK(csv_cell("a,b") == "\"a,b\"");
+  CHECK(csv_cell("a \"b\"") == "\"a \"\"b\"\"\"");
+  CHECK(csv_cell("two\nlines") == "\"two\nlines\"");
+  CHECK(csv_line({"a", "", "b,c"}) == "a,,\"b,c\"\n");
+}
+
+TEST_CASE("metrics are a table with a column for every metric that occurs", "[exports][csv]") {
+  const std::vector<Metrics> metrics{{10, 0.5, 320, {{"train_loss", 1.25}, {"learning_rate", 0.001}}},
+                                     {10, 0.75, 320, {{"val_loss", std::numeric_limits<double>::quiet_NaN()}}},
+                                     {20, 1.5, 640, {{"train_loss", 1.0 / 3}}}};
+  CHECK(metrics_csv(metrics) == "step,seconds,tokens,train_loss,learning_rate,val_loss\n"
+                                "10,0.5,320,1.25,0.001,\n"
+                                "10,0.75,320,,,nan\n"
+                                "20,1.5,640,0.3333333333333333,,\n");
+  CHECK(metrics_csv({}) == "step,seconds,tokens\n");
+}

@@ -1,0 +1,47 @@
+// Runs' folders as a worker leaves them, without training anything.
+#pragma once
+
+#include "experiments/runs/run_store.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace heed::test {
+
+/// A folder with the right ID for the configuration. An empty `outcome` leaves it without a manifest.
+inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::vector<Metrics>& metrics,
+                        const std::string& outcome = "finished") {
+  const Config config = Settings::parse(toml, "test").resolve();
+  const std::string data = "data of a test";
+  const RunFolder run = prepare_run(out.path, run_id(config, data), to_toml(config));
+  for (const Metrics& line : metrics) append_metrics(run, line);
+  if (outcome.empty()) return run;
+  Manifest m;
+  m.run = run.id();
+  m.name = config.general.name;
+  m.outcome = outcome;
+  m.step = metrics.empty() ? 0 : metrics.back().step;
+  m.threads = 2;
+  m.build = {"0.1.0", "gcc", "-O2", "blas"};
+  m.host = "host";
+  m.cpu = "cpu";
+  m.numerics = numerics_version;
+  m.data = data;
+  m.started = "2024-05-01T12:00:00Z";
+  m.ended = "2024-05-01T12:00:09Z";
+  m.seconds = 9;
+  m.starts = 1;
+  write_file(run.manifest(), to_json(m));
+  return run;
+}
+
+/// Losses at steps 10, 20, ...
+inline std::vector<Metrics> losses(const std::vector<double>& values) {
+  std::vector<Metrics> out;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    out.push_back({static_cast<std::int64_t>(10 * (i + 1)), static_cast<double>(i), 0, {{"val_loss", values[i]}}});
+  return out;
+}
+
+} // namespace heed::test

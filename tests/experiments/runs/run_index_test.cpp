@@ -1,0 +1,306 @@
+// The index says what the folders say, whatever happened to it or to them.
+#include "experiments/runs/run_index.hpp"
+#include "tests/experiments/runs/finished_run.hpp"
+
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace heed;
+using Catch::Contains;
+using heed::test::losses;
+using heed::test::run_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Rows = std::vector<std::vector<Cell>>;
+
+/// Everything that is in an index, in order.
+std::vector<Rows> dump(RunIndex& index) {
+  return {index.query("SELECT * FROM runs ORDER BY id"), index.query("SELECT * FROM options ORDER BY run, key"),
+          index.query("SELECT * FROM metrics ORDER BY run, name"), index.query("SELECT * FROM folders ORDER BY id")};
+}
+
+std::vector<Rows> dump(const fs::path& out) {
+  RunIndex index(out);
+  return dump(index);
+}
+
+const Cell nothing;
+
+/// Three runs that differ in seed and score.
+struct Three : Scratch {
+  RunFolder a = run_of(*this, "name = \"a\"\nseed = 0\n", losses({2.0, 1.5, 1.75}));
+  RunFolder b = run_of(*this, "name = \"a\"\nseed = 1\nattention.score = \"additive\"\n", losses({3.0}));
+  RunFolder c = run_of(*this, "name = \"c\"\nseed = 2\n", {}, "");
+};
+
+} // namespace
+
+TEST_CASE("runs, options and metrics are in tables that any SQLite tool can query", "[runs][index]") {
+  const Three runs;
+  { RunIndex made(runs.path); }
+  Database file(index_path(runs.path).string());
+  CHECK(file.query("SELECT id, name, state, seed, created, seconds, step, threads FROM runs WHERE id = ?",
+                   {runs.a.id()}) ==
+        Rows{{runs.a.id(), "a", "finished", std::int64_t{0}, "2024-05-01T12:00:00Z", 9.0, std::int64_t{30},
+              std::int64_t{2}}});
+  CHECK(file.query("SELECT state, seed, created, seconds FROM runs WHERE id = ?", {runs.c.id()}) ==
+        Rows{{"missing", std::int64_t{2}, nothing, nothing}});
+  CHECK(file.query("SELECT value FROM options WHERE run = ? AND key IN ('attention.score', 'attention.causal', "
+                   "'model.width', 'train.learning_rate') ORDER BY key",
+                   {runs.b.id()}) == Rows{{std::int64_t{1}}, {"additive"}, {std::int64_t{64}}, {0.001}});
+  CHECK(file.query("SELECT name, last, step, best, best_step FROM metrics WHERE run = ?", {runs.a.id()}) ==
+        Rows{{"val_loss", 1.75, std::int64_t{30}, 1.5, std::int64_t{20}}});
+  CHECK(file.query("SELECT id, \"attention.score\", val_loss FROM flat WHERE val_loss > 2") ==
+        Rows{{runs.b.id(), "additive", 3.0}});
+}
+
+TEST_CASE("the best of an accuracy is its largest, the first time that it is reached", "[runs][index]") {
+  const Scratch out;
+  std::vector<Metrics> lines;
+  for (const double accuracy : {0.5, 0.75, 0.75, 0.25})
+    lines.push_back({static_cast<std::int64_t>(lines.size()) + 1, 0, 0, {{"val_accuracy", accuracy}, {"odd", accuracy}}});
+  run_of(out, "seed = 0\n", lines);
+  RunIndex index(out.path);
+  CHECK(index.query("SELECT name, last, best, best_step FROM metrics ORDER BY name") ==
+        Rows{{"odd", 0.25, nothing, nothing}, {"val_accuracy", 0.25, 0.75, std::int64_t{2}}});
+}
+
+TEST_CASE("only what changed is read anew, and the index is then as one made from nothing", "[runs][index]") {
+  const Three runs;
+  CHECK(RunIndex(runs.path).read_anew() == 3);
+  CHECK(RunIndex(runs.path).read_anew() == 0);
+
+  append_metrics(runs.b, {20, 1, 0, {{"val_loss", 2.5}}});
+  CHECK(RunIndex(runs.path).read_anew() == 1);
+  run_of(runs, "name = \"c\"\nseed = 2\n", losses({4.0}));
+  const RunFolder d = run_of(runs, "name = \"d\"\n", losses({5.0}));
+  CHECK(RunIndex(runs.path).read_anew() == 2);
+  fs::remove_all(runs.a.path);
+  {
+    RunIndex index(runs.path);
+    CHECK(index.read_anew() == 0);
+    CHECK(index.size() == 3);
+    CHECK(index.query("SELECT count(*) FROM options WHERE run = ?", {runs.a.id()}) == Rows{{std::int64_t{0}}});
+  }
+  const auto step_by_step = dump(runs.path);
+  fs::remove(index_path(runs.path));
+  CHECK(dump(runs.path) == step_by_step);
+}
+
+TEST_CASE("a run that is claimed is running, and no longer when it is let go, though no file changed", "[runs][index]") {
+  const Scratch out;
+  const RunFolder run = run_of(out, "seed = 0\n", losses({2.0}), "interrupted");
+  const auto state = [&] {
+    RunIndex index(out.path);
+    return std::get<std::string>(index.query("SELECT state FROM runs").at(0).at(0));
+  };
+  CHECK(state() == "interrupted");
+  {
+    const auto claim = RunClaim::attempt(run);
+    CHECK(state() == "running");
+  }
+  CHECK(state() == "interrupted");
+}
+
+TEST_CASE("an index that is damaged, empty, cut or of another version is made anew", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  const fs::path file = index_path(runs.path);
+  const std::string bytes = content(file);
+  const auto heals = [&](const std::string& what) {
+    INFO(what);
+    RunIndex index(runs.path);
+    CHECK(index.in_memory().empty());
+    CHECK(dump(index) == right);
+  };
+  put(file, "not a database at all, but long enough to be taken for one: " + std::string(4000, 'x'));
+  heals("garbage");
+  put(file, "");
+  heals("empty");
+  put(file, bytes.substr(0, bytes.size() / 2));
+  heals("cut");
+  std::string holed = bytes;
+  for (std::size_t i = 4096; i < holed.size(); ++i) holed[i] = static_cast<char>(i * 7);
+  put(file, holed);
+  heals("overwritten but for its first page");
+  Database(file.string()).run("PRAGMA user_version = 1");
+  heals("another version");
+  Database(file.string()).run("DROP VIEW flat; DROP TABLE metrics");
+  heals("a table missing");
+}
+
+TEST_CASE("every cut of an index heals, or leaves it whole", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  const std::string bytes = content(index_path(runs.path));
+  for (std::size_t size = 0; size < bytes.size(); size += 1500) {
+    put(index_path(runs.path), bytes.substr(0, size));
+    INFO(size);
+    CHECK(dump(runs.path) == right);
+  }
+}
+
+TEST_CASE("where its file can't be written, the index is in memory", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  fs::remove(index_path(runs.path));
+  fs::create_directory(index_path(runs.path));
+  RunIndex index(runs.path);
+  CHECK_FALSE(index.in_memory().empty());
+  CHECK(dump(index) == right);
+  CHECK(fs::is_directory(index_path(runs.path)));
+}
+
+TEST_CASE("several processes may bring an index up to date at once", "[runs][index]") {
+  const Scratch out;
+  for (int seed = 0; seed < 20; ++seed) run_of(out, "seed = " + std::to_string(seed) + "\n", losses({2.0, 1.0}));
+  std::vector<pid_t> children;
+  for (int i = 0; i < 6; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int status = 1;
+      try {
+        RunIndex index(out.path);
+        status = index.size() == 20 && index.in_memory().empty() ? 0 : 1;
+      } catch (...) {
+      }
+      _exit(status);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  CHECK(RunIndex(out.path).read_anew() == 0);
+}
+
+TEST_CASE("folders that can't be relied on are left out, each with its reason", "[runs][index]") {
+  const Scratch out;
+  const auto left_out = [&](const std::string& seed, const std::function<void(const RunFolder&)>& damage) {
+    const RunFolder run = run_of(out, "seed = " + seed + "\n", losses({2.0, 1.0}));
+    { RunIndex before(out.path); }
+    damage(run);
+    RunIndex index(out.path);
+    CHECK(index.query("SELECT 1 FROM runs WHERE id = ?", {run.id()}).empty());
+    for (const LeftOut& folder : index.left_out())
+      if (folder.id == run.id()) return folder.reason;
+    return std::string("nothing is said of it");
+  };
+  const RunFolder whole = run_of(out, "seed = 99\n", losses({1.0}));
+  const auto with_manifest = [](const RunFolder& run, const std::function<void(Manifest&)>& change) {
+    Manifest m = *read_manifest(run);
+    change(m);
+    write_file(run.manifest(), to_json(m));
+  };
+
+  CHECK_THAT(left_out("0", [](const RunFolder& r) { put(r.manifest(), "{\"run\": "); }),
+             Contains("manifest.json' is damaged") && Contains("not JSON"));
+  CHECK_THAT(left_out("1", [](const RunFolder& r) { fs::remove(r.manifest()); }),
+             Contains("half-written") && Contains("manifest.json is missing"));
+  CHECK_THAT(left_out("2", [](const RunFolder& r) { fs::remove(r.config()); }), Contains("no config.toml"));
+  CHECK_THAT(left_out("3", [](const RunFolder& r) { put(r.metrics(), "{\"step\": 1}\nnonsense\n"); }),
+             Contains("metrics.jsonl' is damaged in line 1"));
+  CHECK_THAT(left_out("4", [](const RunFolder& r) { put(r.config(), content(r.config()) + "\n[nonsense"); }),
+             Contains("config.toml is damaged"));
+  CHECK_THAT(left_out("5", [](const RunFolder& r) {
+               std::string text = content(r.config());
+               text.replace(text.find("seed = 5"), 8, "seed = 6");
+               put(r.config(), text);
+             }),
+             Contains("no longer hashes to its ID") && Contains("edited"));
+  CHECK_THAT(left_out("7", [&](const RunFolder& r) {
+               with_manifest(r, [](Manifest& m) { m.numerics = numerics_version - 1; });
+             }),
+             Contains("another version of Heed"));
+  CHECK_THAT(left_out("8", [&](const RunFolder& r) {
+               with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; });
+             }),
+             Contains("that of run 0123456789abcdef"));
+
+  RunIndex index(out.path);
+  CHECK(index.left_out().size() == 8);
+  CHECK(index.query("SELECT id FROM runs") == Rows{{whole.id()}});
+}
+
+TEST_CASE("a run that changes only its name or its threads is still itself", "[runs][index]") {
+  const Scratch out;
+  const RunFolder run = run_of(out, "name = \"before\"\n", losses({2.0}));
+  std::string text = content(run.config());
+  text.replace(text.find("before"), 6, "after!");
+  put(run.config(), text);
+  RunIndex index(out.path);
+  CHECK(index.left_out().empty());
+  CHECK(index.query("SELECT name FROM runs") == Rows{{"after!"}});
+}
+
+TEST_CASE("the trained parameters are counted from a checkpoint, without the optimiser's", "[runs][index]") {
+  const Scratch out;
+  const RunFolder run = run_of(out, "seed = 0\n", losses({2.0}));
+  Checkpoint checkpoint;
+  checkpoint.metadata["step"] = "10";
+  const auto tensor = [&](const std::string& name, std::vector<std::int64_t> shape, std::size_t count) {
+    checkpoint.tensors.push_back({name, std::move(shape), false, std::vector<std::byte>(4 * count)});
+  };
+  tensor("a.weight", {3, 4}, 12);
+  tensor("a.bias", {4}, 4);
+  tensor("gain", {}, 1);
+  tensor("optimizer.adam.m.a.weight", {3, 4}, 12);
+  write_checkpoint(run, 10, checkpoint);
+  CHECK(parameters_in(run.checkpoint(10)) == 17);
+  RunIndex index(out.path);
+  CHECK(index.query("SELECT parameters FROM runs") == Rows{{std::int64_t{17}}});
+
+  // Whatever the bytes are, the answer is a number or none.
+  const std::string bytes = content(run.checkpoint(10));
+  for (std::size_t size = 0; size < bytes.size(); size += 3) {
+    put(run.checkpoint(10), bytes.substr(0, size));
+    parameters_in(run.checkpoint(10));
+  }
+  put(run.checkpoint(10), std::string("\xff\xff\xff\xff\xff\xff\xff\x7f") + bytes.substr(8));
+  CHECK_FALSE(parameters_in(run.checkpoint(10)));
+}
+
+TEST_CASE("single blocks' options are fields of their own", "[runs][index]") {
+  const Scratch out;
+  run_of(out, "seed = 0\n[[block.override]]\nlayers = [1]\nresidual = \"none\"\nattention.score = \"additive\"\n", {});
+  RunIndex index(out.path);
+  const auto value = [&](const std::string& name) {
+    return index.select({field_named(index.fields(), name, "")}).at(0).at(0);
+  };
+  CHECK(value("block[1].residual") == Cell("none"));
+  CHECK(value("block[1].attention.score") == Cell("additive"));
+  CHECK(value("block.residual") == Cell("both"));
+}
+
+TEST_CASE("runs are sorted by any field, those without a value last, and otherwise by their start", "[runs][index]") {
+  const Three runs;
+  RunIndex index(runs.path);
+  const std::vector<IndexField> id{field_named(index.fields(), "id", "")};
+  Selection by_loss;
+  by_loss.sort = field_named(index.fields(), "val_loss", "");
+  CHECK(index.select(id, by_loss) == Rows{{runs.a.id()}, {runs.b.id()}, {runs.c.id()}});
+  by_loss.reverse = true;
+  CHECK(index.select(id, by_loss) == Rows{{runs.b.id()}, {runs.a.id()}, {runs.c.id()}});
+  by_loss.limit = 1;
+  CHECK(index.select(id, by_loss) == Rows{{runs.b.id()}});
+  CHECK(index.select(id).back() == std::vector<Cell>{runs.c.id()});
+}
+
+TEST_CASE("options that tell runs apart are found", "[runs][index]") {
+  const Three runs;
+  RunIndex index(runs.path);
+  std::vector<std::string> names;
+  for (const IndexField& field : index.options_that_differ({})) names.push_back(field.name);
+  CHECK(std::count(names.begin(), names.end(), "attention.score") == 1);
+  CHECK(std::count(names.begin(), names.end(), "model.width") == 0);
+  CHECK(std::count(names.begin(), names.end(), "name") == 0);
+}
+
+TEST_CASE("an output folder that isn't there is refused", "[runs][index]") {
+  CHECK_THROWS_AS(RunIndex("/nowhere/runs"), Refused);
+}
