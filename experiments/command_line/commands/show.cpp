@@ -1,8 +1,10 @@
-// heed show: a configuration with every option's value, or what it changes.
+// heed show: a configuration with every option's value, or what it changes; a run with what became of it.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/difference.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/runs/run_entry.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -12,7 +14,7 @@ namespace heed {
 namespace {
 
 struct ShowArguments {
-  std::string config, diff_from;
+  std::string config, diff_from, out = "runs";
   std::vector<std::string> overrides;
 };
 
@@ -25,7 +27,47 @@ void print_difference(const Config& from, const Config& to, const std::string& h
   else console.out << to_text(table);
 }
 
-int show(const ShowArguments& arguments, Console& console) {
+/// The run that is meant, or none where a file is.
+std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(arguments.config, error) || arguments.config.ends_with(".toml"))
+    return std::nullopt;
+  try {
+    return find_run(arguments.out, arguments.config);
+  } catch (const Refused& refused) {
+    throw Refused(fmt::format("{}: there is no such file; {}", arguments.config, refused.what()));
+  }
+}
+
+/// What became of a run, as comments above its configuration.
+void print_run(const RunFolder& run, Console& console) {
+  const auto entry = read_entry(run);
+  if (!entry) {
+    fmt::print(console.out, "# run {}: {}\n", run.id(), entry.error);
+    return;
+  }
+  fmt::print(console.out, "# run {}: {}\n", run.id(), name_of(entry->state));
+  if (const auto& m = entry->manifest) {
+    fmt::print(console.out, "# {} to {}, {} of work on {} thread{}\n", m->started, m->ended.empty() ? "?" : m->ended,
+               duration(m->seconds), m->threads, m->threads == 1 ? "" : "s");
+    fmt::print(console.out, "# heed {}, {} {}, {}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
+               m->build.blas, m->cpu);
+    if (!m->failure.empty()) fmt::print(console.out, "# failed: {}\n", m->failure);
+  }
+  if (entry->parameters) fmt::print(console.out, "# {} parameters\n", with_commas(*entry->parameters));
+  for (const MetricEntry& metric : entry->metrics)
+    fmt::print(console.out, "# {} {:.6g} at step {}{}\n", metric.name, metric.last, metric.step,
+               metric.best && *metric.best != metric.last
+                   ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
+                   : "");
+}
+
+int show(const ShowArguments& given, Console& console) {
+  ShowArguments arguments = given;
+  if (const auto run = run_meant(arguments)) {
+    if (arguments.diff_from.empty()) print_run(*run, console);
+    arguments.config = run->config().string();
+  }
   if (arguments.diff_from == "reference") {
     Tasks tasks;
     const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
@@ -56,10 +98,13 @@ void add_show(Commands& commands) {
       "  heed show configs/quickstart.toml\n"
       "  heed show configs/quickstart.toml --diff-from defaults\n"
       "  heed show configs/quickstart.toml --diff-from reference     what each arm of the sweep changes\n"
+      "  heed show 3f2a                                              a run: its outcome and its config\n"
       "Settings of variants that a later layer did not choose are dropped; comments at the top say which." +
           std::string(exit_statuses),
       [](CLI::App& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
+        command.get_option("CONFIG")->description("the TOML file, or a run: its path, or a unique beginning of its ID");
+        command.add_option("--out", arguments.out, "the folder in which a run is looked for [runs]")->type_name("FOLDER");
         command.add_option("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
             ->check(CLI::IsMember({"defaults", "reference"}).description(""))->type_name("WHAT");
       },

@@ -117,6 +117,21 @@ TEST_CASE("diff compares a run with a configuration", "[command_line][diff]") {
   CHECK(heed_says({"diff", runs.dot.id(), "ffff", "--out", runs.out}).status == 2);
 }
 
+TEST_CASE("show of a run says what became of it, above a configuration that resolves to the same", "[command_line][show]") {
+  const Runs runs;
+  const Answer answer = heed_says({"show", runs.additive.id().substr(0, 12), "--out", runs.out});
+  INFO(answer.err);
+  CHECK(answer.status == 0);
+  CHECK_THAT(answer.out, Contains("# run " + runs.additive.id() + ": finished") &&
+                             Contains("# val_loss 1.75 at step 30, best 1.25 at step 20") && Contains("9.0 s of work"));
+  CHECK(answer.out.ends_with(content(runs.additive.config())));
+  CHECK_THAT(heed_says({"show", runs.additive.path.string(), "--diff-from", "defaults"}).out,
+             Contains("attention.score") && !Contains("model.width"));
+  const Answer nothing = heed_says({"show", "zzzz", "--out", runs.out});
+  CHECK(nothing.status == 2);
+  CHECK_THAT(nothing.err, Contains("no such file") && Contains(runs.dot.id()));
+}
+
 TEST_CASE("export writes the runs that are named, found or all", "[command_line][export]") {
   const Runs runs;
   const auto csv = runs.path / "exports" / "csv";
