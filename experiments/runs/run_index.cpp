@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <sqlite3.h>
 #include <xxhash.h>
 
 namespace heed {
@@ -166,24 +167,26 @@ RunIndex::~RunIndex() {
 }
 
 void RunIndex::open() {
-  // A second time after a damaged file was emptied; then in memory.
-  for (int attempt = 0; attempt < 2; ++attempt) {
+  const std::string file = index_path(out_).string();
+  // A second time after a file that is damaged was emptied.
+  for (const bool again : {false, true}) {
     try {
-      if (!database_) database_.emplace(index_path(out_).string());
+      if (!database_) database_.emplace(file);
       database_->run("BEGIN IMMEDIATE");
       refresh();
+      in_memory_.clear();
       return;
     } catch (const DatabaseError& failed) {
       in_memory_ = failed.what();
-      try {
-        if (database_ && attempt == 0) {
-          database_.emplace(index_path(out_).string());  // without the transaction, if there was one
-          database_->reset();
-        }
-      } catch (const DatabaseError&) {
-        break;
-      }
-      if (!database_) break;
+      const bool damaged = failed.code == SQLITE_CORRUPT || failed.code == SQLITE_NOTADB || failed.code == SQLITE_ERROR;
+      if (again || !damaged) break;
+    }
+    try {
+      database_.emplace(file);  // the transaction, if there was one, goes with the connection before
+      database_->reset();
+    } catch (const DatabaseError& failed) {
+      in_memory_ = failed.what();
+      break;
     }
   }
   database_.emplace(":memory:");
@@ -202,7 +205,7 @@ void RunIndex::make_tables() {
 void RunIndex::refresh() {
   read_ = 0;
   if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
-    throw DatabaseError(11, "the file is damaged");
+    throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
   if (database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version())) make_tables();
 
   std::map<std::string, std::pair<std::string, bool>> known;  // signature, whether it is among the runs

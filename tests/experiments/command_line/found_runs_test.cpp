@@ -57,8 +57,6 @@ TEST_CASE("runs lists what tells runs apart, and how they did", "[command_line][
 
 TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", "[command_line][runs]") {
   const Runs runs;
-  put(runs.path / "0123456789abcdef", "");
-  std::filesystem::remove(runs.path / "0123456789abcdef");
   make_folder(runs.path / "0123456789abcdef");
   const Answer answer = runs.list({"--json", "--where", "attention.score = 'dot'"});
   const auto json = boost::json::parse(answer.out).as_object();
