@@ -39,7 +39,8 @@ def main() -> None:
         wanted = trained.metrics(run)
         assert sorted(taken.data.metrics) == sorted(wanted), f"{sorted(taken.data.metrics)}"
         for key, values in wanted.items():
-            history = sorted((metric.step, metric.value) for metric in client.get_metric_history(taken.info.run_id, key))
+            history = sorted((metric.step, metric.value)
+                             for metric in client.get_metric_history(taken.info.run_id, key))
             assert history == sorted(values), f"{key}: {history} instead of {values}"
     print(f"ok: MLflow has {len(wanted)} metrics and {len(taken.data.params)} parameters of the run")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A checkpoint's attention in torch.nn.MultiheadAttention: the same outputs as Heed's.
 
-The model around it is written in PyTorch as well. Two things that Heed measures hang on attention's outputs and weights,
-and are compared: the validation loss, and the entropy of every head (`heed inspect --json`).
+The model around it is written in PyTorch as well. Two things that Heed measures hang on attention's outputs and
+weights, and are compared: the validation loss, and the entropy of every head (`heed inspect --json`).
 
 Usage: torch_attends.py [HEED]
 """

@@ -53,7 +53,8 @@ int do_export(const ExportArguments& arguments, Console& console) {
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;
     for (const RunFolder& run : runs) console.out << format.write(run, folder).string() << "\n";
-    if (!format.next.empty()) console.err << "  next      " << format.next << " " << shell_words({folder.string()}) << "\n";
+    if (!format.next.empty())
+      console.err << "  next      " << format.next << " " << shell_words({folder.string()}) << "\n";
   }
   return 0;
 }
@@ -62,7 +63,8 @@ int do_export(const ExportArguments& arguments, Console& console) {
 
 void add_export(Commands& commands) {
   std::string formats;
-  for (const ExportFormat& format : export_formats()) formats += fmt::format("  {:12} {}\n", format.name, format.summary);
+  for (const ExportFormat& format : export_formats())
+    formats += fmt::format("  {:12} {}\n", format.name, format.summary);
   add_command<ExportArguments>(
       commands, "export", "runs' metrics for other tools: TensorBoard's event files, CSV",
       "Examples:\n"
@@ -71,15 +73,16 @@ void add_export(Commands& commands) {
       "  heed export --where \"name = 'which score'\" --to tensorboard\n"
       "Formats:\n" +
           formats +
-          "RUN is a path to a run's folder, or a unique beginning of its ID; where none is named, all runs of --out are\n"
-          "taken, or those that --where finds (heed runs --help says how it is written). The paths that were written are\n"
-          "printed. Checkpoints need no export: PyTorch's safetensors opens them." +
+          "RUN is a path to a run's folder, or a unique beginning of its ID; where none is named, all runs of --out\n"
+          "are taken, or those that --where finds (heed runs --help says how it is written). The paths that were\n"
+          "written are printed. Checkpoints need no export: PyTorch's safetensors opens them." +
           std::string(exit_statuses),
       [](CLI::App& command, ExportArguments& arguments) {
         command.add_option("RUN", arguments.runs, "which runs [all]")->type_name("");
         command.add_option("--to", arguments.to, "the format")->required()
             ->check(CLI::IsMember(format_names()).description(""))->type_name("FORMAT");
-        command.add_option("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]")->type_name("FOLDER");
+        command.add_option("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]")
+            ->type_name("FOLDER");
         command.add_option("--where", arguments.where, "which runs")->type_name("EXPR");
         command.add_option("--out", arguments.out, "the folder in which runs are looked for [runs]")
             ->type_name("FOLDER");

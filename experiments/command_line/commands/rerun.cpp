@@ -71,14 +71,14 @@ Original original_of(const RerunArguments& arguments) {
   if (!manifest) throw Refused(manifest.error);
   out.manifest = std::move(*manifest);
   if (out.manifest.numerics == numerics_version && run_id(out.config, out.manifest.data) != id)
-    throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what made "
-                              "the run",
+    throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
+                              "made the run",
                               id));
   Tasks tasks;
   const std::string data = tasks.of(out.config).fingerprint();
   if (data != out.manifest.data)
-    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the original "
-                              "back{}",
+    throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
+                              "original back{}",
                               id, out.manifest.data, data,
                               out.config.data.path.empty() ? "" : fmt::format(" at \"{}\"", out.config.data.path)));
   out.id = run_id(out.config, data);
@@ -157,9 +157,9 @@ void add_rerun(Commands& commands) {
       "Examples:\n"
       "  heed rerun 3f2a\n"
       "  heed rerun 3f2a --threads 1 --into again\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder that is\n"
-      "removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every tensor of\n"
-      "the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning says so\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder that\n"
+      "is removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every tensor\n"
+      "of the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning says so\n"
       "first.\n"
       "Exit status 1 also means: the bits differ." +
           std::string(exit_statuses),

@@ -134,10 +134,10 @@ void add_runs(Commands& commands) {
       "  heed runs --where \"model.heads in (1, 2) and seed < 3\" --csv > runs.csv\n"
       "A filter compares fields with = != < <= > >=, like 'pattern' (% any characters, _ one) and in (...), joined by\n"
       "and, or, not and parentheses. Texts stand in single quotes. Fields are what a run has (id, name, state, seed,\n"
-      "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value, val_loss.best\n"
-      "the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV hold every field\n"
-      "that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens, is brought up to\n"
-      "date first." +
+      "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
+      "val_loss.best the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV\n"
+      "hold every field that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens,\n"
+      "is brought up to date first." +
           std::string(exit_statuses),
       [](CLI::App& command, RunsArguments& arguments) {
         command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");

@@ -104,7 +104,8 @@ void add_show(Commands& commands) {
       [](CLI::App& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.get_option("CONFIG")->description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add_option("--out", arguments.out, "the folder in which a run is looked for [runs]")->type_name("FOLDER");
+        command.add_option("--out", arguments.out, "the folder in which a run is looked for [runs]")
+            ->type_name("FOLDER");
         command.add_option("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
             ->check(CLI::IsMember({"defaults", "reference"}).description(""))->type_name("WHAT");
       },

@@ -39,7 +39,8 @@ struct Scratch {
 };
 
 const std::vector<std::string> all_commands{"run",    "plan",     "check",    "show",   "status",
-                                            "report", "runs",  "diff",     "rerun",    "export",  "generate", "evaluate", "inspect", "variants", "options"};
+                                            "report", "runs",     "diff",     "rerun",  "export",
+                                            "generate", "evaluate", "inspect", "variants", "options"};
 
 } // namespace
 

@@ -51,8 +51,8 @@ TEST_CASE("runs lists what tells runs apart, and how they did", "[command_line][
   CHECK_THAT(one.out, Contains(runs.additive.id()) && !Contains(runs.dot.id()) && Contains("1 of 2 runs"));
   const Answer best = runs.list({"--sort", "val_loss.best", "--limit", "1", "--columns", "id,val_loss.best", "--csv"});
   CHECK(best.out == "id,val_loss.best\n" + runs.additive.id() + ",1.25\n");
-  CHECK(runs.list({"--sort", "val_loss.best", "--reverse", "--limit", "1", "--columns", "val_loss.best", "--csv"}).out ==
-        "val_loss.best\n1.5\n");
+  CHECK(runs.list({"--sort", "val_loss.best", "--reverse", "--limit", "1", "--columns", "val_loss.best", "--csv"})
+            .out == "val_loss.best\n1.5\n");
 }
 
 TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", "[command_line][runs]") {
@@ -115,7 +115,8 @@ TEST_CASE("diff compares a run with a configuration", "[command_line][diff]") {
   CHECK(heed_says({"diff", runs.dot.id(), "ffff", "--out", runs.out}).status == 2);
 }
 
-TEST_CASE("show of a run says what became of it, above a configuration that resolves to the same", "[command_line][show]") {
+TEST_CASE("show of a run says what became of it, above a configuration that resolves to the same",
+          "[command_line][show]") {
   const Runs runs;
   const Answer answer = heed_says({"show", runs.additive.id().substr(0, 12), "--out", runs.out});
   INFO(answer.err);
@@ -158,7 +159,8 @@ TEST_CASE("export writes the runs that are named, found or all", "[command_line]
 TEST_CASE("rerun refuses what can't be compared", "[command_line][rerun]") {
   const Runs runs;
   const RunFolder stopped = run_of(runs, "seed = 5\n", losses({2.0}), "interrupted");
-  CHECK_THAT(heed_says({"rerun", stopped.id(), "--out", runs.out}).err, Contains("interrupted") && Contains("finished"));
+  CHECK_THAT(heed_says({"rerun", stopped.id(), "--out", runs.out}).err,
+             Contains("interrupted") && Contains("finished"));
   // The data of these runs is nobody's.
   const Answer other_data = heed_says({"rerun", runs.dot.id(), "--out", runs.out});
   CHECK(other_data.status == 2);

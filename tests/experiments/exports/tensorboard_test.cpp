@@ -120,7 +120,8 @@ TEST_CASE("every line of metrics is an event with all its values", "[exports][te
   CHECK(events[0].version == "brain.Event:2");
   CHECK(events[1].step == 10);
   CHECK(events[1].wall_time == 1714564800.5);
-  CHECK(events[1].values == std::vector<std::pair<std::string, float>>{{"train_loss", 1.25F}, {"learning_rate", 0.001F}});
+  CHECK(events[1].values ==
+        std::vector<std::pair<std::string, float>>{{"train_loss", 1.25F}, {"learning_rate", 0.001F}});
   CHECK(events[2].step == 300);
   CHECK(events[2].values.at(1) == std::pair<std::string, float>{"attention_entropy/blocks.0.attention.0", 1.5F});
 }

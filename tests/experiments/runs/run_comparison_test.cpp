@@ -77,7 +77,8 @@ TEST_CASE("the first tensor that differs is named with its first number that doe
 
 TEST_CASE("runs are compared by their metrics and by their checkpoints of one step", "[runs][comparison]") {
   const Scratch one, two;
-  const RunFolder then = run_of(one, "seed = 0\n", losses({2.0, 1.0})), now = run_of(two, "seed = 0\n", losses({2.0, 1.0}));
+  const RunFolder then = run_of(one, "seed = 0\n", losses({2.0, 1.0}));
+  const RunFolder now = run_of(two, "seed = 0\n", losses({2.0, 1.0}));
   CHECK(compare_runs(then, now).same());
   CHECK_THAT(compare_runs(then, now).not_compared.at(0), Contains("no whole checkpoint"));
   Checkpoint checkpoint{{{"step", "20"}}, {tensor("a", {1, 2})}};

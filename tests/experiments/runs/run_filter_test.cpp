@@ -205,7 +205,8 @@ TEST_CASE("deep and long filters are taken up to a bound, and refused beyond it"
 
 TEST_CASE("no text of a few pieces of the grammar does anything but parse or be refused", "[runs][filter]") {
   Runs runs;
-  const std::vector<std::string> pieces{"seed", "=", "1", "'x'", "(", ")", "and", "not", "in", "like", ",", "name", "'"};
+  const std::vector<std::string> pieces{"seed", "=",  "1",    "'x'", "(",    ")", "and",
+                                        "not",  "in", "like", ",",   "name", "'"};
   std::size_t taken = 0;
   for (std::size_t n = 0; n < pieces.size() * pieces.size() * pieces.size() * pieces.size(); n += 3) {
     std::string text;

@@ -61,7 +61,8 @@ TEST_CASE("the best of an accuracy is its largest, the first time that it is rea
   const Scratch out;
   std::vector<Metrics> lines;
   for (const double accuracy : {0.5, 0.75, 0.75, 0.25})
-    lines.push_back({static_cast<std::int64_t>(lines.size()) + 1, 0, 0, {{"val_accuracy", accuracy}, {"odd", accuracy}}});
+    lines.push_back(
+        {static_cast<std::int64_t>(lines.size()) + 1, 0, 0, {{"val_accuracy", accuracy}, {"odd", accuracy}}});
   run_of(out, "seed = 0\n", lines);
   RunIndex index(out.path);
   CHECK(index.query("SELECT name, last, best, best_step FROM metrics ORDER BY name") ==
@@ -90,7 +91,8 @@ TEST_CASE("only what changed is read anew, and the index is then as one made fro
   CHECK(dump(runs.path) == step_by_step);
 }
 
-TEST_CASE("a run that is claimed is running, and no longer when it is let go, though no file changed", "[runs][index]") {
+TEST_CASE("a run that is claimed is running, and no longer when it is let go, though no file changed",
+          "[runs][index]") {
   const Scratch out;
   const RunFolder run = run_of(out, "seed = 0\n", losses({2.0}), "interrupted");
   const auto state = [&] {
