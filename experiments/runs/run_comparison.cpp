@@ -51,8 +51,8 @@ std::string tensor_difference(const StoredTensor& then, const StoredTensor& now)
     if (std::memcmp(then.bytes.data() + i * width(then), now.bytes.data() + i * width(now), width(then)) != 0 &&
         differing++ == 0)
       first = i;
-  return fmt::format("{}: {} of {} numbers differ, the first at {}: {} then, {} now", then.name, differing, count, first,
-                     number_at(then, first), number_at(now, first));
+  return fmt::format("{}: {} of {} numbers differ, the first at {}: {} then, {} now", then.name, differing, count,
+                     first, number_at(then, first), number_at(now, first));
 }
 
 } // namespace
@@ -76,7 +76,8 @@ void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunCompa
     ++out.tensors;
     out.numbers += static_cast<std::int64_t>(tensor.bytes.size() / width(tensor));
     const auto other = named.find(tensor.name);
-    std::string what = other == named.end() ? tensor.name + " is missing now" : tensor_difference(tensor, *other->second);
+    std::string what =
+        other == named.end() ? tensor.name + " is missing now" : tensor_difference(tensor, *other->second);
     if (!what.empty()) found.push_back(std::move(what));
     if (other != named.end()) named.erase(other);
   }

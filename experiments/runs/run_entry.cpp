@@ -58,12 +58,12 @@ std::string foreign(const RunFolder& run, const Manifest& manifest, const Config
   if (manifest.run != run.id())
     return fmt::format("its manifest.json is that of run {}", manifest.run);
   if (manifest.numerics != 0 && manifest.numerics != numerics_version)
-    return fmt::format("it is from another version of Heed (heed {}, numerics {}; this one has numerics {}), whose bits "
-                       "are not comparable",
+    return fmt::format("it is from another version of Heed (heed {}, numerics {}; this one has numerics {}), whose "
+                       "bits are not comparable",
                        manifest.build.version, manifest.numerics, numerics_version);
   if (!manifest.data.empty() && run_id(config, manifest.data) != run.id())
-    return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is from "
-                       "another version of Heed ({}); the original file, run again, makes the run anew",
+    return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
+                       "from another version of Heed ({}); the original file, run again, makes the run anew",
                        manifest.build.version);
   return {};
 }

@@ -86,8 +86,8 @@ std::vector<Token> tokens_of(std::string_view text) {
       const std::string two(text.substr(at, 2));
       const bool long_one = two == "!=" || two == "<=" || two == ">=" || two == "<>" || two == "==";
       if (!long_one && std::string_view("=<>(),").find(c) == std::string_view::npos)
-        refuse(text, at, fmt::format("'{}' has no meaning here; there are names, numbers, 'texts', = != < <= > >=, like, "
-                                     "in, and, or, not, ( and )", c));
+        refuse(text, at, fmt::format("'{}' has no meaning here; there are names, numbers, 'texts', = != < <= > >=, "
+                                     "like, in, and, or, not, ( and )", c));
       at += long_one ? 2 : 1;
       out.push_back({Token::Type::symbol, two == "<>" && long_one ? "!=" : two == "==" && long_one ? "="
                                               : long_one          ? two
@@ -216,7 +216,7 @@ private:
     return !token.quoted && (word == "and" || word == "or" || word == "not" || word == "in" || word == "like");
   }
 
-  /// `before`: the field that it is compared with, which may know the name as one of its words.
+  /// The field of a name. What it is compared with may know the name as one of its words.
   const IndexField& field(const Token& token) {
     for (const IndexField& field : fields_)
       if (field.name == token.value) return field;
@@ -236,7 +236,8 @@ private:
     const char* first = token.value.data() + (token.value.front() == '+' ? 1 : 0);
     const char* last = token.value.data() + token.value.size();
     std::int64_t whole = 0;
-    if (const auto [end, error] = std::from_chars(first, last, whole); error == std::errc() && end == last) return whole;
+    if (const auto [end, error] = std::from_chars(first, last, whole); error == std::errc() && end == last)
+      return whole;
     double real = 0;
     if (const auto [end, error] = std::from_chars(first, last, real); error == std::errc() && end == last) return real;
     refuse(text_, token.at, fmt::format("{} is not a number", token.value));
@@ -252,7 +253,8 @@ private:
     if (take_word("in")) return membership(left, inverted);
     if (take_word("like")) return likeness(left, inverted);
     const Token sign = next();
-    if (inverted) refuse(text_, sign.at, "after this 'not', like or in is expected; to negate a comparison, put not before it");
+    if (inverted)
+      refuse(text_, sign.at, "after this 'not', like or in is expected; to negate a comparison, put not before it");
     static constexpr std::array<std::string_view, 6> signs{"=", "!=", "<", "<=", ">", ">="};
     if (sign.type != Token::Type::symbol || std::find(signs.begin(), signs.end(), sign.value) == signs.end())
       refuse(text_, sign.at, fmt::format("a comparison is expected (= != < <= > >= like in), where {} was found",

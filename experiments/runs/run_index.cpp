@@ -143,9 +143,9 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
     if (n.size() > name.size() && n.ends_with(name) && n[n.size() - name.size() - 1] == '.') ending.push_back(n);
   const std::string near = ending.empty() ? did_you_mean(name, names)
                                           : fmt::format("; did you mean {}?", list_in_words(ending));
-  throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, state, seed, created, "
-                            "seconds, parameters, ...), options by full name (attention.score) and metrics (val_loss, "
-                            "val_loss.best)",
+  throw Refused(fmt::format("{}there is no field '{}'{}\n      fields are what a run has (id, name, state, seed, "
+                            "created, seconds, parameters, ...), options by full name (attention.score) and metrics "
+                            "(val_loss, val_loss.best)",
                             where, name, near));
 }
 
@@ -339,9 +339,9 @@ std::vector<std::vector<Cell>> RunIndex::select(const std::vector<IndexField>& c
 std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& where) {
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
   std::set<std::string> present;
-  for (const char* table : {"options", "metrics"})
-    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}",
-                                             table == std::string_view("options") ? "key" : "t.name", table, chosen.sql),
+  for (const auto& [column, table] : {std::pair("t.key", "options"), std::pair("t.name", "metrics")})
+    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}", column,
+                                             table, chosen.sql),
                                  chosen.values))
       present.insert(text_in(row[0]));
   std::vector<IndexField> out;
@@ -355,9 +355,9 @@ std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPar
   std::vector<Cell> values = chosen.values;
   values.insert(values.end(), chosen.values.begin(), chosen.values.end());
   std::map<std::string, bool> differing;  // whether all runs have it
-  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS having, (SELECT count(*) FROM runs r WHERE {0}) AS "
+  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS some, (SELECT count(*) FROM runs r WHERE {0}) AS "
                                            "everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY o.key "
-                                           "HAVING count(DISTINCT o.value) > 1 OR having < everyone",
+                                           "HAVING count(DISTINCT o.value) > 1 OR some < everyone",
                                            chosen.sql),
                                values))
     differing[text_in(row[0])] = row[1] == row[2];

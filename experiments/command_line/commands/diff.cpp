@@ -128,7 +128,8 @@ void print_text(const Side& a, const Side& b, Console& console) {
   TextTable machine{{"made with", "a", "b"}, {Align::left, Align::left, Align::left}, {}};
   for (const MachineDifference& d : machines(a, b))
     machine.rows.push_back({d.what, d.a.empty() ? "-" : d.a, d.b.empty() ? "-" : d.b});
-  console.out << "\n" << (machine.rows.empty() ? "  made with the same program on the same machine\n" : to_text(machine));
+  console.out << "\n"
+              << (machine.rows.empty() ? "  made with the same program on the same machine\n" : to_text(machine));
 }
 
 int diff(const DiffArguments& arguments, Console& console) {
@@ -146,8 +147,8 @@ void add_diff(Commands& commands) {
       "Examples:\n"
       "  heed diff 3f2a 9c01\n"
       "  heed diff 3f2a configs/quickstart.toml     what the file would change\n"
-      "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is taken.\n"
-      "Metrics are the last values." +
+      "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is\n"
+      "taken. Metrics are the last values." +
           std::string(exit_statuses),
       [](CLI::App& command, DiffArguments& arguments) {
         command.add_option("A", arguments.a, "a run, or a TOML file")->required()->type_name("");
