@@ -206,7 +206,10 @@ void RunIndex::refresh() {
   read_ = 0;
   if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
     throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
-  if (database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version())) make_tables();
+  const bool whole = database_->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
+                                      "'folders', 'flat')").at(0).at(0) == Cell(std::int64_t{5});
+  const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
+  if (anew) make_tables();
 
   std::map<std::string, std::pair<std::string, bool>> known;  // signature, whether it is among the runs
   for (const auto& row : database_->query("SELECT id, signature, problem = '' FROM folders"))
@@ -230,7 +233,7 @@ void RunIndex::refresh() {
     for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
                             "DELETE FROM metrics WHERE run = ?", "DELETE FROM folders WHERE id = ?"})
       database_->query(sql, {id});
-  if (read_ > 0 || !known.empty()) make_flat_view();
+  if (anew || read_ > 0 || !known.empty()) make_flat_view();
 }
 
 void RunIndex::take(const std::string& id, const std::string& signature) {

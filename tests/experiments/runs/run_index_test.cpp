@@ -77,7 +77,7 @@ TEST_CASE("only what changed is read anew, and the index is then as one made fro
   append_metrics(runs.b, {20, 1, 0, {{"val_loss", 2.5}}});
   CHECK(RunIndex(runs.path).read_anew() == 1);
   run_of(runs, "name = \"c\"\nseed = 2\n", losses({4.0}));
-  const RunFolder d = run_of(runs, "name = \"d\"\n", losses({5.0}));
+  run_of(runs, "name = \"d\"\nseed = 9\n", losses({5.0}));
   CHECK(RunIndex(runs.path).read_anew() == 2);
   fs::remove_all(runs.a.path);
   {
