@@ -3,7 +3,10 @@
 #include "experiments/exports/csv.hpp"
 #include "experiments/report/numbers.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 #include <ostream>
 
 namespace heed {
@@ -17,8 +20,20 @@ bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::f
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
   if (!index.in_memory().empty())
     console.err << "heed: the index can't be kept in its file, and was made in memory: " << index.in_memory() << "\n";
-  for (const LeftOut& run : left_out)
-    console.err << fmt::format("heed: run {} is left out: {}\n", run.id, run.reason);
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
+  constexpr std::size_t shown = 4;
+  for (const auto& [reason, ids] : by_reason) {
+    if (ids.size() == 1) {
+      console.err << fmt::format("heed: run {} is left out: {}\n", ids.front(), reason);
+      continue;
+    }
+    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), shown));
+    console.err << fmt::format("heed: {} runs are left out, each for this: {}\n      {}{}\n", ids.size(), reason,
+                               fmt::join(ids.begin(), end, ", "),
+                               ids.size() > shown ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
+                                                  : "");
+  }
 }
 
 boost::json::value as_json(const Cell& cell, const IndexField& field) {

@@ -9,7 +9,8 @@
 
 namespace heed {
 
-/// Names on the console folders that are left out, and why the index is in memory where it is.
+/// Says on the console which folders are left out, those of one reason together, and why the index is in memory where
+/// it is.
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console);
 
 /// A cell as JSON: true and false where the field is one of these, null where there is none.

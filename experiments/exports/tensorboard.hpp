@@ -7,7 +7,8 @@
 //   4 bytes   masked CRC-32C of the data
 //
 // masked(c) = rotate_right(c, 15) + 0xa282ead8, modulo 2^32. An Event is a protocol buffer
-// (https://protobuf.dev/programming-guides/encoding) with the fields (tensorboard/compat/proto/event.proto, summary.proto)
+// (https://protobuf.dev/programming-guides/encoding) with the fields (event.proto and summary.proto in
+// tensorboard/compat/proto)
 //
 //   1 wall_time: double, seconds since 1970    2 step: int64    3 file_version: "brain.Event:2", of the first event
 //   5 summary: { 1 value, repeated: { 1 tag: string    2 simple_value: float } }
@@ -25,9 +26,9 @@ namespace heed {
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
 std::uint32_t crc32c(std::string_view bytes);
 
-/// A file with an event for each line of metrics: all its values, at the wall time `start` (seconds since 1970) plus the
-/// seconds trained. Values of parts, such as attention_entropy.blocks.0.attention.0, are grouped by what is measured:
-/// the tag is "attention_entropy/blocks.0.attention.0". TensorBoard keeps values as 32-bit floats.
+/// A file with an event for each line of metrics: all its values, at the wall time `start` (seconds since 1970) plus
+/// the seconds trained. Values of parts, such as attention_entropy.blocks.0.attention.0, are grouped by what is
+/// measured: the tag is "attention_entropy/blocks.0.attention.0". TensorBoard keeps values as 32-bit floats.
 std::string tensorboard_events(const std::vector<Metrics>& metrics, double start);
 
 /// "2024-05-01T12:00:00Z" in seconds since 1970; 0 for what is not such a time.

@@ -14,7 +14,7 @@ struct RunComparison {
   std::size_t lines = 0;                 ///< of metrics that were compared
   std::size_t tensors = 0;               ///< of the last checkpoint, the optimiser's among them
   std::int64_t numbers = 0;              ///< in these
-  std::vector<std::string> differences;  ///< sentences, metrics before parameters, the first step first; empty: the same
+  std::vector<std::string> differences;  ///< sentences, metrics before parameters; empty: the same
   std::vector<std::string> not_compared; ///< sentences
   bool same() const { return differences.empty(); }
 };

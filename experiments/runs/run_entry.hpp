@@ -28,8 +28,8 @@ struct RunEntry {
   std::vector<MetricEntry> metrics;
 };
 
-/// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version of
-/// Heed, or edited (the configuration no longer hashes to the ID).
+/// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version
+/// of Heed, or edited (the configuration no longer hashes to the ID).
 Parsed<RunEntry> read_entry(const RunFolder& run);
 
 /// Names, sizes and times of the files that an entry is read from: while it stays the same, so does the entry, except

@@ -2,8 +2,10 @@
 #include "experiments/command_line/command_line.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <sstream>
 
 using namespace heed;
@@ -69,6 +71,16 @@ TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", 
   CHECK_FALSE(run.contains("attention.additive.hidden"));
   CHECK(json.at("left_out").at(0).at("id") == boost::json::value("0123456789abcdef"));
   CHECK_THAT(answer.err, Contains("run 0123456789abcdef is left out") && Contains("config.toml"));
+}
+
+TEST_CASE("folders that are left out for one reason are named together", "[command_line][runs]") {
+  const Runs runs;
+  for (int i = 0; i < 6; ++i) make_folder(runs.path / fmt::format("000000000000000{}", i));
+  const Answer answer = runs.list({});
+  CHECK_THAT(answer.err, Contains("6 runs are left out, each for this: it is half-written") &&
+                             Contains("0000000000000000, 0000000000000001") && Contains("and 2 more"));
+  CHECK(std::count(answer.err.begin(), answer.err.end(), '\n') == 2);
+  CHECK_THAT(answer.out, Contains("2 of 2 runs"));
 }
 
 TEST_CASE("names that are wrong are refused by runs with the nearest", "[command_line][runs]") {
