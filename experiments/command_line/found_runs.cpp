@@ -31,8 +31,9 @@ void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, C
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), shown));
     console.err << fmt::format("heed: {} runs are left out, each for this: {}\n      {}{}\n", ids.size(), reason,
                                fmt::join(ids.begin(), end, ", "),
-                               ids.size() > shown ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
-                                                  : "");
+                               ids.size() > shown
+                                   ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
+                                   : "");
   }
 }
 

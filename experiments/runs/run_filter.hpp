@@ -22,7 +22,8 @@
 namespace heed {
 
 /// The filter as SQL about the row `r` of `runs`. Names, types and words are checked, since SQLite would take a
-/// misspelt name for a text. Throws heed::Refused: where in the text, what was found, what is allowed, the nearest name.
+/// misspelt name for a text. Throws heed::Refused: where in the text, what was found, what is allowed, the nearest
+/// name.
 SqlPart parse_filter(std::string_view text, const std::vector<IndexField>& fields);
 
 } // namespace heed

@@ -343,8 +343,8 @@ std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& w
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
   std::set<std::string> present;
   for (const auto& [column, table] : {std::pair("t.key", "options"), std::pair("t.name", "metrics")})
-    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}", column,
-                                             table, chosen.sql),
+    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}",
+                                             column, table, chosen.sql),
                                  chosen.values))
       present.insert(text_in(row[0]));
   std::vector<IndexField> out;
@@ -358,9 +358,9 @@ std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPar
   std::vector<Cell> values = chosen.values;
   values.insert(values.end(), chosen.values.begin(), chosen.values.end());
   std::map<std::string, bool> differing;  // whether all runs have it
-  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS some, (SELECT count(*) FROM runs r WHERE {0}) AS "
-                                           "everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY o.key "
-                                           "HAVING count(DISTINCT o.value) > 1 OR some < everyone",
+  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS some, (SELECT count(*) FROM runs r WHERE {0}) "
+                                           "AS everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY "
+                                           "o.key HAVING count(DISTINCT o.value) > 1 OR some < everyone",
                                            chosen.sql),
                                values))
     differing[text_in(row[0])] = row[1] == row[2];

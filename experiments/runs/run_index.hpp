@@ -26,7 +26,7 @@ struct IndexField {
   enum class Source { run, option, metric };
   enum class Kind { number, text, flag, word_or_number };
 
-  std::string name;                      ///< "seed", "attention.score", "block[1].residual", "val_loss", "val_loss.best"
+  std::string name;                      ///< "seed", "attention.score", "block[1].residual", "val_loss.best"
   Source source = Source::run;
   Kind kind = Kind::text;
   std::string key;                       ///< of the option or metric

@@ -157,10 +157,10 @@ void add_rerun(Commands& commands) {
       "Examples:\n"
       "  heed rerun 3f2a\n"
       "  heed rerun 3f2a --threads 1 --into again\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder that\n"
-      "is removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every tensor\n"
-      "of the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning says so\n"
-      "first.\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID. It runs from its config.toml in a folder\n"
+      "that is removed afterwards, unless --into names one. Compared are all metrics, but for the seconds, and every\n"
+      "tensor of the last checkpoint. Where CPU, BLAS, compiler or numerics are others than the manifest's, a warning\n"
+      "says so first.\n"
       "Exit status 1 also means: the bits differ." +
           std::string(exit_statuses),
       [](CLI::App& command, RerunArguments& arguments) {
