@@ -80,6 +80,8 @@ struct TrainOptions {
 /// [report]
 struct ReportOptions {
   std::string metric = "val_loss";     ///< what decides
+  WordOrNumber margin{"none", 0};      ///< none | a number, in the metric's unit: differences that nobody cares about
+  std::string question;                ///< what the sweep asks, for people
 };
 
 struct Config {

@@ -129,7 +129,13 @@ const OptionTable<TrainOptions>& train_option_table() {
 const OptionTable<ReportOptions>& report_option_table() {
   using O = ReportOptions;
   static const auto table = option_table<O>(
-      option("metric", &O::metric, "The metric that decides.").without_effect_on_results());
+      option("metric", &O::metric, "The metric that decides.").without_effect_on_results(),
+      option("margin", &O::margin,
+             "How far from the reference counts as the same, in the metric's unit: none, or a number. With a number, "
+             "reports also test for equivalence.")
+          .one_of({"none"}).above(0).without_effect_on_results(),
+      option("question", &O::question, "What the sweep asks; reports begin with it.")
+          .default_means("none").without_effect_on_results());
   return table;
 }
 

@@ -1,21 +1,99 @@
 #include "experiments/report/answers.hpp"
 
-#include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace heed {
 
+namespace {
+
+using statistics::Answer;
+using statistics::Comparison;
+
+std::string subject(const ReportArm& arm) {
+  constexpr std::string_view removed = "without ";
+  return arm.label.starts_with(removed) ? "Removing " + arm.label.substr(removed.size()) : arm.label;
+}
+
+/// " nats"; " in val_accuracy" where the metric has no unit.
+std::string unit_of(const MetricInfo& metric) {
+  return metric.unit.empty() ? " in " + metric.name : " " + metric.unit;
+}
+
+/// Two significant digits of how well the mean is known.
+int decimals_of(const statistics::PairedDifference& d) {
+  if (!d.interval) return decimals_for({});
+  return decimals_for({(d.interval->high - d.interval->low) / 2});
+}
+
+std::string interval_text(double a, double b, int decimals) {
+  return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
+}
+
+/// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
+std::string signed_difference(const Comparison& c, const std::string& unit) {
+  const int decimals = decimals_of(c.difference);
+  std::string text = signed_fixed(c.difference.mean, decimals) + unit;
+  if (const auto& interval = c.difference.interval) text += interval_text(interval->low, interval->high, decimals);
+  return text;
+}
+
+/// " costs 0.31 nats [0.28, 0.34]".
+std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
+  const statistics::PairedDifference& d = c.difference;
+  const bool gain = (d.mean > 0) == metric.higher_is_better;
+  const double turn = d.mean > 0 ? 1 : -1;
+  const int decimals = decimals_of(d);
+  std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
+  if (d.interval) text += interval_text(turn * d.interval->low, turn * d.interval->high, decimals);
+  return text;
+}
+
+std::string p_and_n(const Comparison& c) {
+  return fmt::format("p {}{}, n = {}", p_with_relation(c.p.value_or(1)), c.exact ? "" : " (approximate)",
+                     c.seeds.size());
+}
+
+std::string margin_text(const ReportData& report) {
+  return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
+}
+
+} // namespace
+
+std::string underpowered_words(std::size_t seeds) {
+  return fmt::format("underpowered: n = {} can't go below p = {:g}; {} seeds can", seeds, statistics::smallest_p(seeds),
+                     statistics::seeds_for_level(statistics::significance_level));
+}
+
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
-  if (!arm.comparison) return fmt::format("{}: no pair of finished runs yet", arm.label);
-  const statistics::PairedDifference& d = arm.comparison->difference;
-  const int decimals = digits_of(report).difference;
-  std::string text = fmt::format("{} changes {} by {}", arm.label, report.metric.name, signed_fixed(d.mean, decimals));
-  if (!report.metric.unit.empty()) text += " " + report.metric.unit;
-  if (d.interval)
-    text += fmt::format(" [{}, {}]", signed_fixed(d.interval->low, decimals), signed_fixed(d.interval->high, decimals));
-  return text + fmt::format(", n = {}", d.pairs);
+  if (report.arms.empty() || &arm == &report.arms.front()) return "";
+  const std::string who = subject(arm), unit = unit_of(report.metric);
+  if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
+  const Comparison& c = *arm.comparison;
+  switch (c.answer) {
+    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
+    case Answer::same:
+      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}.", who,
+                         margin_text(report), signed_difference(c, unit),
+                         p_with_relation(c.p_equivalence_holm.value_or(1)), c.seeds.size());
+    case Answer::undecided:
+      return fmt::format("{} can't be told from the reference{}: {}, {}.", who,
+                         report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
+                         signed_difference(c, unit), p_and_n(c));
+    case Answer::underpowered:
+      return fmt::format("{} is {}. So far {}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit));
+  }
+  return "";
+}
+
+std::vector<std::string> answer_sentences(const ReportData& report) {
+  std::vector<std::string> sentences;
+  for (std::size_t i = 1; i < report.arms.size(); ++i)
+    sentences.push_back(answer_sentence(report, report.arms[i]));
+  return sentences;
 }
 
 } // namespace heed

@@ -1,3 +1,4 @@
+#include "experiments/report/answers.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -107,8 +108,13 @@ std::string provenance_section(const ReportData& report) {
 } // namespace
 
 std::string render_markdown(const ReportData& report) {
-  std::string out = fmt::format("# {}\n\n{}.\n\n", report.name, progress_sentence(report));
+  std::string out = fmt::format("# {}\n\n", report.name);
+  if (!report.question.empty()) out += report.question + "\n\n";
+  out += fmt::format("{}.\n\n", progress_sentence(report));
   out += to_markdown(summary_table(report, Style{})) + "\n";
+  const std::vector<std::string> answers = answer_sentences(report);
+  for (const std::string& answer : answers) out += fmt::format("- {}\n", answer);
+  if (!answers.empty()) out += "\nWhat the columns are:\n\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("- {}\n", note);
   for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report),
                                      problems_section(report), runs_section(report), provenance_section(report)})

@@ -29,6 +29,16 @@ std::string fixed(std::optional<double> value, int decimals) {
 
 std::string signed_fixed(double value, int decimals) { return fmt::format("{:+.{}f}", value, decimals); }
 
+std::string probability(double p) {
+  // 0.0995 would be shown as 0.1.
+  return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
+}
+
+std::string p_with_relation(double p) {
+  constexpr double smallest = 1e-12;
+  return p < smallest ? fmt::format("< {:g}", smallest) : "= " + probability(p);
+}
+
 std::string with_commas(std::int64_t count) {
   std::string digits = fmt::format("{}", count);
   for (int at = static_cast<int>(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)

@@ -16,6 +16,10 @@ int decimals_for(const std::vector<double>& spreads);
 std::string fixed(std::optional<double> value, int decimals);
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, int decimals);
+/// A probability: "0.44", "0.031", "0.00098", "1.9e-06": two significant digits, two decimals from 0.1 on.
+std::string probability(double p);
+/// The same after a sign: "= 0.031"; "< 1e-12" below that.
+std::string p_with_relation(double p);
 /// "103,424".
 std::string with_commas(std::int64_t count);
 /// Three significant digits and a unit: "1.24 G", "310 k". `unit` follows: "FLOPs", "B".

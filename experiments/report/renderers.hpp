@@ -10,8 +10,8 @@
 
 namespace heed {
 
-/// Arm, n, mean ± sd of the metric, difference from the reference with its interval, parameters, time: what the formats
-/// have in common. Colour marks intervals that leave out zero: green for the better side, red for the worse.
+/// Arm, n, mean ± sd of the metric, difference from the reference with its interval, p, answer, parameters, time: what
+/// the formats have in common. Colour marks arms that differ: green for the better side, red for the worse.
 TextTable summary_table(const ReportData& report, const Style& style);
 
 /// "val_loss: mean ± sd over seeds, lower is better; ..." : what the columns of `summary_table` mean.

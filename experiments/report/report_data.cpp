@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <span>
 
 namespace heed {
 
@@ -93,38 +94,28 @@ MetricInfo metric_of(const Config& config, const std::string& name) {
 }
 
 void compute_statistics(ReportData& report) {
+  std::vector<statistics::SeedValues> results;
   for (ReportArm& arm : report.arms) {
-    std::vector<double> values, seconds, here, reference;
-    std::vector<std::int64_t> seeds;
+    statistics::SeedValues result;
+    std::vector<double> seconds;
     for (const ReportRun& run : arm.runs) {
       if (run.state == RunState::finished) seconds.push_back(run.seconds);
       if (!run.value) continue;
-      values.push_back(*run.value);
-      for (const ReportRun& other : report.arms.front().runs)
-        if (other.seed == run.seed && other.value) {
-          seeds.push_back(run.seed);
-          here.push_back(*run.value);
-          reference.push_back(*other.value);
-        }
+      result.seeds.push_back(run.seed);
+      result.values.push_back(*run.value);
     }
+    const std::vector<double>& values = result.values;
     arm.values = values.size();
     arm.mean = values.empty() ? std::nullopt : std::optional(statistics::mean(values));
     arm.standard_deviation = statistics::standard_deviation(values);
-    arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
-    arm.difference.reset();
+    arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
     arm.comparison.reset();
-    if (&arm != &report.arms.front() && !here.empty()) {
-      arm.difference = statistics::paired_difference(here, reference);
-      arm.comparison.emplace();
-      arm.comparison->seeds = seeds;
-      arm.comparison->difference = *arm.difference;
-      const std::optional<statistics::Interval>& interval = arm.difference->interval;
-      if (here.size() < 6) arm.comparison->answer = statistics::Answer::underpowered;
-      else if (interval && (interval->low > 0 || interval->high < 0))
-        arm.comparison->answer = statistics::Answer::differs;
-    }
+    results.push_back(std::move(result));
   }
+  const auto compared = statistics::compare(std::span(results).subspan(1), results.front(),
+                                            report.metric.higher_is_better, report.margin);
+  for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i + 1].comparison = compared[i];
 }
 
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
@@ -167,6 +158,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   for (const auto& [description, runs] : machines) report.machines.push_back({description, runs});
 
   report.metric = metric_of(reference_config, plan.metric);
+  report.margin = plan.margin;
+  report.question = plan.question;
   report.reference_config = reference.config;
   for (const PlannedRun& run : plan.runs)
     if (auto manifest = read_manifest(RunFolder{out / run.id}); !run.id.empty() && manifest && !manifest->data.empty()) {

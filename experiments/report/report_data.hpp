@@ -55,8 +55,8 @@ struct ReportArm {
   std::size_t values = 0;                                  ///< n: runs that have the metric
   std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
   std::optional<double> interquartile_mean;                ///< likewise
-  std::optional<statistics::PairedDifference> difference;  ///< from the reference, over the seeds that both have
-  std::optional<statistics::Comparison> comparison;        ///< likewise, all that is known; none for the reference
+  /// With the reference, over the seeds that both have; none for the reference, and where there is no such seed.
+  std::optional<statistics::Comparison> comparison;
   double seconds = 0;                                      ///< of training, the mean over finished runs
   std::string config;                                      ///< resolved, as TOML, of its first seed
   std::vector<Difference> differences;                     ///< a: the reference's option, b: this arm's
@@ -74,7 +74,7 @@ struct ReportData {
   std::string question;                ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
-  std::optional<double> margin;        ///< differences up to this count as none; in the metric's unit
+  std::optional<double> margin;        ///< differences up to this are the same, in the metric's unit
   std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
   std::vector<ReportArm> arms;         ///< the reference first
@@ -95,7 +95,8 @@ using FactsOf = std::function<ArmFacts(const Config&)>;
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of);
 
-/// Fills in what follows from the runs' values: n, mean, spread, the difference from the first arm, time.
+/// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of all
+/// other arms with the first.
 void compute_statistics(ReportData& report);
 
 /// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.

@@ -1,13 +1,18 @@
+#include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/statistics/flips.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 namespace heed {
 
 namespace {
+
+using statistics::Answer;
 
 std::string mean_cell(const ReportArm& arm, int decimals) {
   if (!arm.mean) return "-";
@@ -15,21 +20,67 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
   return fmt::format("{} ± {}", fixed(arm.mean, decimals), fixed(arm.standard_deviation, decimals));
 }
 
-std::string difference_cell(const ReportArm& arm, int decimals, bool higher_is_better, const Style& style) {
-  if (!arm.difference) return "";
-  const statistics::PairedDifference& d = *arm.difference;
-  const std::string mean = signed_fixed(d.mean, decimals);
-  if (!d.interval) return mean;
-  const std::string cell = fmt::format("{} [{}, {}]", mean, signed_fixed(d.interval->low, decimals),
-                                       signed_fixed(d.interval->high, decimals));
-  if (d.interval->low > 0) return higher_is_better ? style.green(cell) : style.red(cell);
-  if (d.interval->high < 0) return higher_is_better ? style.red(cell) : style.green(cell);
-  return cell;
+/// Green for the better side and red for the worse, where the arm differs.
+std::string coloured(const std::string& cell, const ReportArm& arm, bool higher_is_better, const Style& style) {
+  if (!arm.comparison || arm.comparison->answer != Answer::differs) return cell;
+  return (arm.comparison->difference.mean > 0) == higher_is_better ? style.green(cell) : style.red(cell);
 }
 
-bool any_difference(const ReportData& report) {
+std::string difference_cell(const ReportArm& arm, int decimals, bool higher_is_better, const Style& style) {
+  if (!arm.comparison) return "";
+  const statistics::PairedDifference& d = arm.comparison->difference;
+  const std::string mean = signed_fixed(d.mean, decimals);
+  if (!d.interval) return mean;
+  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(d.interval->low, decimals),
+                              signed_fixed(d.interval->high, decimals)),
+                  arm, higher_is_better, style);
+}
+
+std::string p_cell(const ReportArm& arm) {
+  return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) : "";
+}
+
+std::string answer_cell(const ReportArm& arm, bool higher_is_better, const Style& style) {
+  if (!arm.comparison) return "";
+  return coloured(std::string(name_of(arm.comparison->answer)), arm, higher_is_better, style);
+}
+
+bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
   return std::any_of(report.arms.begin(), report.arms.end(),
-                     [](const ReportArm& arm) { return arm.difference.has_value(); });
+                     [&](const ReportArm& arm) { return arm.comparison && holds(*arm.comparison); });
+}
+
+std::string difference_note(const ReportData& report) {
+  if (report.seeds.size() < 2) return "difference: from the reference; one seed says nothing about the spread.";
+  return "difference: from the reference, runs paired by seed, with Student's t interval (95 %) for each arm by "
+         "itself, not corrected for the number of arms.";
+}
+
+std::string p_note(const ReportData& report) {
+  std::string text = "p: sign flips by seed, step-down max-|t| over all arms together, so that it is corrected for "
+                     "their number";
+  if (any(report, [](const auto& c) { return !c.exact; }))
+    return text + fmt::format("; approximate above {} seeds, from {} flips.", statistics::most_exact_seeds,
+                              with_commas(static_cast<std::int64_t>(statistics::random_flips + 1)));
+  return text + "; exact.";
+}
+
+std::string answer_note(const ReportData& report) {
+  std::string text = "answer: differs where p is at most 0.05";
+  if (report.margin)
+    text += fmt::format(", the same where two one-sided t tests put the difference within {:g}{} at 0.05, corrected "
+                        "for the number of arms (Holm)",
+                        *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
+  return text + "; else undecided.";
+}
+
+/// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
+std::string underpowered_note(const ReportData& report) {
+  std::size_t most = 0;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && arm.comparison->answer == Answer::underpowered)
+      most = std::max(most, arm.comparison->seeds.size());
+  return most == 0 ? "" : underpowered_words(most) + ".";
 }
 
 } // namespace
@@ -39,17 +90,25 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   const bool compared = report.arms.size() > 1;
 
   TextTable table{{"arm", "n", report.metric.name}, {Align::left, Align::right, Align::right}, {}};
-  if (compared) {
-    table.headings.push_back("difference [95 %]");
-    table.alignment.push_back(Align::right);
-  }
-  for (const char* heading : {"parameters", "time"}) {
+  auto column = [&](const char* heading, Align align) {
     table.headings.emplace_back(heading);
-    table.alignment.push_back(Align::right);
+    table.alignment.push_back(align);
+  };
+  if (compared) {
+    column("difference [95 %]", Align::right);
+    column("p", Align::right);
+    column("answer", Align::left);
   }
+  column("parameters", Align::right);
+  column("time", Align::right);
+  const bool higher_is_better = report.metric.higher_is_better;
   for (const ReportArm& arm : report.arms) {
     std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, decimals)};
-    if (compared) row.push_back(difference_cell(arm, difference_decimals, report.metric.higher_is_better, style));
+    if (compared) {
+      row.push_back(difference_cell(arm, difference_decimals, higher_is_better, style));
+      row.push_back(p_cell(arm));
+      row.push_back(answer_cell(arm, higher_is_better, style));
+    }
     row.push_back(arm.facts ? with_commas(arm.facts->cost.parameters) : "-");
     row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
     table.rows.push_back(std::move(row));
@@ -66,11 +125,12 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread,
                               metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
-  if (any_difference(report))
-    notes.emplace_back(several
-                           ? "difference: from the reference, runs paired by seed, with Student's t interval (95 %) for "
-                             "each arm by itself, not corrected for the number of arms."
-                           : "difference: from the reference; one seed says nothing about the spread.");
+  if (any(report, [](const auto&) { return true; })) {
+    notes.push_back(difference_note(report));
+    notes.push_back(p_note(report));
+    notes.push_back(answer_note(report));
+    if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
+  }
   if (metric.name.find("accuracy") != std::string::npos && report.arms.front().facts) {
     const Task::Chance& chance = report.arms.front().facts->chance;
     if (!chance.how.empty()) notes.push_back(fmt::format("chance: {} ({}).", fixed(chance.accuracy, 4), chance.how));

@@ -1,3 +1,4 @@
+#include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <fmt/format.h>
@@ -5,9 +6,14 @@
 namespace heed {
 
 std::string render_terminal(const ReportData& report, const Style& style) {
-  std::string out = fmt::format("{}  {}\n\n", style.bold(report.name), style.faint(progress_sentence(report)));
+  std::string out = fmt::format("{}  {}\n", style.bold(report.name), style.faint(progress_sentence(report)));
+  if (!report.question.empty()) out += fmt::format("{}\n", report.question);
+  out += "\n";
   out += to_text(summary_table(report, style), style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
   out += "\n";
+  const std::vector<std::string> answers = answer_sentences(report);
+  for (const std::string& answer : answers) out += fmt::format("  {}\n", answer);
+  if (!answers.empty()) out += "\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("  {}\n", style.faint(note));
 
   std::string fairness;

@@ -234,6 +234,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   plan.name = !reference.general.name.empty() ? reference.general.name : fallback_name;
   if (plan.name.empty()) plan.name = "sweep";
   plan.metric = reference.report.metric;
+  if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
+  plan.question = reference.report.question;
   plan.match = sweep.match;
   plan.sweep = sweep.present;
   plan.seeds = sweep.seeds;
@@ -273,6 +275,8 @@ void apply_choices(Plan& plan) {
 
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
+  if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
+  if (!plan.question.empty()) text += fmt::format("question {}\n", plan.question);
   const auto add_run = [&](const char* what, const PlannedRun& run) {
     text += fmt::format("{} {} {}\n", what, run.seed, run.id);
   };

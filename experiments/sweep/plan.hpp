@@ -85,6 +85,8 @@ struct Plan {
   std::string hash;            ///< `hash_of` it: an edited file that comes to other runs is a new sweep
   std::string metric;          ///< what decides
   std::string match = "none";  ///< none | parameters | flops
+  std::optional<double> margin;   ///< differences up to this are the same, in the metric's unit
+  std::string question;        ///< what is asked, for people
   bool sweep = false;          ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<Arm> arms;
@@ -112,8 +114,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);
 
-/// 12 hexadecimal digits of the metric, the arms and their runs; of a tuned sweep, of all that may be run, so that it is
-/// the same before and after the choice.
+/// 12 hexadecimal digits of the metric, margin and question, the arms and their runs; of a tuned sweep, of all that may
+/// be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused where this version does not understand it.

@@ -116,6 +116,12 @@ Plan read(std::string_view bytes) {
   plan.hash = text(object, "hash");
   plan.metric = text(object, "metric");
   if (object.contains("match")) plan.match = text(object, "match");
+  if (const json::value* margin = object.if_contains("margin")) {
+    json::error_code error_of_margin;
+    plan.margin = margin->to_number<double>(error_of_margin);
+    if (error_of_margin || !(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
+  }
+  if (object.contains("question")) plan.question = text(object, "question");
   const json::value& sweep = needed(object, "sweep");
   if (!sweep.is_bool()) throw Wrong{"\"sweep\" is neither true nor false"};
   plan.sweep = sweep.get_bool();
@@ -187,10 +193,13 @@ std::string name_part(const fs::path& folder) {
 } // namespace
 
 std::string to_json(const Plan& plan) {
-  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"metric\": {},\n\"match\": {},\n"
-                                "\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
+  const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
+  const std::string question =
+      plan.question.empty() ? "" : fmt::format("\"question\": {},\n", json_text(plan.question));
+  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"metric\": {},\n{}{}"
+                                "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 format_version, json_text(plan.name), json_text(plan.hash), json_text(plan.metric),
-                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
+                                margin, question, json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
     const std::string matched =

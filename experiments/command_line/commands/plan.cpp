@@ -4,6 +4,7 @@
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
 
 #include <boost/json.hpp>
@@ -22,6 +23,7 @@ struct PlanArguments {
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
   bool no_probe = false, csv = false, json = false;
+  std::optional<double> effect;
 };
 
 std::string changes_of(const std::vector<PlannedChange>& changes) {
@@ -82,6 +84,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   if (e.seconds)
     fmt::print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
                duration(*e.seconds));
+  console.out << seed_advice(plan, arguments.effect);
 }
 
 void write_csv(const Preparation& prepared, const Estimate& e, Console& console) {
@@ -174,9 +177,13 @@ void add_plan(Commands& commands) {
             ->type_name("FOLDER");
         add_number(command, "--jobs", arguments.jobs, "runs at once [as the machine allows]", 1, 4096);
         add_number(command, "--threads", arguments.threads, "threads of each run [as the machine allows]", 1, 4096);
+        add_number(command, "--effect", arguments.effect,
+                   "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]",
+                   0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
         CLI::Option* csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
-        command.add_flag("--json", arguments.json, "everything, for programs")->excludes(csv);
+        CLI::Option* json = command.add_flag("--json", arguments.json, "everything, for programs")->excludes(csv);
+        command.get_option("--effect")->excludes(csv)->excludes(json);
       },
       plan);
 }

@@ -57,6 +57,24 @@ ReportData made_up() {
   return report;
 }
 
+/// Six seeds: `worse` costs 0.30, 0.31, 0.29, ...; `alike` 0.012, -0.008, ...
+ReportData six_seeds() {
+  ReportData report = made_up();
+  report.seeds = {0, 1, 2, 3, 4, 5};
+  std::vector<ReportRun> reference, worse, alike;
+  const std::vector<double> values{1.00, 1.10, 1.20, 1.05, 0.95, 1.15}, costs{0.30, 0.31, 0.29, 0.31, 0.29, 0.31},
+      noise{0.012, -0.008, 0.010, -0.013, 0.006, -0.009};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto seed = static_cast<std::int64_t>(i);
+    reference.push_back(finished(seed, values[i]));
+    worse.push_back(finished(seed, values[i] + costs[i]));
+    alike.push_back(finished(seed, values[i] + noise[i]));
+  }
+  report.arms = {arm("reference", reference), arm("worse", worse), arm("alike", alike)};
+  compute_statistics(report);
+  return report;
+}
+
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
@@ -66,13 +84,14 @@ TEST_CASE("an arm's mean and spread are over its seeds", "[report]") {
   CHECK(report.arms[0].values == 3);
   CHECK(*report.arms[0].mean == Approx(1.1));
   CHECK(*report.arms[0].standard_deviation == Approx(0.1));
-  CHECK_FALSE(report.arms[0].difference);
+  CHECK(*report.arms[0].interquartile_mean == Approx(1.1));
+  CHECK_FALSE(report.arms[0].comparison);
 }
 
 TEST_CASE("differences are paired by seed", "[report]") {
   // 0.30, 0.31, 0.29: mean 0.30, sd 0.01; t(2, 0.975) = 4.302653, so that the half width is 4.302653 * 0.01 / sqrt(3).
   const ReportData report = made_up();
-  const auto& d = *report.arms[1].difference;
+  const auto& d = report.arms[1].comparison->difference;
   CHECK(d.pairs == 3);
   CHECK(d.mean == Approx(0.30));
   REQUIRE(d.interval);
@@ -83,16 +102,17 @@ TEST_CASE("differences are paired by seed", "[report]") {
 TEST_CASE("a seed that failed in one arm leaves its pair out", "[report]") {
   const ReportData report = made_up();
   CHECK(report.arms[2].values == 2);
-  CHECK(report.arms[2].difference->pairs == 2);
-  CHECK(report.arms[2].difference->mean == Approx(-0.1));
+  CHECK(report.arms[2].comparison->difference.pairs == 2);
+  CHECK(report.arms[2].comparison->difference.mean == Approx(-0.1));
+  CHECK(report.arms[2].comparison->seeds == std::vector<std::int64_t>{0, 2});
 }
 
 TEST_CASE("pairs follow the seed, not the order of the runs", "[report]") {
   ReportData report = made_up();
   std::swap(report.arms[1].runs[0], report.arms[1].runs[2]);
   compute_statistics(report);
-  CHECK(report.arms[1].difference->mean == Approx(0.30));
-  CHECK(*report.arms[1].difference->standard_deviation == Approx(0.01));
+  CHECK(report.arms[1].comparison->difference.mean == Approx(0.30));
+  CHECK(*report.arms[1].comparison->difference.standard_deviation == Approx(0.01));
 }
 
 TEST_CASE("the terminal's report has a line for each arm, and every failure", "[report]") {
@@ -109,10 +129,58 @@ TEST_CASE("the terminal's report has a line for each arm, and every failure", "[
 TEST_CASE("colour marks the better and the worse side, whichever that is", "[report]") {
   Style colour;
   colour.colour = true;
-  ReportData report = made_up();
-  CHECK(contains(render_terminal(report, colour), "\033[31m+0.300"));
+  ReportData report = six_seeds();
+  CHECK(contains(render_terminal(report, colour), "\033[31m+0.302"));
+  CHECK(contains(render_terminal(report, colour), "\033[31mdiffers"));
   report.metric.higher_is_better = true;
-  CHECK(contains(render_terminal(report, colour), "\033[32m+0.300"));
+  CHECK(contains(render_terminal(report, colour), "\033[32m+0.302"));
+}
+
+TEST_CASE("what may be noise has no colour", "[report]") {
+  Style colour;
+  colour.colour = true;
+  const std::string text = render_terminal(made_up(), colour);  // three seeds: an interval without 0, but no answer
+  CHECK_FALSE(contains(text, "\033[31m+"));
+  CHECK_FALSE(contains(text, "\033[32m+"));
+}
+
+TEST_CASE("p is corrected for all arms together, and its answer stands beside it", "[report]") {
+  ReportData report = six_seeds();
+  CHECK(*report.arms[1].comparison->p == 0.03125);
+  CHECK(*report.arms[1].comparison->p_holm == 0.0625);
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  CHECK(report.arms[2].comparison->answer == statistics::Answer::undecided);
+  report.margin = 0.03;
+  compute_statistics(report);
+  CHECK(report.arms[2].comparison->answer == statistics::Answer::same);
+  const std::string text = render_terminal(report, Style{});
+  CHECK(contains(text, "0.031  differs"));
+  CHECK(contains(text, "  same "));
+  CHECK(contains(text, "step-down max-|t|"));
+  CHECK(contains(text, "within 0.03 nats"));
+}
+
+TEST_CASE("too few seeds are said to be too few, in place of an answer", "[report]") {
+  const std::string text = render_terminal(made_up(), Style{});
+  CHECK(contains(text, "0.50  underpowered"));
+  CHECK(contains(text, "underpowered: n = 3 can't go below p = 0.25; 6 seeds can."));
+}
+
+TEST_CASE("the table is some 100 columns wide", "[report]") {
+  const TextTable table = summary_table(six_seeds(), Style{});
+  const std::string text = to_text(table);
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    CHECK(display_width(text.substr(begin, end - begin)) <= 100);
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("a report begins with its question", "[report]") {
+  ReportData report = six_seeds();
+  report.question = "Does additive attention learn faster?";
+  CHECK(contains(render_terminal(report, Style{}), "finished\nDoes additive attention learn faster?\n\n"));
+  CHECK(contains(render_markdown(report), "# which score\n\nDoes additive attention learn faster?\n\n"));
 }
 
 TEST_CASE("one run alone has no spread and no difference", "[report]") {
@@ -141,7 +209,7 @@ TEST_CASE("a sweep that has not begun has a report, too", "[report]") {
 
 TEST_CASE("the Markdown report names changes, curves, runs, failures and the configuration", "[report]") {
   const std::string text = render_markdown(made_up());
-  CHECK(contains(text, "| arm | n | val_loss | difference [95 %] | parameters | time |"));
+  CHECK(contains(text, "| arm | n | val_loss | difference [95 %] | p | answer | parameters | time |"));
   CHECK(contains(text, "`attention.score = worse`"));
   CHECK(contains(text, "| arm | 100 | 200 |"));
   CHECK(contains(text, "| worse | 2.4000 | 1.4000 |"));

@@ -34,6 +34,17 @@ TEST_CASE("numbers read as people write them", "[report]") {
   CHECK(scaled(999999, "B") == "1.00 MB");
 }
 
+TEST_CASE("probabilities have two significant digits, and two decimals at least", "[report]") {
+  CHECK(probability(1) == "1.00");
+  CHECK(probability(0.4375) == "0.44");
+  CHECK(probability(0.0997) == "0.10");
+  CHECK(probability(0.03125) == "0.031");
+  CHECK(probability(0.0009765625) == "0.00098");
+  CHECK(probability(0.0000019) == "1.9e-06");
+  CHECK(p_with_relation(0.03125) == "= 0.031");
+  CHECK(p_with_relation(0) == "< 1e-12");
+}
+
 TEST_CASE("durations name two units at most", "[report]") {
   CHECK(duration(4.13) == "4.1 s");
   CHECK(duration(45) == "45 s");

@@ -200,6 +200,33 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   for (const PlannedRun& run : after.runs) CHECK(run_id(config_of(run), "data") == run.id);
 }
 
+TEST_CASE("another margin or question is another sweep of the same runs", "[sweep][plan]") {
+  const Plan before = plan(example);
+  const std::string asked = "\n[report]\nmargin = 0.05\nquestion = \"Which \\\"score\\\"?\"\n";
+  const Plan with = plan(example + asked);
+  CHECK_FALSE(before.margin);
+  CHECK(before.question.empty());
+  CHECK(with.margin == 0.05);
+  CHECK(with.question == "Which \"score\"?");
+  CHECK(with.hash != before.hash);
+  for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
+  CHECK(plan(example + "\n[report]\nmargin = 0.1\n").hash != plan(example + "\n[report]\nmargin = 0.2\n").hash);
+  CHECK(plan(example + "\n[report]\nmargin = \"none\"\n").hash == before.hash);
+
+  const auto read = plan_from_json(to_json(with));
+  REQUIRE(read);
+  CHECK(read->margin == with.margin);
+  CHECK(read->question == with.question);
+  std::string edited = to_json(with);
+  edited.replace(edited.find("0.05"), 4, "-1.0");
+  CHECK_THAT(plan_from_json(edited).error, Contains("\"margin\" is not a number above 0"));
+}
+
+TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep][plan]") {
+  CHECK_THROWS_WITH(plan("[report]\nmargin = 0\n"), Contains("report.margin"));
+  CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
+}
+
 TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   const std::string whole = to_json(plan(example));
   CHECK(plan_from_json(whole));

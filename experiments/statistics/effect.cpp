@@ -1,0 +1,45 @@
+#include "experiments/statistics/effect.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/beta.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed::statistics {
+
+namespace {
+constexpr double rounding = 1e-12;  // beside the differences themselves: a spread that rounding alone has made
+}
+
+double hedges_factor(double freedom) {
+  if (!(freedom > 1)) throw Failed(fmt::format("[statistics] Hedges' factor needs more than 1 degree: {}", freedom));
+  // Gamma(m/2 - 1/2) / Gamma(m/2 - 1/2 + 1/2), which does not overflow as the two would.
+  return 1 / (std::sqrt(freedom / 2) * boost::math::tgamma_delta_ratio((freedom - 1) / 2, 0.5));
+}
+
+std::optional<double> effect_size(std::span<const double> differences) {
+  if (differences.size() < 3) return std::nullopt;
+  const double centre = mean(differences), spread = *standard_deviation(differences);
+  if (!std::isfinite(spread) || spread <= rounding * std::abs(centre)) return std::nullopt;
+  return hedges_factor(static_cast<double>(differences.size() - 1)) * centre / spread;
+}
+
+Estimate probability_of_improvement(std::span<const double> differences, bool higher_is_better, double confidence) {
+  if (differences.empty()) throw Failed("[statistics] the probability of improvement needs a pair");
+  if (!(confidence > 0 && confidence < 1))
+    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  double better = 0;
+  for (const double d : differences) better += d == 0 ? 0.5 : (d > 0) == higher_is_better ? 1 : 0;
+  const double n = static_cast<double>(differences.size());
+  using Beta = boost::math::beta_distribution<>;
+  Interval interval{0, 1};
+  if (better > 0) interval.low = boost::math::quantile(Beta(better, n - better + 1), (1 - confidence) / 2);
+  if (better < n) interval.high = boost::math::quantile(Beta(better + 1, n - better), (1 + confidence) / 2);
+  return {better / n, interval};
+}
+
+} // namespace heed::statistics

@@ -1,0 +1,25 @@
+#include "experiments/statistics/equivalence.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed::statistics {
+
+std::optional<double> equivalence_p(std::span<const double> differences, double margin) {
+  if (!(margin > 0 && std::isfinite(margin)))
+    throw Failed(fmt::format("[statistics] a margin is a number above 0: {}", margin));
+  if (differences.size() < 2) return std::nullopt;
+  const double centre = mean(differences), spread = *standard_deviation(differences);
+  if (spread == 0) return std::abs(centre) < margin ? 0.0 : 1.0;
+  const double n = static_cast<double>(differences.size()), error = spread / std::sqrt(n);
+  const boost::math::students_t student(n - 1);
+  return std::max(boost::math::cdf(boost::math::complement(student, (centre + margin) / error)),
+                  boost::math::cdf(student, (centre - margin) / error));
+}
+
+} // namespace heed::statistics

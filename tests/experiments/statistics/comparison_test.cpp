@@ -1,0 +1,100 @@
+#include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/equivalence.hpp"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace heed::statistics;
+
+namespace {
+
+SeedValues values(std::vector<double> numbers, std::int64_t first_seed = 0) {
+  SeedValues out;
+  for (std::size_t i = 0; i < numbers.size(); ++i) out.seeds.push_back(first_seed + static_cast<std::int64_t>(i));
+  out.values = std::move(numbers);
+  return out;
+}
+
+const SeedValues reference = values({1.00, 1.10, 1.20, 1.05, 0.95, 1.15});
+const SeedValues worse = values({1.30, 1.41, 1.49, 1.36, 1.24, 1.46});      // 0.30, 0.31, 0.29, 0.31, 0.29, 0.31
+const SeedValues alike = values({1.012, 1.092, 1.210, 1.037, 0.956, 1.141});  // 0.012, -0.008, 0.010, -0.013, ...
+const SeedValues unclear = values({1.30, 0.90, 1.50, 1.02, 0.85, 1.35});
+
+} // namespace
+
+TEST_CASE("a comparison holds everything that is said of an arm", "[statistics]") {
+  const auto all = compare(std::vector{worse, unclear}, reference, false, 0.05);
+  REQUIRE(all.size() == 2);
+  REQUIRE(all[0]);
+  const Comparison& c = *all[0];
+  CHECK(c.seeds == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+  CHECK(c.difference.mean == Approx(1.81 / 6));
+  // 0.29, 0.29 | 0.30, 0.31 | 0.31, 0.31: half of the second and of the fifth stay.
+  CHECK(c.interquartile->value == Approx((0.5 * 0.29 + 0.30 + 0.31 + 0.5 * 0.31) / 3));
+  CHECK(c.interquartile->interval->low <= c.interquartile->value);
+  CHECK(c.effect_size.value() > 10);
+  CHECK(c.improvement->value == 0.0);
+  CHECK(c.p_flip.value() == 0.03125);
+  CHECK(c.p_holm.value() == 0.0625);
+  CHECK(c.p.value() == 0.03125);
+  CHECK(c.exact);
+  CHECK(c.flips == 64);
+  CHECK(c.margin.value() == 0.05);
+  CHECK(c.p_equivalence.value() > 0.999);
+}
+
+TEST_CASE("there are three answers", "[statistics]") {
+  const auto all = compare(std::vector{worse, alike, unclear}, reference, false, 0.03);
+  CHECK(all[0]->answer == Answer::differs);
+  CHECK(all[1]->answer == Answer::same);
+  CHECK(all[2]->answer == Answer::undecided);
+}
+
+TEST_CASE("without a margin nothing is the same", "[statistics]") {
+  const auto all = compare(std::vector{alike}, reference, false, std::nullopt);
+  CHECK_FALSE(all[0]->p_equivalence);
+  CHECK_FALSE(all[0]->margin);
+  CHECK(all[0]->answer == Answer::undecided);
+}
+
+TEST_CASE("a difference within the margin is the same, as far as the margin says", "[statistics]") {
+  CHECK(compare(std::vector{worse}, reference, false, 0.5)[0]->answer == Answer::same);
+  CHECK(compare(std::vector{worse}, reference, false, 0.5)[0]->p.value() == 0.03125);
+}
+
+TEST_CASE("equivalence is corrected for the number of arms", "[statistics]") {
+  const auto all = compare(std::vector{alike, worse, unclear}, reference, false, 0.03);
+  CHECK(all[0]->p_equivalence_holm.value() == Approx(3 * *all[0]->p_equivalence));
+}
+
+TEST_CASE("five seeds are too few, whatever the data", "[statistics]") {
+  const auto all = compare(std::vector{values({1.30, 1.41, 1.49, 1.36, 1.24})}, reference, false, 0.5);
+  CHECK(all[0]->p.value() == 0.0625);
+  CHECK(all[0]->answer == Answer::underpowered);
+}
+
+TEST_CASE("an arm that can't reach 5 % takes nothing from those that can", "[statistics]") {
+  // Two pairs, and as large a |t| as any: were it one of the family, every p would be 0.5 at least.
+  const auto all = compare(std::vector{worse, values({5.00, 5.10}), values({5.00, 5.10, 5.21})}, reference, false, {});
+  CHECK(all[0]->p.value() == 0.03125);
+  CHECK(all[0]->answer == Answer::differs);
+  CHECK(all[1]->p.value() == 0.5);
+  CHECK(all[1]->answer == Answer::underpowered);
+  CHECK(all[2]->answer == Answer::underpowered);
+}
+
+TEST_CASE("an arm without a seed in common is not compared", "[statistics]") {
+  const auto all = compare(std::vector{values({1, 2}, 50), worse}, reference, false, {});
+  CHECK_FALSE(all[0]);
+  CHECK(all[1]->p.value() == 0.03125);
+  CHECK(compare({}, reference, false, {}).empty());
+}
+
+TEST_CASE("pairs follow the seed, not the place", "[statistics]") {
+  SeedValues turned = worse;
+  std::swap(turned.seeds[0], turned.seeds[5]);
+  std::swap(turned.values[0], turned.values[5]);
+  const auto all = compare(std::vector{turned}, reference, false, {});
+  CHECK(all[0]->difference.mean == Approx(1.81 / 6));
+  CHECK(*all[0]->difference.standard_deviation == Approx(0.0098319).epsilon(1e-4));
+}

@@ -1,0 +1,7 @@
+// R's `sleep` data ("Student", 1908): the extra hours of sleep of ten patients under one drug, minus those under
+// another.
+#pragma once
+
+#include <vector>
+
+inline const std::vector<double> sleep_differences{-1.2, -2.4, -1.3, -1.3, 0.0, -1.0, -1.8, -0.8, -4.6, -1.4};
