@@ -23,6 +23,8 @@ struct Mask {
   const std::uint8_t* allowed = nullptr;
   /// Is `allowed` one matrix for the whole batch?
   bool allowed_shared = true;
+  /// Entries from one row of `allowed` to the next; 0: as many as there are keys.
+  std::int64_t allowed_row = 0;
 
   struct Range {
     std::int64_t begin, end;
@@ -43,7 +45,18 @@ struct Mask {
   }
   /// The row of `allowed` for query i of batch entry b, or null.
   const std::uint8_t* row(std::int64_t b, std::int64_t i, std::int64_t queries, std::int64_t keys) const {
-    return allowed ? allowed + ((allowed_shared ? 0 : b) * queries + i) * keys : nullptr;
+    return allowed ? allowed + ((allowed_shared ? 0 : b) * queries + i) * (allowed_row ? allowed_row : keys) : nullptr;
+  }
+  /// The mask of batch entry b by itself, for its queries from `first` on of so many. It serves any number of its first
+  /// keys, too.
+  Mask part(std::int64_t b, std::int64_t first, std::int64_t queries, std::int64_t keys) const {
+    Mask m = *this;
+    m.offset += first;
+    if (lengths) m.lengths += b;
+    m.allowed = row(b, first, queries, keys);
+    m.allowed_shared = true;
+    m.allowed_row = allowed_row ? allowed_row : keys;
+    return m;
   }
   bool everywhere() const { return !causal && window < 0 && !lengths && !allowed; }
 };

@@ -23,8 +23,8 @@ Tensor masked_sigmoid(const Tensor& x, const Mask& mask, std::optional<Real> bia
 /// the same scores: the straight-through estimator (Bengio, Leonard and Courville 2013, arXiv 1308.3432).
 Tensor hardmax(const Tensor& x, const Mask& mask);
 
-/// Independent numbers -log(-log u) of the standard Gumbel distribution, without a gradient: element i is decided by
-/// (key, first + i) alone. The largest of x + gumbel_noise is a sample of softmax(x) (Gumbel 1954).
-Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, std::uint64_t first);
+/// Independent numbers -log(-log u) of the standard Gumbel distribution, without a gradient: an element is decided by the
+/// key and its number alone. The largest of x + gumbel_noise is a sample of softmax(x) (Gumbel 1954).
+Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers);
 
 } // namespace heed::HEED_REAL

@@ -129,8 +129,8 @@ Tensor cross_entropy(const Tensor& logits, const std::int32_t* targets, const Cr
 
 // ---- randomness (ops/dropout.cpp) ----
 
-/// Zero with the given probability, x / (1 - probability) otherwise (Srivastava et al. 2014). Element i is decided by
-/// (key, first + i) alone. probability in [0, 1).
-Tensor dropout(const Tensor& x, double probability, const RandomKey& key, std::uint64_t first);
+/// Zero with the given probability, x / (1 - probability) otherwise (Srivastava et al. 2014). An element is decided by
+/// the key and its number alone. probability in [0, 1).
+Tensor dropout(const Tensor& x, double probability, const RandomKey& key, const Numbering& numbers);
 
 } // namespace heed::HEED_REAL

@@ -82,6 +82,27 @@ inline std::uint64_t below(const RandomKey& key, std::uint64_t position, std::ui
   return scaled_below(first_64_bits(random_block(key, position)), n);
 }
 
+/// The numbers by which randomness knows the elements of an array, row-major: one after the other from `first` on; or,
+/// for a part of a larger array, those of the elements there.
+struct Numbering {
+  std::uint64_t first = 0;
+  std::int64_t rows = 0;                   ///< rows that follow each other before there is a leap; 0: there are none
+  std::uint64_t next_row = 0, next_leap = 0;  ///< from the start of a row to the next one's, and from leap to leap
+
+  Numbering(std::uint64_t from = 0) : first(from) {}
+  Numbering(std::uint64_t from, std::int64_t together, std::uint64_t row, std::uint64_t leap)
+      : first(from), rows(together), next_row(row), next_leap(leap) {}
+
+  /// Calls f(i, number of element i, n) for runs of n elements whose numbers follow one another, of `size` elements in
+  /// rows of `width`.
+  template <class F> void each_run(std::int64_t size, std::int64_t width, F&& f) const {
+    if (rows == 0) return f(0, first, size);
+    for (std::int64_t i = 0, r = 0; i < size; i += width, ++r)
+      f(i, first + static_cast<std::uint64_t>(r / rows) * next_leap + static_cast<std::uint64_t>(r % rows) * next_row,
+        width);
+  }
+};
+
 /// Walks the positions of a key from a given one, for whoever needs several numbers for one thing: example `row` takes
 /// `RandomSource(key, row << 32)`, and has 2^32 draws before it meets its neighbour's.
 class RandomSource {

@@ -23,10 +23,11 @@ Real Tensor::item() const {
 Tensor Tape::make(const Shape& shape) {
   Tensor t{this, nullptr, nullptr, shape, shape.row_major()};
   const std::int64_t n = shape.size();
-  t.data = arena_.take_array<Real>(n);
-  t.slot = new (arena_.take(sizeof(Slot))) Slot{};
+  t.data = here().arena.take_array<Real>(n);
+  t.slot = new (here().arena.take(sizeof(Slot))) Slot{};
   t.slot->value = t.data;
   t.slot->size = n;
+  t.slot->aside = aside_;
   return t;
 }
 
@@ -38,9 +39,10 @@ Tensor Tape::zeros(const Shape& shape) {
 
 Tensor Tape::constant(const Real* values, const Shape& shape) {
   Tensor t{this, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
-  t.slot = new (arena_.take(sizeof(Slot))) Slot{};
+  t.slot = new (here().arena.take(sizeof(Slot))) Slot{};
   t.slot->value = t.data;
   t.slot->size = shape.size();
+  t.slot->aside = aside_;
   return t;
 }
 
@@ -51,14 +53,17 @@ Tensor Tape::copy(const Real* values, const Shape& shape) {
 }
 
 Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
+  // A leaf is of the whole step, whoever asks for it first.
+  const bool aside = std::exchange(aside_, false);
   Tensor t = constant(values, shape);
+  aside_ = aside;
   t.slot->grad = gradient;
   t.slot->wanted = recording_ && gradient != nullptr;
   return t;
 }
 
-Real* Tape::take_gradient(std::int64_t size) {
-  for (Pile& pile : piles_) {
+Real* Tape::Room::take_gradient(std::int64_t size) {
+  for (Pile& pile : piles) {
     if (pile.size == 0) break;
     if (pile.size == size && pile.top) {
       auto* p = reinterpret_cast<Real*>(pile.top);
@@ -66,12 +71,12 @@ Real* Tape::take_gradient(std::int64_t size) {
       return p;
     }
   }
-  return static_cast<Real*>(arena_.take(std::max(sizeof(Spare), static_cast<std::size_t>(size) * sizeof(Real))));
+  return static_cast<Real*>(arena.take(std::max(sizeof(Spare), static_cast<std::size_t>(size) * sizeof(Real))));
 }
 
-void Tape::recycle(Real* gradient, std::int64_t size) {
+void Tape::Room::recycle(Real* gradient, std::int64_t size) {
   if (size == 0) return;  // a pile of size 0 is one that is free for any size
-  for (Pile& pile : piles_) {
+  for (Pile& pile : piles) {
     if (pile.size == 0) pile.size = size;
     if (pile.size == size) {
       pile.top = new (gradient) Spare{pile.top};
@@ -80,12 +85,17 @@ void Tape::recycle(Real* gradient, std::int64_t size) {
   }
 }
 
+void Tape::Room::rewind() {
+  std::fill(std::begin(piles), std::end(piles), Pile{});
+  arena.rewind();
+}
+
 Into Tape::into(const Tensor& x) {
   Slot& s = *x.slot;
   if (!s.wanted) return {};
   if (watching_ && touched_count_ < 8) touched_[touched_count_++] = &s;
   if (!s.grad) {
-    s.grad = take_gradient(s.size);
+    s.grad = room_of(s).take_gradient(s.size);
     s.owned = true;
   }
   Real* p = s.grad + (x.data - s.value);
@@ -139,7 +149,7 @@ std::array<Into, 3> Tape::into_together(const std::array<Tensor, 3>& operands) {
 bool Tape::hand_on(const Tensor& y, const Tensor& x) {
   Slot& from = *y.slot;
   Slot& to = *x.slot;
-  if (!to.wanted || to.grad || !from.owned || &from == &to) return false;
+  if (!to.wanted || to.grad || !from.owned || &from == &to || from.aside != to.aside) return false;
   if (x.size() != to.size || y.size() != from.size || from.size != to.size) return false;
   if (!x.contiguous() || x.data != to.value || !y.contiguous()) return false;
   to.grad = std::exchange(from.grad, nullptr);
@@ -156,6 +166,10 @@ void Tape::backward(const Tensor& loss, Real seed) {
     throw Failed(fmt::format("[backward] the loss must have one element, it is {}", loss.shape.text()));
   if (!loss.slot->wanted) return;
   into(loss).p[0] = seed;
+  run_back();
+}
+
+void Tape::run_back() {
   for (const Node* node = last_; node; node = node->previous) {
     Slot& s = *node->output.slot;
     if (!s.written) continue;  // nothing depends on this result
@@ -164,18 +178,32 @@ void Tape::backward(const Tensor& loss, Real seed) {
     for (int i = 0; i < touched_count_; ++i)
       look_at(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
     if (s.owned && s.grad) {
-      recycle(s.grad, s.size);
+      room_of(s).recycle(s.grad, s.size);
       s.grad = nullptr;
     }
   }
+  touched_count_ = 0;
   last_ = nullptr;
 }
 
 void Tape::rewind() {
   last_ = nullptr;
   nodes_ = 0;
-  std::fill(std::begin(piles_), std::end(piles_), Pile{});
-  arena_.rewind();
+  aside_ = false;
+  for (Room& room : rooms_) room.rewind();
+}
+
+Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_) {
+  if (tape.aside_) throw Failed("[tape] what is made aside can't be set aside once more");
+  tape.rooms_[1].rewind();
+  tape.last_ = nullptr;
+  tape.aside_ = true;
+}
+
+Tape::Aside::~Aside() {
+  tape_.last_ = last_;
+  tape_.nodes_ = nodes_;
+  tape_.aside_ = false;
 }
 
 void Tape::look_at(const char* name, const char* what, const Real* p, std::int64_t n) const {

@@ -43,7 +43,7 @@ public:
   static bool untouched(const Tensor& leaf) { return !leaf.slot->written; }
 
   /// Memory of the step, for what closures keep.
-  template <class T> T* keep(std::int64_t n) { return arena_.take_array<T>(n); }
+  template <class T> T* keep(std::int64_t n) { return here().arena.take_array<T>(n); }
   template <class T> const T* keep_copy(const T* from, std::int64_t n) {
     T* to = keep<T>(n);
     for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
@@ -75,8 +75,14 @@ public:
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
 
-  Arena& arena() { return arena_; }
+  Arena& arena() { return rooms_[0].arena; }
+  /// The most bytes that steps ever took, with what was made aside.
+  std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak(); }
   std::int64_t nodes() const { return nodes_; }
+
+  class Aside;
+  /// Is there an Aside?
+  bool aside() const { return aside_; }
 
 private:
   friend class Op;
@@ -91,15 +97,14 @@ private:
   template <class F> void append(const char* name, const Tensor& y, const F& f) {
     static_assert(std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>,
                   "a closure lives in the arena, which destroys nothing: capture by value, and only trivial values");
-    void* where = arena_.take(sizeof(F));
-    auto* node = new (arena_.take(sizeof(Node))) Node{
+    void* where = here().arena.take(sizeof(F));
+    auto* node = new (here().arena.take(sizeof(Node))) Node{
         last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f)};
     last_ = node;
     ++nodes_;
   }
 
-  Real* take_gradient(std::int64_t size);
-  void recycle(Real* gradient, std::int64_t size);
+  void run_back();
   void look_at(const char* name, const char* what, const Real* p, std::int64_t n) const;
 
   // Gradients that are no longer needed, by size: later ones of the same size take their memory.
@@ -112,14 +117,46 @@ private:
   };
   static constexpr int pile_count = 64;
 
-  Arena arena_;
+  // Memory that is given back all at once.
+  struct Room {
+    Arena arena;
+    Pile piles[pile_count];
+
+    Real* take_gradient(std::int64_t size);
+    void recycle(Real* gradient, std::int64_t size);
+    void rewind();
+  };
+  Room& here() { return rooms_[aside_]; }
+  Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
+
+  Room rooms_[2];  // the step's, and what is made aside
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
-  Pile piles_[pile_count];
+  bool aside_ = false;
   bool recording_ = true;
   bool watching_ = false;
   Slot* touched_[8] = {};  // by the closure that runs, for `watch`
   int touched_count_ = 0;
+};
+
+/// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both are
+/// given up at its end, but for leaves, and for gradients of what was there before. What `recompute` is made of
+/// (autograd/recompute.hpp). There is one at a time.
+class Tape::Aside {
+public:
+  /// Throws heed::Failed where there is one already.
+  explicit Aside(Tape& tape);
+  ~Aside();
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  /// Runs the closures that were recorded since it began, from the last to the first.
+  void backward() { tape_.run_back(); }
+
+private:
+  Tape& tape_;
+  Node* last_;
+  std::int64_t nodes_;
 };
 
 /// One operation under way: names errors, makes the output, records the closure.

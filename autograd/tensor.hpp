@@ -18,6 +18,7 @@ struct Slot {
   bool wanted = false;         ///< does anything that wants a gradient depend on it?
   bool written = false;        ///< has the gradient its first contribution?
   bool owned = false;          ///< is the gradient's memory the tape's, to be recycled?
+  bool aside = false;          ///< was it made in a Tape::Aside, with whose memory it goes?
 };
 
 /// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.

@@ -4,6 +4,7 @@
 #include "benchmarks/rounds.hpp"
 #include "benchmarks/upstream.hpp"
 #include "experiments/config/settings.hpp"
+#include "layers/position/position.hpp"
 
 #include <fmt/format.h>
 #include <memory>
@@ -21,9 +22,15 @@ public:
       : causal_(about.causal), shape_{batch, heads, about.length, about.width} {
     Settings settings = Settings::parse("", "bench");
     settings.override_with({"attention.score=" + about.score, "attention.causal=true"});
-    const LayerChoice choice = settings.resolve().layers.front();
-    attention_ = std::make_unique<Attention>(Scope(parameters_, Init::normal(0.02)), choice,
-                                             ScoreShape{heads, about.width, about.width});
+    settings.override_with(about.overrides);
+    const Config config = settings.resolve();
+    const Scope scope(parameters_, Init::normal(0.02));
+    attention_ = std::make_unique<Attention>(scope / "score", config.layers.front(),
+                                             ScoreShape{heads, about.width, about.width, about.length});
+    const PositionInfo& position = position_info(config.position.kind);
+    if (position.make_relative)
+      position_ = position.make_relative(scope / "position", {heads, about.width, about.width, about.length},
+                                         config.position_options);
     parameters_.initialise(seed);
     parameter_gradients_.resize(static_cast<std::size_t>(parameters_.extent()));
     for (std::size_t i = 0; i < 4; ++i) {
@@ -41,7 +48,8 @@ public:
     Tensor in[3];
     for (std::size_t i = 0; i < 3; ++i) in[i] = tape_.leaf(values_[i].data(), gradients_[i].data(), shape_);
     const Mask mask{.causal = causal_};
-    const Tensor y = (*attention_)(pass, {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask});
+    const Tensor y = (*attention_)(pass, {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask,
+                                          .position = position_.get()});
     tape_.backward(f32::bench::upstream(y, values_[3].data()));
   }
 
@@ -50,6 +58,7 @@ private:
   Shape shape_;
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;
+  std::unique_ptr<RelativePosition> position_;
   std::vector<float> parameter_gradients_, values_[4], gradients_[4];  // q, k, v; the gradient of the result
   Tape tape_;
 };

@@ -17,7 +17,7 @@ constexpr const char* usage =
     "usage: bench_engine machine\n"
     "       bench_engine peak THREADS\n"
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
-    "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS\n";
+    "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS [a.b=value ...]\n";
 
 void print_machine() {
   const heed::Machine machine = heed::this_machine();
@@ -36,13 +36,14 @@ int measure(const std::vector<std::string>& words) {
     heed::bench::measure_peak(std::stoi(words[1]));
   } else if (what == "steps" && words.size() >= 3) {
     heed::bench::measure_steps(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
-  } else if (what == "attention" && words.size() == 8) {
+  } else if (what == "attention" && words.size() >= 8) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),
                                     .heads = std::stoi(words[3]),
                                     .length = std::stoi(words[4]),
                                     .width = std::stoi(words[5]),
-                                    .causal = words[6] == "causal"},
+                                    .causal = words[6] == "causal",
+                                    .overrides = {words.begin() + 8, words.end()}},
                                    std::stoi(words[7]));
   } else {
     fmt::print(stderr, "{}", usage);

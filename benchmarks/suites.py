@@ -217,21 +217,25 @@ def long_rows(tools: Tools) -> list[dict]:
     """Memory as the length grows sixteenfold, Heed alone."""
     lengths = (1024, 4096, 16384)
     records, rows = [], []
-    for score in SCORES:
+    kinds = [(score, []) for score in SCORES]
+    kinds += [("dot", ["attention.normalizer=sparsemax"]), ("scaled_dot", ["position.kind=shaw"]),
+              ("scaled_dot", ["attention.normalizer=sparsemax", "position.kind=shaw"])]
+    for score, overrides in kinds:
+        name = " ".join([score, *(word.split("=")[1] for word in overrides)])
         for length in lengths:
-            progress(f"{score}, length {length}")
+            progress(f"{name}, length {length}")
             case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)), causal=True)
-            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1"])
+            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1", *overrides])
             try:
                 result = take_turns({"heed": heed}, 1, 0.01, enough=1)["heed"]
             finally:
                 heed.close()
             if "error" in result:
-                raise Failure(f"attention {score}, length {length}: {result['error']}")
-            records.append({**case, "threads": 1, "heed": result})
+                raise Failure(f"attention {name}, length {length}: {result['error']}")
+            records.append({**case, "overrides": overrides, "threads": 1, "heed": result})
         bytes_at = [r["heed"]["peak_bytes"] for r in records[-len(lengths):]]
         times_at = [r["heed"]["milliseconds"] for r in records[-len(lengths):]]
-        rows.append([score, *(tables.megabytes(b) for b in bytes_at), tables.times(bytes_at[-1] / bytes_at[0]),
+        rows.append([name, *(tables.megabytes(b) for b in bytes_at), tables.times(bytes_at[-1] / bytes_at[0]),
                      *(tables.milliseconds(t) for t in times_at)])
     say()
     say(tables.table(["1 x 4 x T x 32, causal, 1 thread", *(f"MB, T = {n}" for n in lengths), "grows",

@@ -9,44 +9,62 @@ void Observer::heads(std::string_view, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
 
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
-    : tape_(&tape), parameters_(&parameters), gradients_(gradients), options_(options),
-      leaves_(tape.keep<Tensor>(static_cast<std::int64_t>(parameters.entries().size()))) {
-  std::fill_n(leaves_, parameters.entries().size(), Tensor{});
+    : state_{&tape, &parameters, gradients, options,
+             tape.keep<Tensor>(static_cast<std::int64_t>(parameters.entries().size())), 0} {
+  std::fill_n(state_.leaves, parameters.entries().size(), Tensor{});
+}
+
+Pass::Pass(const State& state, const Part& part) : state_(state), part_(part) {
+  state_.options.keep_weights = false;
+  state_.options.observer = nullptr;
 }
 
 Tensor Pass::operator()(ParameterId id) {
-  Tensor& leaf = leaves_[id.index];
+  Tensor& leaf = state_.leaves[id.index];
   if (!leaf.tape) {
-    const Parameters::Entry& e = (*parameters_)[id];
-    leaf = tape_->leaf(parameters_->values(id), gradients_ ? gradients_ + e.offset : nullptr, e.shape);
+    const Parameters::Entry& e = (*state_.parameters)[id];
+    leaf = tape().leaf(state_.parameters->values(id), state_.gradients ? state_.gradients + e.offset : nullptr, e.shape);
   }
   return leaf;
 }
 
 Tensor Pass::dropout(const Tensor& x, double probability) {
   if (!training() || probability == 0) return x;
-  const DropoutPlace place = next_dropout(x.size() / std::max<std::int64_t>(x.shape[0], 1));
-  return heed::HEED_REAL::dropout(x, probability, place.key, place.first);
+  const DropoutPlace place = next_dropout(x.shape);
+  return heed::HEED_REAL::dropout(x, probability, place.key, place.numbers);
 }
 
-Pass::DropoutPlace Pass::next_dropout(std::int64_t row) {
+Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
   // Every place has 2^40 numbers of its own; within them, an element's number counts from the whole batch's first row.
-  const std::uint64_t site = dropout_sites_++ << 40;
-  return {{options_.seed, Stream::dropout, static_cast<std::uint64_t>(options_.step)},
-          site + static_cast<std::uint64_t>(options_.first_row * row)};
+  const std::uint64_t site = state_.dropout_sites++ << 40;
+  const RandomKey key{state_.options.seed, Stream::dropout, static_cast<std::uint64_t>(state_.options.step)};
+  const auto number = [&](std::int64_t i) { return static_cast<std::uint64_t>(i); };
+  if (!part_) {
+    const std::int64_t row = shape.size() / std::max<std::int64_t>(shape[0], 1);
+    return {key, site + number(state_.options.first_row * row)};
+  }
+  const Part& p = *part_;
+  if (shape.rank != 4 || shape[0] != 1 || shape[2] != p.some_queries || shape[3] != p.some_keys)
+    throw Failed(fmt::format("[dropout] what is random within attention is by query and key, [1, H, {}, {}] here; this is "
+                             "{}: take it of queries and keys before they meet, in a score's form",
+                             p.some_queries, p.some_keys, shape.text()));
+  const std::int64_t matrix = p.queries * p.keys;
+  return {key, {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),
+                p.some_queries, number(p.keys), number(matrix)}};
 }
 
 void Pass::keep(const std::string& attention, const Tensor& weights) {
-  if (options_.keep_weights) attention_weights.push_back(weights);
-  if (options_.observer && options_.observer->wants_weights()) options_.observer->weights(attention, weights);
+  const Options& o = state_.options;
+  if (o.keep_weights) attention_weights.push_back(weights);
+  if (o.observer && o.observer->wants_weights()) o.observer->weights(attention, weights);
 }
 
 void Pass::finish_gradients() {
-  if (!gradients_) return;
-  for (std::size_t i = 0; i < parameters_->entries().size(); ++i) {
-    const Parameters::Entry& e = parameters_->entries()[i];
-    if (!leaves_[i].tape || Tape::untouched(leaves_[i]))
-      std::fill_n(gradients_ + e.offset, e.shape.size(), Real{0});
+  if (!state_.gradients) return;
+  for (std::size_t i = 0; i < state_.parameters->entries().size(); ++i) {
+    const Parameters::Entry& e = state_.parameters->entries()[i];
+    if (!state_.leaves[i].tape || Tape::untouched(state_.leaves[i]))
+      std::fill_n(state_.gradients + e.offset, e.shape.size(), Real{0});
   }
 }
 

@@ -8,6 +8,7 @@
 #include "autograd/parameters.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,20 +76,42 @@ public:
   /// `gradients` has the layout of `parameters`, and may be null where none are wanted.
   Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options);
 
-  Tape& tape() const { return *tape_; }
-  bool training() const { return options_.training; }
+  /// Some queries of one batch entry, and the first keys, of attention's whole [B, H, queries, keys].
+  struct Part {
+    std::int64_t entry, first_query, some_queries, some_keys, queries, keys;
+  };
+  /// What it takes to make a part of the pass, in the backward pass once more. The pass need not live until then;
+  /// parameters must.
+  struct State {
+    Tape* tape;
+    Parameters* parameters;
+    Real* gradients;
+    Options options;
+    Tensor* leaves;
+    std::uint64_t dropout_sites;
+  };
+  const State& state() const { return state_; }
+  /// Goes on from that state with a part of attention. What is random there is what it would be in the whole; nobody
+  /// looks on.
+  Pass(const State& state, const Part& part);
+  /// The parts of the pass went this far: what is random from here on is not what was random in them.
+  void go_on_after(std::uint64_t dropout_sites) { state_.dropout_sites = dropout_sites; }
+
+  Tape& tape() const { return *state_.tape; }
+  bool training() const { return state_.options.training; }
 
   /// The leaf of a parameter; the same one throughout the pass.
   Tensor operator()(ParameterId id);
 
   /// Dropout of x, whose first axis is the batch's rows; x itself where it does not act.
   Tensor dropout(const Tensor& x, double probability);
-  /// For kernels that drop out by themselves: the randomness of a place whose rows have `row` elements each.
+  /// The randomness of another place in the pass, for numbers [rows of the batch, ...]. Where the pass is over a part of
+  /// attention, they must be of its queries and keys, [1, H, some queries, some keys]; heed::Failed otherwise.
   struct DropoutPlace {
     RandomKey key;
-    std::uint64_t first;
+    Numbering numbers;
   };
-  DropoutPlace next_dropout(std::int64_t row);
+  DropoutPlace next_dropout(const Shape& shape);
 
   /// Sets the gradients to zero of all parameters that the backward pass did not reach.
   void finish_gradients();
@@ -96,30 +119,26 @@ public:
   /// What layers kept, in the order of their calls: [B, H, Tq, Tk] each.
   std::vector<Tensor> attention_weights;
   bool keeps_weights() const {
-    return options_.keep_weights || (options_.observer && options_.observer->wants_weights());
+    return state_.options.keep_weights || (state_.options.observer && state_.options.observer->wants_weights());
   }
 
   /// For layers: what they give to those who look on. Nothing happens where nobody does.
   void keep(const std::string& attention, const Tensor& weights);
   void show_heads(const std::string& attention, const Tensor& heads) const {
-    if (options_.observer) options_.observer->heads(attention, heads);
+    if (state_.options.observer) state_.options.observer->heads(attention, heads);
   }
   void show(std::string_view module, const Tensor& output) const {
-    if (options_.observer) options_.observer->output(module, output);
+    if (state_.options.observer) state_.options.observer->output(module, output);
   }
   /// The output of the module that the parameter is of; returns it.
   const Tensor& show(ParameterId id, const Tensor& output) const {
-    if (options_.observer) show(owner_of((*parameters_)[id].name), output);
+    if (state_.options.observer) show(owner_of((*state_.parameters)[id].name), output);
     return output;
   }
 
 private:
-  Tape* tape_;
-  Parameters* parameters_;
-  Real* gradients_;
-  Options options_;
-  Tensor* leaves_;
-  std::uint64_t dropout_sites_ = 0;
+  State state_;
+  std::optional<Part> part_;
 };
 
 } // namespace heed::HEED_REAL

@@ -4,7 +4,7 @@
 
 namespace heed::HEED_REAL {
 
-Tensor dropout(const Tensor& input, double probability, const RandomKey& key, std::uint64_t first) {
+Tensor dropout(const Tensor& input, double probability, const RandomKey& key, const Numbering& numbers) {
   const Op op("dropout", {&input});
   op.check(probability >= 0 && probability < 1, "the probability must be in [0, 1), it is {}", probability);
   if (probability == 0) return input;
@@ -12,7 +12,9 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, st
   const std::int64_t n = x.size();
   const Tensor y = op.output(x.shape);
   Real* factor = op.tape().keep<Real>(n);  // 0 or 1 / (1 - probability)
-  dropout_factors(probability, key, first, n, factor);
+  numbers.each_run(n, x.rank() ? x.shape[-1] : 1, [&](std::int64_t i, std::uint64_t number, std::int64_t m) {
+    dropout_factors(probability, key, number, m, factor + i);
+  });
   map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
   op.record(y, [=] {
     const Into d = x.tape->into(x);

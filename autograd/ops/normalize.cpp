@@ -33,6 +33,12 @@ struct Seen {
       std::fill_n(row, range.begin, Real{0});
       std::fill(row + range.end, row + keys, Real{0});
     }
+    if (!allowed) {
+      map(range.end - range.begin, [&](std::int64_t j, int m) {
+        deposit(row + range.begin + j, load(numbers + j, m), first, m);
+      });
+      return;
+    }
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       const bool counts = !allowed || allowed[j];
       deposit(row[j], counts ? *numbers : Real{0}, first);
@@ -78,7 +84,9 @@ Tensor masked_rows(const char* name, const Tensor& input, const Mask& mask, Valu
 }
 
 bool has_nan(const Real* x, std::int64_t n) {
-  return std::any_of(x, x + n, [](Real v) { return std::isnan(v); });
+  std::int64_t nans = 0;  // without a way out of the loop, so that it runs in vectors
+  for (std::int64_t i = 0; i < n; ++i) nans += x[i] != x[i];
+  return nans > 0;
 }
 
 void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<Real>::quiet_NaN()); }
@@ -113,13 +121,17 @@ Tensor sparsemax(const Tensor& x, const Mask& mask) {
         }
       },
       [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
-        Real sum = 0, count = 0;
-        for (std::int64_t j = 0; j < n; ++j)
-          if (w[j] != 0) {
-            sum += dw[j];
-            count += 1;
-          }
-        for (std::int64_t j = 0; j < n; ++j) dx[j] = w[j] != 0 ? dw[j] - sum / count : Real{0};
+        const Pack zero(Real{0}), one(Real{1});
+        const Real sum = sum_over(n, [&](std::int64_t j, int m) {
+          return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
+        });
+        const Real count = sum_over(n, [&](std::int64_t j, int m) {
+          return xsimd::select(load(w + j, m) != zero, one, zero);
+        });
+        const Real mean = sum / count;
+        map(n, [&](std::int64_t j, int m) {
+          store(dx + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
+        });
       });
 }
 
@@ -151,27 +163,27 @@ Tensor hardmax(const Tensor& x, const Mask& mask) {
       [](const Real* s, const Real*, const Real* dw, Real* dx, std::int64_t n, Real* p) {
         const Real top = largest(s, n);
         map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
-        Real total = 0, along = 0;
-        for (std::int64_t j = 0; j < n; ++j) {
-          total += p[j];
-          along += p[j] * dw[j];
-        }
+        const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m); });
+        const Real along = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
         const Real mean = along / total;
         map(n, [&](std::int64_t j, int m) { store(dx + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
       });
 }
 
-Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, std::uint64_t first) {
+Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers) {
   const Tensor g = tape.make(shape);
   const std::int64_t n = shape.size();
-  // One random block decides four elements; which four depends on their number alone.
-  for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(n); i < end; i += 4) {
-    const RandomBlock bits = random_block(key, i / 4);
-    for (std::uint64_t j = 0; j < 4; ++j)
-      if (i + j >= first && i + j < end)
-        // In (0, 1), both ends excluded, and exact in both precisions.
-        g.data[i + j - first] = (static_cast<Real>(bits[j] >> 9) + Real(0.5)) * Real(0x1p-23);
-  }
+  numbers.each_run(n, shape.rank ? shape[-1] : 1, [&](std::int64_t at, std::uint64_t first, std::int64_t count) {
+    // One random block decides four elements; which four depends on their number alone.
+    for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(count); i < end; i += 4) {
+      const RandomBlock bits = random_block(key, i / 4);
+      for (std::uint64_t j = 0; j < 4; ++j)
+        if (i + j >= first && i + j < end)
+          // In (0, 1), both ends excluded, and exact in both precisions.
+          g.data[at + static_cast<std::int64_t>(i + j - first)] =
+              (static_cast<Real>(bits[j] >> 9) + Real(0.5)) * Real(0x1p-23);
+    }
+  });
   map(n, [&](std::int64_t i, int m) {
     const Pack u = load(g.data + i, m);
     store(g.data + i, -xsimd::log(-xsimd::log(u)), m);

@@ -1,5 +1,4 @@
-#include "autograd/kernels/pack.hpp"
-#include "autograd/kernels/walk.hpp"
+#include "autograd/kernels/copy.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -11,20 +10,6 @@ namespace {
 int checked_axis(const Op& op, int axis, int rank) {
   op.check(axis >= -rank && axis < rank, "there is no axis {} in a tensor of {} axes", axis, rank);
   return axis < 0 ? axis + rank : axis;
-}
-
-// to <- from, or to <- to + from, over arrays of one shape.
-void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from, const Shape& from_stride,
-                  bool overwrite) {
-  walk<2>(extent, {to_stride, from_stride}, [&](auto at, std::int64_t n, auto step) {
-    Real* p = to + at[0];
-    const Real* q = from + at[1];
-    if (step[0] == 1 && step[1] == 1) {
-      map(n, [&](std::int64_t i, int count) { deposit(p + i, load(q + i, count), overwrite, count); });
-    } else {
-      for (std::int64_t i = 0; i < n; ++i) deposit(p[i * step[0]], q[i * step[1]], overwrite);
-    }
-  });
 }
 
 } // namespace

@@ -82,7 +82,7 @@ Cost cost(const Config& config, const Task& task) {
   // A checkpoint is first put together in memory, and then turned into the bytes of a file.
   c.shared_bytes = static_cast<double>(process) +
                    static_cast<double>(run.parameters.extent()) * sizeof(Real) * (copies + parts + 2 * copies);
-  c.thread_bytes = static_cast<double>(tape.arena().peak());
+  c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;
 }

@@ -1,5 +1,8 @@
 #include "layers/attention/attention.hpp"
 
+#include "autograd/recompute.hpp"
+#include "layers/attention/blocks.hpp"
+
 #include <algorithm>
 #include <fmt/ranges.h>
 
@@ -98,23 +101,50 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
     op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
                         shape_.key_width, q.shape.text(), k.shape.text()));
-  const bool want_weights = weights_out || pass.keeps_weights();
-  const ScoreForm form =
-      want_weights || inputs.position || inputs.factors || !normalizer_->streams() ? ScoreForm{}
-                                                                                   : score_->form(pass, q, k);
+  const Operands x{q, k, v, score_->form(pass, q, k), inputs.mask, inputs.position, inputs.factors};
+  const bool whole = weights_out || pass.keeps_weights() || x.factors;
+  const std::int64_t rows = inputs.rows ? inputs.rows : queries_at_a_time(q.shape, k.shape[2], x.form);
   Tensor y;
-  if (form.index() != 0) {
-    y = stream(pass, form, v, inputs.mask);
-  } else {
-    Tensor scores = (*score_)(pass, q, k);
-    if (inputs.position) scores = add(scores, inputs.position->scores(pass, q, k.shape[2], inputs.mask));
-    const Tensor used = weights_of(pass, scores, inputs.mask, inputs.factors, weights_out);
-    y = matmul(used, v);
-    if (inputs.position)
-      if (const Tensor more = inputs.position->values(pass, used, inputs.mask); more.tape) y = add(y, more);
-  }
+  if (!whole && !x.position && normalizer_->streams() && x.form.index() != 0)
+    y = stream(pass, x.form, v, x.mask);
+  else if (!whole && rows > 0 && (!x.position || x.position->serves_steps()))
+    y = compose_in_blocks(pass, x, rows);
+  else
+    y = compose_all(pass, x, weights_out);
   pass.show_heads(name_, y);
   return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
+}
+
+Tensor Attention::compose_all(Pass& pass, const Operands& x, Tensor* weights_out) const {
+  Tensor scores = x.form.index() != 0 ? compose(x.form) : (*score_)(pass, x.q, x.k);
+  if (x.position) scores = add(scores, x.position->scores(pass, x.q, x.k.shape[2], x.mask));
+  const Tensor used = weights_of(pass, scores, x.mask, x.factors, weights_out);
+  const Tensor y = matmul(used, x.v);
+  if (x.position)
+    if (const Tensor more = x.position->values(pass, used, x.mask); more.tape) return add(y, more);
+  return y;
+}
+
+Tensor Attention::compose_in_blocks(Pass& pass, const Operands& x, std::int64_t rows) const {
+  const Blocks blocks{x.q.shape, x.k.shape[2], rows, x.mask};
+  const Tensor out = pass.tape().make({x.q.shape[0], x.q.shape[2], x.q.shape[1], x.v.shape[3]});  // as heads merge
+  auto* dropout_sites = pass.tape().keep<std::uint64_t>(1);
+  *dropout_sites = pass.state().dropout_sites;
+  const Pass::State state = pass.state();
+  const Tensor y = recompute(
+      "attention", transpose(out, 1, 2), blocks.count(),
+      [=](const Tensor& all, std::int64_t i) { return blocks.queries_of(all, i); },
+      [=, this](std::int64_t i) {
+        const Pass::Part part = blocks.part(i);
+        Pass here(state, part);
+        const Operands some{blocks.queries_of(x.q, i), blocks.keys_of(x.k, i), blocks.keys_of(x.v, i),
+                            blocks.form_of(x.form, i), blocks.mask_of(i), x.position, nullptr};
+        const Tensor z = compose_all(here, some, nullptr);
+        *dropout_sites = here.state().dropout_sites;
+        return z;
+      });
+  pass.go_on_after(*dropout_sites);
+  return y;
 }
 
 Tensor Attention::weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
@@ -175,10 +205,10 @@ Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, con
   const auto* pairwise = std::get_if<PairwiseForm>(&form);
   const Tensor& q = inner ? inner->queries : pairwise->queries;
   if (pass.training() && dropout_ > 0) {
-    const Pass::DropoutPlace place = pass.next_dropout(q.shape[1] * q.shape[2] * v.shape[2]);
+    const Pass::DropoutPlace place = pass.next_dropout({q.shape[0], q.shape[1], q.shape[2], v.shape[2]});
     options.dropout = dropout_;
     options.key = place.key;
-    options.first = place.first;
+    options.first = place.numbers.first;
   }
   return inner ? attend_inner(q, inner->keys, v, inner->factor, options)
                : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);

@@ -22,6 +22,8 @@ struct AttentionInputs {
   Mask mask{};                   ///< causal, padding and so on; true means attend
   const RelativePosition* position = nullptr;  ///< what acts on scores and sums, if anything
   const Tensor* factors = nullptr;  ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+  /// How many queries at a time have their weights in memory, where nothing streams; 0: what queries_at_a_time() says.
+  std::int64_t rows = 0;
 };
 
 /// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made once.
@@ -47,8 +49,11 @@ public:
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
 
   /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values are
-  /// summed with, before dropout. Scores of a known form stream through the kernels of autograd/attention.hpp, and
-  /// memory grows linearly with the lengths; with weights it grows with their product.
+  /// summed with, before dropout. Softmax over scores of a known form streams through the kernels of
+  /// autograd/attention.hpp; all else is composed of operations, for some queries at a time, and once more in the backward
+  /// pass (autograd/recompute.hpp), where the weights of all would be large. Either way memory grows linearly with the
+  /// lengths; with weights asked for, or with factors, it grows with their product. This layer, the position and what the
+  /// mask points to must live until the backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
   /// What calls with the same keys (the values if not given) share: values [B, Tk, Dv], keys [B, Tk, Dk]. For one head.
@@ -61,6 +66,17 @@ private:
   Tensor weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
                     Tensor* weights_out) const;
   Tensor stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const;
+
+  // Four axes each; the form is of the queries and keys, or none.
+  struct Operands {
+    Tensor q, k, v;
+    ScoreForm form;
+    Mask mask;
+    const RelativePosition* position;
+    const Tensor* factors;
+  };
+  Tensor compose_all(Pass& pass, const Operands& x, Tensor* weights_out) const;
+  Tensor compose_in_blocks(Pass& pass, const Operands& x, std::int64_t rows) const;
 
   std::string name_;
   ScoreShape shape_;

@@ -24,7 +24,7 @@ public:
   virtual ~RelativePosition() = default;
   /// Throws heed::Failed where it can't serve attention with these options.
   virtual void check(const AttentionOptions&) const {}
-  /// Can queries follow keys that were kept (Mask::offset)?
+  /// Can queries follow keys that came before them (Mask::offset): those that were kept, or those of other queries?
   virtual bool serves_steps() const { return true; }
   /// What is added to the scores, [B, H, Tq, keys]: queries [B, H, Tq, D].
   virtual Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const = 0;

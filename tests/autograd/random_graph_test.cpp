@@ -1,5 +1,6 @@
 // Random graphs of views and operations: what the tape does with shared, split, handed-on and recycled gradients must
 // agree with differences of the function itself.
+#include "autograd/recompute.hpp"
 #include "tests/autograd/gradients.hpp"
 
 #include <rapidcheck.h>
@@ -14,7 +15,7 @@ Tensor random_operation(const Tensors& known, RandomSource& random) {
   const auto any = [&] { return known[random.below(known.size())]; };
   const auto row = [&] { return slice(any(), 0, static_cast<std::int64_t>(random.below(3)), 1); };
   const auto bounded = [&] { return tanh(any()); };
-  switch (random.below(15)) {
+  switch (random.below(16)) {
     case 0: return add(any(), any());
     case 1: return sub(any(), any());
     case 2: return mul(bounded(), any());
@@ -29,6 +30,15 @@ Tensor random_operation(const Tensors& known, RandomSource& random) {
     case 11: return reshape(transpose(reshape(transpose(any()), {2, 2, 3}), 0, 2), {3, 4});
     case 12: return contiguous(any());
     case 13: return sub(any(), mean(any(), 1, true));
+    case 14: {
+      const Tensor x = any(), y = any(), z = bounded();
+      return recompute("rows", y.tape->make({3, 4}), 3,
+                       [](const Tensor& all, std::int64_t i) { return slice(all, 0, i, 1); },
+                       [=](std::int64_t i) {
+                         const Tensor own = slice(x, 0, i, 1);
+                         return add(matmul(softmax(matmul(own, transpose(z))), y), add(own, slice(z, 0, 2 - i, 1)));
+                       });
+    }
     default: return linear(bounded(), matmul(transpose(bounded()), any()));
   }
 }

@@ -19,8 +19,9 @@ struct Placed {
   OptionValues options;
   const PositionInfo* info;
   std::int64_t longest;
-  Weights own, weights;
+  Weights own;  // the scheme's parameters, and then the score's
   std::unique_ptr<RelativePosition> position;
+  std::size_t of_scheme;
   Attention attention;
   Operand q, k, v;
 
@@ -28,9 +29,9 @@ struct Placed {
          const LayerChoice& c = choice_of(score_info("scaled_dot")))
       : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
         position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
-        attention(weights.scope(), c, e.score()), q(e.q(), 1, {-1, 1, 0}), k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+        of_scheme(own.parameters.entries().size()), attention(own.scope() / "score", c, e.score()), q(e.q(), 1, {-1, 1, 0}),
+        k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     own.fill(6);
-    weights.fill(4);
   }
 
   std::vector<Real> operator()(const Mask& mask) {
@@ -40,10 +41,11 @@ struct Placed {
                                  .position = position.get()}));
   }
 
-  // The same in plain loops, in double, for a score and a normaliser without parameters.
-  std::vector<double> naive(const Mask& mask) const {
-    std::vector<const Real*> numbers;
-    for (const auto& entry : own.parameters.entries()) numbers.push_back(own.parameters.values() + entry.offset);
+  // The same in plain loops, in double.
+  std::vector<double> naive(const Mask& mask) {
+    std::vector<const Real*> numbers, scored;
+    for (const auto& entry : own.parameters.entries())
+      (numbers.size() < of_scheme ? numbers : scored).push_back(own.parameters.values() + entry.offset);
     const ScoreInfo& score = score_info(choice.attention.score);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
     std::vector<double> out;
@@ -58,7 +60,7 @@ struct Placed {
                                                   numbers, &options});
           scores.push_back(terms.score +
                            score.pair({query, k.values.data() + (head * e.keys + j) * e.key_width, e.score(),
-                                       head % e.heads, {}, &choice.score_options, j}));
+                                       head % e.heads, scored, &choice.score_options, j}));
           const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
           values.emplace_back(value, value + e.value_width);
           for (std::size_t d = 0; d < terms.value.size(); ++d) values.back()[d] += static_cast<double>(terms.value[d]);
@@ -116,6 +118,18 @@ TEST_CASE("every relative scheme equals the plain loops over pairs, under every 
           CHECK(distance(p(mask()), p.naive(mask())) < attention_tolerance);
         }
       }
+  });
+}
+
+TEST_CASE("every score and normaliser has every relative scheme, under every mask it serves", "[position][contract]") {
+  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+    for_each_relative([&](const PositionInfo& info, const Setup& setup) {
+      Placed p(info, setup.options, {.heads = 2, .queries = 5, .keys = 5}, 7, choice);
+      for (const MaskCase& mask : served_masks(p)) {
+        INFO(mask.name);
+        CHECK(distance(p(mask()), p.naive(mask())) < attention_tolerance);
+      }
+    });
   });
 }
 

@@ -29,8 +29,8 @@ public:
   Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const override {
     Tensor s = scores;
     if (pass.training()) {
-      const Pass::DropoutPlace place = pass.next_dropout(s.size() / std::max<std::int64_t>(s.shape[0], 1));
-      s = add(s, gumbel_noise(pass.tape(), s.shape, place.key, place.first));
+      const Pass::DropoutPlace place = pass.next_dropout(s.shape);
+      s = add(s, gumbel_noise(pass.tape(), s.shape, place.key, place.numbers));
     }
     s = scale(s, static_cast<Real>(1 / options_.temperature));
     return options_.hard ? hardmax(s, mask) : masked_softmax(s, mask);
@@ -69,7 +69,7 @@ extern const NormalizerInfo normalizer_gumbel{
                          "evaluation the best; gradients are those of softmax((s + noise) / temperature)",
               .paper = "Jang, Gu and Poole 2017, arXiv 1611.01144; Maddison, Mnih and Teh 2017, arXiv 1611.00712",
               .equals = "hard in evaluation; with hard = false and temperature = 1, softmax in evaluation",
-              .cost = "two logarithms for each pair in training; all weights of a head are in memory",
+              .cost = "two logarithms for each pair in training; runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {

@@ -47,7 +47,7 @@ extern const NormalizerInfo normalizer_sigmoid{
               .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key by itself, so that weights need not sum to 1",
               .paper = "Ramapuram et al. 2024, arXiv 2409.04431",
               .equals = "",
-              .cost = "one exponential for each pair; all weights of a head are in memory",
+              .cost = "one exponential for each pair; runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {

@@ -76,8 +76,8 @@ extern const PositionInfo position_shaw{
                          "added to the score (and b(j - i) to the value)",
               .paper = "Shaw, Uszkoreit and Vaswani 2018, arXiv 1803.02155",
               .equals = "the paper's with attention.score = \"scaled_dot\"; none with vectors of zeros",
-              .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; all scores "
-                      "of a head are in memory",
+              .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; attention "
+                      "runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat"}},

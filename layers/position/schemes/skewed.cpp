@@ -18,25 +18,24 @@ public:
                    "attention.causal = true and attention.prefix = 1; shaw knows both sides");
   }
 
-  bool serves_steps() const override { return false; }
-
-  // The products of all queries with the vectors of all distances, -(T - 1) to 0, stand in a T x T matrix. With a column
-  // put before it, its rows are one number longer than T, so that in rows of T numbers each is shifted by one against the
-  // last, and the number for distance j - i comes to stand in column j. What comes to stand behind the diagonal has no
-  // meaning.
+  // The products of Tq queries with the vectors of all distances, -(Tk - 1) to 0, stand in a Tq x Tk matrix. With a column
+  // put before it, its rows are one number longer than Tk, so that in rows of Tk numbers, of which the first begins behind
+  // the first Tq numbers, each is shifted by one against the last, and the number for distance j - i comes to stand in
+  // column j. What comes to stand behind the diagonal has no meaning.
   Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const Op op("position", {&queries});
     const std::int64_t rows = queries.shape[0], heads = queries.shape[1], length = queries.shape[2];
-    op.check(mask.causal && mask.prefix <= 1 && mask.offset == 0 && keys == length,
-             "skewed positions serve causal self attention over whole rows, without a prefix; there are {} queries after "
-             "{} of {} keys", length, mask.offset, keys);
-    op.check(length <= longest_,
+    op.check(mask.causal && mask.prefix <= 1 && mask.offset + length == keys,
+             "skewed positions serve causal self attention, without a prefix, whose last query is at the last key; there "
+             "are {} queries after {} of {} keys", length, mask.offset, keys);
+    op.check(keys <= longest_,
              "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: shaw "
-             "with a clip has no end", longest_, length);
-    const Tensor vectors = slice(pass(weight_), 1, longest_ - length, length);
+             "with a clip has no end", longest_, keys);
+    const Tensor vectors = slice(pass(weight_), 1, longest_ - keys, keys);
     const Tensor products = matmul(scale(queries, factor_), transpose(vectors));
     const Tensor padded = concat({pass.tape().zeros({rows, heads, length, 1}), products}, -1);
-    return slice(reshape(padded, {rows, heads, length + 1, length}), 2, 1, length);
+    const std::int64_t matrix = length * (keys + 1);
+    return Op::view(padded, padded.data + length, {rows, heads, length, keys}, {heads * matrix, matrix, keys, 1});
   }
 
 private:
@@ -61,8 +60,8 @@ extern const PositionInfo position_skewed{
                          "added to the score",
               .paper = "Huang et al. 2018, arXiv 1809.04281 (Music Transformer), by its skewing procedure",
               .equals = "shaw with clip = 0 and with vectors that are the same for all heads",
-              .cost = "d parameters for each position and head; 2 d operations for each pair; all scores of a head are in "
-                      "memory; no rows longer than training's",
+              .cost = "d parameters for each position and head; 2 d operations for each pair; attention runs in blocks "
+                      "of queries, twice in training; no rows longer than training's",
               .options = {},
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat"}},

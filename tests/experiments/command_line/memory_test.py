@@ -16,7 +16,7 @@ CONFIG = """name = "memory"
 kind = "copy"
 validation = 512
 [task.copy]
-length = 60
+length = {length}
 symbols = 20
 [model]
 width = {width}
@@ -24,6 +24,9 @@ layers = 4
 heads = 4
 [attention]
 score = "{score}"
+normalizer = "{normalizer}"
+[position]
+kind = "{position}"
 [train]
 steps = 3
 batch = 16
@@ -41,7 +44,8 @@ def peak(command: list[str]) -> float:
 
 
 class Memory(unittest.TestCase):
-    def check(self, threads: int, **config):
+    def check(self, threads: int, length: int = 60, normalizer: str = "softmax", position: str = "sinusoidal", **config):
+        config |= {"length": length, "normalizer": normalizer, "position": position}
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "memory.toml"
             file.write_text(CONFIG.format(**config))
@@ -61,6 +65,10 @@ class Memory(unittest.TestCase):
 
     def test_another_score_and_optimizer(self):
         self.check(1, width=192, score="additive", optimizer="sgd")
+
+    def test_attention_in_blocks(self):
+        self.check(1, length=160, normalizer="sparsemax", position="shaw", width=128, score="scaled_dot",
+                   optimizer="adamw")
 
 
 if __name__ == "__main__":

@@ -196,9 +196,16 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
 }
 
 TEST_CASE("a training step asks for no memory from the third on", "[training][heap]") {
-  for (const std::string score : {"scaled_dot", "additive"}) {
-    INFO(score);
-    Start start(tiny({"attention.score=" + score, "train.clip=1.0"}));
+  const std::vector<std::vector<std::string>> cases = {
+      {"attention.score=scaled_dot"},
+      {"attention.score=additive"},
+      // In blocks of queries, computed anew in the backward pass.
+      {"attention.normalizer=sparsemax", "position.kind=shaw", "attention.dropout=0.1", "task.copy.length=190",
+       "train.batch=2"}};
+  for (std::vector<std::string> assignments : cases) {
+    INFO(assignments.front());
+    assignments.push_back("train.clip=1.0");
+    Start start(tiny(assignments));
     Optimizer optimizer = make_optimizer(start.config, start.run.parameters.extent());
     const auto asked_in = [](StepRunner& step, std::int64_t first, std::int64_t steps) {
       const std::int64_t before = heap_calls();

@@ -1,0 +1,23 @@
+// Copies between arrays with gaps.
+#pragma once
+
+#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/walk.hpp"
+
+namespace heed::HEED_REAL {
+
+/// to <- from, or to <- to + from, over arrays of one shape.
+inline void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from,
+                         const Shape& from_stride, bool overwrite) {
+  walk<2>(extent, {to_stride, from_stride}, [&](auto at, std::int64_t n, auto step) {
+    Real* p = to + at[0];
+    const Real* q = from + at[1];
+    if (step[0] == 1 && step[1] == 1) {
+      map(n, [&](std::int64_t i, int count) { deposit(p + i, load(q + i, count), overwrite, count); });
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) deposit(p[i * step[0]], q[i * step[1]], overwrite);
+    }
+  });
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,66 @@
+#include "autograd/recompute.hpp"
+
+#include "autograd/kernels/copy.hpp"
+#include "autograd/kernels/gemm.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Piece i, copied to its part of y.
+Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t i) {
+  const Tensor z = pieces.make(pieces.work, i), to = pieces.part(pieces.work, y, i);
+  if (z.tape != y.tape || to.slot != y.slot || z.shape != to.shape)
+    throw Failed(fmt::format("[{}] piece {} is {}, and its part of the result is {}", name, i, z.shape.text(),
+                             to.shape.text()));
+  copy_strided(z.shape, to.data, to.stride, z.data, z.stride, true);
+  return z;
+}
+
+// The gradient of piece i's part of y, given to the piece.
+void give_gradient(const Tensor& z, const Tensor& y, const Pieces& pieces, std::int64_t i) {
+  const Tensor from = pieces.part(pieces.work, y, i);
+  if (const Into d = y.tape->into(z)) copy_strided(z.shape, d.p, z.stride, y.tape->grad(from), from.stride, d.first);
+}
+
+Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces) {
+  Tensor* kept = y.tape->keep<Tensor>(pieces.count);
+  for (std::int64_t i = 0; i < pieces.count; ++i) {
+    kept[i] = put(name, y, pieces, i);
+    y.slot->wanted = y.slot->wanted || kept[i].slot->wanted;
+  }
+  const Op op(name, {&y});
+  op.record(y, [=] {
+    for (std::int64_t i = 0; i < pieces.count; ++i) give_gradient(kept[i], y, pieces, i);
+  });
+  return y;
+}
+
+} // namespace
+
+Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces) {
+  if (y.tape->aside()) return keep_pieces(name, y, pieces);
+  for (std::int64_t i = 0; i < pieces.count; ++i) {
+    const Tape::Aside aside(*y.tape);
+    const Tensor z = put(name, y, pieces, i);
+    y.slot->wanted = y.slot->wanted || z.slot->wanted;
+  }
+  const Op op(name, {&y});
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    const bool recorded = tape.recording();
+    tape.record(true);
+    for (std::int64_t i = pieces.count; i-- > 0;) {
+      Tape::Aside aside(tape);
+      const double counted = counted_operations();
+      const Tensor z = pieces.make(pieces.work, i);
+      count_operations(counted - counted_operations());  // they count once
+      give_gradient(z, y, pieces, i);
+      aside.backward();
+    }
+    tape.record(recorded);
+  });
+  return y;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,59 @@
+#include "layers/attention/blocks.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Measured (docs/performance.md, "In blocks"). An entry with so many scores has them in the second-level cache, and
+// computing them anew costs more than memory does.
+constexpr std::int64_t most_numbers_whole = 1 << 18;
+// Of a block: so many rows are fastest at every length; fewer where they would take much memory.
+constexpr std::int64_t most_numbers = 1 << 21, most_rows = 64, fewest_rows = 16;
+
+} // namespace
+
+std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const ScoreForm& form) {
+  const auto* pairwise = std::get_if<PairwiseForm>(&form);
+  // Numbers of each query: a score for each head and key, and with the pairwise form all that is summed to it.
+  const std::int64_t each = queries[1] * keys * (pairwise ? pairwise->queries.shape[3] : 1);
+  if (each * queries[2] <= most_numbers_whole) return 0;
+  return std::clamp(most_numbers / each / fewest_rows * fewest_rows, fewest_rows, most_rows);
+}
+
+Pass::Part Blocks::part(std::int64_t i) const {
+  const std::int64_t entry = i / each(), first = i % each() * rows, some = std::min(rows, queries[2] - first);
+  // Lengths are left out: what they let through would change a step's memory from batch to batch.
+  Mask shapes = mask;
+  shapes.lengths = nullptr;
+  return {entry, first, some, shapes.range(entry, first + some - 1, keys).end, queries[2], keys};
+}
+
+Mask Blocks::mask_of(std::int64_t i) const {
+  const Pass::Part p = part(i);
+  return mask.part(p.entry, p.first_query, p.queries, p.keys);
+}
+
+Tensor Blocks::queries_of(const Tensor& all, std::int64_t i) const {
+  const Pass::Part p = part(i);
+  return slice(slice(all, 0, p.entry, 1), 2, p.first_query, p.some_queries);
+}
+
+Tensor Blocks::keys_of(const Tensor& all, std::int64_t i) const {
+  const Pass::Part p = part(i);
+  return slice(slice(all, 0, p.entry, 1), 2, 0, p.some_keys);
+}
+
+ScoreForm Blocks::form_of(const ScoreForm& form, std::int64_t i) const {
+  ScoreForm some = form;
+  std::visit([&](auto& f) {
+    if constexpr (requires { f.keys; }) {
+      f.queries = queries_of(f.queries, i);
+      f.keys = keys_of(f.keys, i);
+    }
+  }, some);
+  return some;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,192 @@
+// Attention that does not stream, some queries at a time: what blocks give is what the whole gives.
+#include "layers/attention/blocks.hpp"
+#include "layers/position/position.hpp"
+#include "tests/layers/attention_support.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+// A relative position, or none.
+struct Place {
+  std::string text = "no relative position";
+  const PositionInfo* info = nullptr;
+  OptionValues options{};
+};
+
+std::vector<Place> places() {
+  std::vector<Place> out{{}};
+  for (const PositionInfo* info : positions())
+    if (info->make_relative)
+      for (const Setup& setup : setups(info->about)) out.push_back({setup.text, info, setup.options});
+  return out;
+}
+
+// Attention with a relative position in training, with dropout.
+struct Blocked {
+  Extents e;
+  Weights weights;
+  std::unique_ptr<RelativePosition> position;
+  Attention attention;
+  Operand q, k, v;
+
+  Blocked(LayerChoice choice, const Place& place, const Extents& extents, double dropout = 0.25)
+      : e(extents),
+        position(place.info ? place.info->make_relative(weights.scope() / "position",
+                                                        {e.heads, e.query_width, e.value_width, e.keys}, place.options)
+                            : nullptr),
+        attention(weights.scope(), (choice.attention.dropout = dropout, choice), e.score()), q(e.q(), 1, {-1, 1, 0}),
+        k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+    weights.fill(4);
+  }
+
+  // Does attention with this mask and this position exist? If not, the position says why.
+  bool served(const Mask& mask) const {
+    if (!position) return true;
+    try {
+      position->check({.causal = mask.causal, .prefix = mask.prefix});
+    } catch (const Failed&) {
+      return false;
+    }
+    return !mask.causal || mask.prefix > 1 || mask.offset + e.queries <= e.keys;
+  }
+
+  struct Outcome {
+    std::vector<Real> result, gradients;
+    std::uint64_t dropout_sites;
+  };
+  // rows: of a block; -1: the whole, with its weights.
+  Outcome operator()(const Mask& mask, std::int64_t rows) {
+    Tape tape;
+    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .step = 5, .first_row = 2});
+    for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
+    weights.gradients.assign(weights.gradients.size(), Real(7));
+    const AttentionInputs inputs{.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask,
+                                 .position = position.get(), .rows = std::max<std::int64_t>(rows, 0)};
+    Tensor w;
+    const Tensor y = rows < 0 ? attention(pass, inputs, &w) : attention(pass, inputs);
+    tape.backward(weighted_sum(y));
+    pass.finish_gradients();
+    Outcome out{read(y), {}, pass.state().dropout_sites};
+    for (const auto& [operand, leaf] : {std::pair{&q, inputs.queries}, {&k, *inputs.keys}, {&v, inputs.values}}) {
+      if (Tape::untouched(leaf)) out.gradients.insert(out.gradients.end(), operand->values.size(), Real{0});
+      else out.gradients.insert(out.gradients.end(), operand->gradient.begin(), operand->gradient.end());
+    }
+    out.gradients.insert(out.gradients.end(), weights.gradients.begin(), weights.gradients.end());
+    return out;
+  }
+};
+
+const PositionInfo& shaw() { return position_info("shaw"); }
+
+} // namespace
+
+TEST_CASE("blocks give what the whole gives, with every score, normaliser, relative position and mask",
+          "[attention][blocks][contract]") {
+  int compared = 0;
+  for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
+    for (const Place& place : places()) {
+      const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 3, .key_width = 3, .value_width = 2};
+      Blocked attention(choice, place, e);
+      for (const MaskCase& mask : masks(e)) {
+        if (!attention.served(mask())) continue;
+        INFO(place.text << ", " << mask.name);
+        const auto expected = attention(mask(), -1), found = attention(mask(), 2);
+        CHECK(distance(found.result, expected.result) < attention_tolerance);
+        CHECK(distance(found.gradients, expected.gradients) < 5 * attention_tolerance);
+        CHECK(found.dropout_sites == expected.dropout_sites);
+        ++compared;
+      }
+    }
+  });
+  CHECK(compared > 1000);
+}
+
+TEST_CASE("blocks of any size, more keys than queries and fewer", "[attention][blocks]") {
+  const LayerChoice choice = choice_of(score_info("additive"), {}, "sparsemax");
+  for (const auto& [queries, keys] : {std::pair{7, 7}, {7, 12}, {12, 5}, {1, 9}})
+    for (const Place& place : {Place{}, Place{"shaw", &shaw(), {{"values", true}}}}) {
+      const Extents e{.heads = 2, .queries = queries, .keys = keys};
+      Blocked attention(choice, place, e);
+      for (const MaskCase& mask : masks(e))
+        for (std::int64_t rows : {1, 3, 7, 20}) {
+          INFO(e.text() << ", " << place.text << ", " << mask.name << ", " << rows << " rows");
+          const auto expected = attention(mask(), -1), found = attention(mask(), rows);
+          CHECK(distance(found.result, expected.result) < attention_tolerance);
+          CHECK(distance(found.gradients, expected.gradients) < 5 * attention_tolerance);
+        }
+    }
+}
+
+TEST_CASE("an entry's numbers are the same bits whatever else is in the batch", "[attention][blocks]") {
+  const Extents alone{.batch = 1, .heads = 2, .queries = 6, .keys = 6}, among{.batch = 3, .heads = 2, .queries = 6, .keys = 6};
+  Blocked one(choice_of(score_info("dot"), {}, "sparsemax"), {"shaw", &shaw(), {}}, alone, 0),
+      three(choice_of(score_info("dot"), {}, "sparsemax"), {"shaw", &shaw(), {}}, among, 0);
+  for (auto [a, b] : {std::pair{&one.q, &three.q}, {&one.k, &three.k}, {&one.v, &three.v}})
+    a->values.assign(b->values.begin(), b->values.begin() + a->shape.size());
+  const auto single = one({.causal = true}, 4), several = three({.causal = true}, 4);
+  CHECK(single.result == std::vector<Real>(several.result.begin(), several.result.begin() + std::ssize(single.result)));
+  const std::ptrdiff_t of_queries = alone.q().size();
+  CHECK(std::equal(single.gradients.begin(), single.gradients.begin() + of_queries, several.gradients.begin()));
+}
+
+TEST_CASE("small attention is not cut, and the rule knows nothing of the batch", "[attention][blocks]") {
+  const ScoreForm none;
+  CHECK(queries_at_a_time({16, 4, 64, 32}, 64, none) == 0);
+  const std::int64_t rows = queries_at_a_time({1, 4, 2048, 32}, 2048, none);
+  CHECK(rows > 0);
+  CHECK(rows < 2048);
+  CHECK(queries_at_a_time({64, 4, 2048, 32}, 2048, none) == rows);
+  CHECK(queries_at_a_time({1, 4, 1 << 20, 32}, 1 << 20, none) > 0);
+}
+
+TEST_CASE("memory grows linearly with the length where nothing streams", "[attention][blocks]") {
+  const auto peak = [](std::int64_t length, const std::string& normalizer, const Place& place) {
+    const Extents e{.batch = 1, .heads = 2, .queries = length, .keys = length};
+    Blocked attention(choice_of(score_info("dot"), {}, normalizer), place, e);
+    Tape tape;
+    Pass pass = attention.weights.pass(tape, {.training = true});
+    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape), .values = attention.v.on(tape),
+                                                .keys = attention.k.on(tape), .mask = {.causal = true},
+                                                .position = attention.position.get()});
+    tape.backward(weighted_sum(y));
+    return static_cast<double>(tape.peak());
+  };
+  for (const auto& [normalizer, place] :
+       {std::pair{"sparsemax", Place{}}, {"softmax", Place{"shaw", &shaw(), {}}},
+        {"gumbel", Place{"skewed", &position_info("skewed"), {}}}}) {
+    INFO(normalizer << ", " << place.text);
+    CHECK(peak(2048, normalizer, place) < 4.4 * peak(512, normalizer, place));
+  }
+}
+
+TEST_CASE("a position that does not serve queries behind earlier keys has the whole", "[attention][blocks]") {
+  struct Whole : RelativePosition {
+    bool serves_steps() const override { return false; }
+    Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+      if (mask.offset != 0) throw Failed("behind earlier keys");
+      return pass.tape().zeros({queries.shape[0], queries.shape[1], queries.shape[2], keys});
+    }
+  };
+  Blocked attention(choice_of(score_info("dot"), {}, "sigmoid"), {}, {});
+  attention.position = std::make_unique<Whole>();
+  CHECK_NOTHROW(attention({}, 2));
+}
+
+TEST_CASE("within blocks, what is random must be by query and key", "[attention][blocks]") {
+  Weights weights;
+  Tape tape;
+  Pass pass = weights.pass(tape, {.training = true, .seed = 1});
+  Pass part(pass.state(), {.entry = 0, .first_query = 2, .some_queries = 2, .some_keys = 4, .queries = 6, .keys = 6});
+  CHECK_THROWS_WITH(part.dropout(tape.zeros({1, 2, 2, 3}), 0.5),
+                    Catch::Contains("[1, H, 2, 4]") && Catch::Contains("[1, 2, 2, 3]"));
+  // The numbers of the same elements of the whole.
+  const std::vector<Real> ones(1 * 2 * 6 * 6, Real{1});
+  Pass again = weights.pass(tape, {.training = true, .seed = 1});
+  const Tensor whole = again.dropout(tape.copy(ones.data(), {1, 2, 6, 6}), 0.5);
+  Pass fresh(weights.pass(tape, {.training = true, .seed = 1}).state(),
+             {.entry = 0, .first_query = 2, .some_queries = 2, .some_keys = 4, .queries = 6, .keys = 6});
+  const Tensor some = fresh.dropout(tape.copy(ones.data(), {1, 2, 2, 4}), 0.5);
+  CHECK(read(some) == read(slice(slice(whole, 2, 2, 2), 3, 0, 4)));
+}
