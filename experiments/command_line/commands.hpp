@@ -33,6 +33,7 @@ void add_export(Commands& commands);
 void add_generate(Commands& commands);
 void add_evaluate(Commands& commands);
 void add_inspect(Commands& commands);
+void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
 void add_worker(Commands& commands);   ///< hidden: one run of a sweep, in a process of its own
@@ -57,11 +58,11 @@ inline void add_config(CLI::App& command, std::string& config, std::vector<std::
   command.add_option("OVERRIDES", overrides, "options in place of the file's: a.b=value ...")->type_name("");
 }
 
-/// An option for a number from `low` to `high`; `value` may be an optional one.
+/// An option for a number, or several, from `low` to `high`; `value` may be an optional one.
 template <class Value, class Number>
-void add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning, Number low,
+CLI::Option* add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning, Number low,
                 Number high) {
-  command.add_option(name, value, meaning)->check(CLI::Range(low, high).description(""))->type_name("N");
+  return command.add_option(name, value, meaning)->check(CLI::Range(low, high).description(""))->type_name("N");
 }
 
 /// --average, of commands that look at what a run learned.

@@ -9,15 +9,27 @@
 namespace heed {
 
 TrainedRun trained_run(const std::string& out, const std::string& name, std::int64_t average, Console& console) {
-  const RunFolder run = find_run(out, name);
-  const Config config = read_config(run);
   std::vector<std::string> damaged;
+  const auto say = [&] {
+    for (const std::string& what : damaged) console.err << "heed: " << what << "\n";
+  };
+  try {
+    TrainedRun run = trained_run(find_run(out, name), average, damaged);
+    say();
+    return run;
+  } catch (...) {
+    say();  // why there may be none left
+    throw;
+  }
+}
+
+TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged) {
+  const Config config = read_config(run);
   std::optional<KeptCheckpoint> kept = newest_checkpoint(run, &damaged);
   if (kept && average > 1) {
     damaged.clear();  // it names them again
     kept->checkpoint = average_of_newest(run, average, damaged);
   }
-  for (const std::string& what : damaged) console.err << "heed: " << what << "\n";
   if (!kept)
     throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
                               name_of(state_of(run))));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "experiments/command_line/console.hpp"
+#include "experiments/runs/run_store.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace heed {
 
@@ -22,6 +24,9 @@ struct TrainedRun {
 /// the newest so many. Throws heed::Refused where there is no such run, not as many checkpoints of it, or where its data
 /// has changed since.
 TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
+
+/// The same of a run's folder; `damaged` gets a sentence for each checkpoint that is not whole.
+TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged);
 
 /// ", the average of 5 checkpoints", or nothing for one.
 std::string average_in_words(std::int64_t average);

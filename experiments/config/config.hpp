@@ -82,6 +82,7 @@ struct ReportOptions {
   std::string metric = "val_loss";     ///< what decides
   WordOrNumber margin{"none", 0};      ///< none | a number, in the metric's unit: differences that nobody cares about
   std::string question;                ///< what the sweep asks, for people
+  std::vector<std::string> attend;     ///< inputs whose attention weights the report shows
 };
 
 struct Config {

@@ -135,6 +135,8 @@ const OptionTable<ReportOptions>& report_option_table() {
              "reports also test for equivalence.")
           .one_of({"none"}).above(0).without_effect_on_results(),
       option("question", &O::question, "What the sweep asks; reports begin with it.")
+          .without_effect_on_results(),
+      option("attend", &O::attend, "Inputs whose attention weights the report shows; of images, \"row 0\" and so on.")
           .default_means("none").without_effect_on_results());
   return table;
 }

@@ -28,6 +28,8 @@ public:
   std::string show(std::int32_t token) const override {
     return token > 0x20 && token < 0x7f ? show_character(static_cast<char32_t>(token)) : fmt::format("0x{:02X}", token);
   }
+
+  std::string label(std::int32_t token) const override { return token < 0x80 ? decode({&token, 1}) : show(token); }
 };
 
 } // namespace

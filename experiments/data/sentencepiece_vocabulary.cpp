@@ -43,6 +43,8 @@ public:
     return processor_.IdToPiece(token);
   }
 
+  std::string label(std::int32_t token) const override { return show(token); }
+
   std::string fingerprint() const override { return fingerprint_; }
 
 private:

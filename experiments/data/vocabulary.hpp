@@ -26,6 +26,8 @@ public:
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
   /// One token as people should see it.
   virtual std::string show(std::int32_t token) const = 0;
+  /// One token by itself, without quotes and in UTF-8, as it stands among others at a picture's axis.
+  virtual std::string label(std::int32_t token) const { return decode({&token, 1}); }
   /// Of the file that it was read from; empty where it was made from the training part.
   virtual std::string fingerprint() const { return {}; }
 };

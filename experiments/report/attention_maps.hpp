@@ -1,35 +1,36 @@
 // Attention weights that were kept beside a run, in its folder's attention.json:
 //
 //   {"examples": [{"input": "text", "heads": [{"module": "blocks.0.attention", "head": 0, "entropy": 1.38,
-//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[one a key], ... one a query]}]}]}
+//     "distance": 2.1, "queries": ["a", ...], "keys": ["a", ...], "weights": [[one a key], ... one a query]}],
+//     "output": "text", "forced": false, "step": 500, "average": 1}]}
+//
+// `output`, `forced`, `step` and `average` need not be there (see AttentionExample).
 #pragma once
 
-#include "experiments/runs/files.hpp"
+#include "experiments/runs/run_store.hpp"
+#include "experiments/training/attention_example.hpp"
 
-#include <cstdint>
-#include <optional>
+#include <boost/json/array.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heed {
 
-/// What one head makes of one input.
-struct AttentionMap {
-  std::string module;                       ///< "blocks.0.attention"
-  std::int64_t head = 0;
-  std::optional<double> entropy;            ///< nats, the mean over the queries
-  std::optional<double> distance;           ///< positions; none where queries and keys are of unlike sequences
-  std::vector<std::string> queries, keys;   ///< tokens
-  std::vector<double> weights;              ///< [queries, keys]
-};
-
-struct AttentionExample {
-  std::string input;
-  std::vector<AttentionMap> heads;
-};
-
 /// The content of an attention.json; the error says what is wrong and where, and does not name the file.
 Parsed<std::vector<AttentionExample>> attention_from_json(std::string_view bytes);
+
+/// The "examples" of an attention.json, numbers in full.
+boost::json::array attention_array(const std::vector<AttentionExample>& examples);
+
+/// What a run's attention.json holds: nothing where it has none; the error names the file.
+Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run);
+
+/// Writes a run's attention.json. Weights keep five significant digits, which a picture does not exhaust. Throws
+/// heed::Failed.
+void write_attention(const RunFolder& run, const std::vector<AttentionExample>& examples);
+
+/// `kept` with the fresh examples, each in the place of the one that has its input, or behind them.
+std::vector<AttentionExample> merged(std::vector<AttentionExample> kept, const std::vector<AttentionExample>& fresh);
 
 } // namespace heed

@@ -86,30 +86,6 @@ json::value curve_of(const ReportArm& arm) {
                       {"low", std::move(low)},   {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
 }
 
-json::value attention_of(const ReportRun& run) {
-  json::array examples;
-  for (const AttentionExample& example : run.attention) {
-    json::array heads;
-    for (const AttentionMap& map : example.heads) {
-      json::array weights;
-      for (std::size_t q = 0; q < map.queries.size(); ++q) {
-        json::array row;
-        for (std::size_t k = 0; k < map.keys.size(); ++k) row.push_back(number(map.weights[q * map.keys.size() + k]));
-        weights.push_back(std::move(row));
-      }
-      heads.push_back(json::object{{"module", map.module},
-                                   {"head", map.head},
-                                   {"entropy", number(map.entropy)},
-                                   {"distance", number(map.distance)},
-                                   {"queries", texts(map.queries)},
-                                   {"keys", texts(map.keys)},
-                                   {"weights", std::move(weights)}});
-    }
-    examples.push_back(json::object{{"input", example.input}, {"heads", std::move(heads)}});
-  }
-  return examples;
-}
-
 json::value run_of(const ReportRun& run) {
   json::array step, value;
   for (const CurvePoint& point : run.curve) {
@@ -124,7 +100,8 @@ json::value run_of(const ReportRun& run) {
                       {"problem", run.problem},
                       {"folder", run.folder.string()},
                       {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
-                      {"attention", attention_of(run)}};
+                      {"attention", attention_array(run.attention)},
+                      {"attention_problem", run.attention_problem}};
 }
 
 json::value arm_of(const ReportData& report, const ReportArm& arm) {

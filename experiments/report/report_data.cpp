@@ -55,13 +55,9 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (last && std::isfinite(*last)) run.value = last;
     else run.problem = fmt::format("it has no {}", metric);
   }
-  const std::filesystem::path attention = folder.path / "attention.json";
-  if (std::filesystem::exists(attention)) {
-    const auto bytes = read_file(attention);
-    auto examples = bytes ? attention_from_json(*bytes) : Parsed<std::vector<AttentionExample>>::wrong(bytes.error);
-    if (examples) run.attention = std::move(*examples);
-    else run.problem += fmt::format("{}its attention.json: {}", run.problem.empty() ? "" : "; ", examples.error);
-  }
+  auto attention = read_attention(folder);
+  if (attention) run.attention = std::move(*attention);
+  else run.attention_problem = attention.error;
   return run;
 }
 

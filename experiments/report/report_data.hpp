@@ -38,6 +38,7 @@ struct ReportRun {
   std::string problem;                 ///< why it failed, or what is wrong with its folder; empty otherwise
   std::filesystem::path folder;        ///< which may not be there yet
   std::vector<AttentionExample> attention;  ///< attention.json, where the run has one
+  std::string attention_problem;       ///< why there are none, or not all that were asked for; empty otherwise
 };
 
 /// What is known of an arm without running it.

@@ -4,6 +4,7 @@
 //   manifest.json                  what ran it, where, when, and how it ended
 //   metrics.jsonl                  an object a line: step, seconds, tokens, then what was measured
 //   checkpoint-000123.safetensors  after step 123; the last two
+//   attention.json                 attention weights for chosen inputs, where they were asked for
 //   progress.json                  for a live line, not part of the record
 //   log.txt                        what the process wrote on its outputs
 //   lock                           held by the process that runs it
@@ -71,6 +72,7 @@ struct RunFolder {
   std::filesystem::path manifest() const { return path / "manifest.json"; }
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path progress() const { return path / "progress.json"; }
+  std::filesystem::path attention() const { return path / "attention.json"; }
   std::filesystem::path log() const { return path / "log.txt"; }
   std::filesystem::path lock() const { return path / "lock"; }
   std::filesystem::path checkpoint(std::int64_t step) const;

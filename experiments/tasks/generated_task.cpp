@@ -133,6 +133,10 @@ public:
     return decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
   }
 
+  std::string token_text(std::int32_t token) const override {
+    return token == begin() ? "<begin>" : token == end() ? "<end>" : decode({&token, 1});
+  }
+
   std::vector<std::int32_t> encode(std::string_view text) const override {
     constexpr std::string_view space = " \t\r\n";
     std::vector<std::int32_t> tokens;

@@ -155,6 +155,21 @@ public:
     return tokens;
   }
 
+  std::vector<std::int32_t> encode_output(std::string_view text) const override {
+    std::vector<std::int32_t> tokens;
+    (labelled() ? data_.input : data_.output)->encode(text, tokens);
+    return tokens;
+  }
+
+  std::string token_text(std::int32_t token) const override {
+    return is_output(token) || special(token) ? output_token_text(token - offset()) : data_.input->label(token);
+  }
+
+  std::string output_token_text(std::int32_t token) const override {
+    if (token == begin()) return std::string(begin_word);
+    return token == end() ? std::string(end_word) : data_.output->label(token);
+  }
+
 private:
   const ExampleList& list(Split split) const { return data_.examples[static_cast<std::size_t>(split)]; }
   bool labelled() const { return !data_.labels.empty(); }

@@ -118,6 +118,12 @@ public:
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
   /// Tokens of an input for text; throws heed::Refused that names what is not in the vocabulary.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  /// The same of an output that a sequence_to_sequence model's decoder is to read, without its begin and end.
+  virtual std::vector<std::int32_t> encode_output(std::string_view text) const { return encode(text); }
+  /// One token by itself, in UTF-8, as it stands at a picture's axis: of what `encode` gives (language_model: of any
+  /// row), and of what a sequence_to_sequence model's decoder reads and puts out.
+  virtual std::string token_text(std::int32_t token) const { return decode({&token, 1}); }
+  virtual std::string output_token_text(std::int32_t token) const { return token_text(token); }
   /// Text for what a model of this form puts out: sequence_to_sequence: the tokens up to the first that ends an output,
   /// without the one that begins it; classification: the classes' names; language_model: as `decode`.
   virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }

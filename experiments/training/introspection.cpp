@@ -10,6 +10,20 @@
 
 namespace heed::HEED_REAL {
 
+void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position) {
+  double total = 0, entropy = 0, distance = 0;
+  for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(weights[j * stride]);
+  if (!(total > 0)) return;
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double p = static_cast<double>(weights[j * stride]) / total;
+    if (p > 0) entropy -= p * std::log(p);
+    distance += p * static_cast<double>(std::abs(position - j));
+  }
+  sums.entropy += entropy;
+  sums.distance += distance;
+  ++sums.queries;
+}
+
 namespace {
 
 // Sums by name, in the order in which names first came.
@@ -24,11 +38,6 @@ template <class T> struct ByName {
   void add(const ByName& other) {
     for (const auto& [name, sums] : other.entries) (*this)[name].add(sums);
   }
-};
-
-struct HeadSums {
-  double entropy = 0, distance = 0;
-  std::int64_t queries = 0;
 };
 
 struct AttentionSums {
@@ -56,21 +65,6 @@ struct OutputSums {
     numbers += other.numbers;
   }
 };
-
-// One query's weights over n keys.
-void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position) {
-  double total = 0, entropy = 0, distance = 0;
-  for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(weights[j * stride]);
-  if (!(total > 0)) return;
-  for (std::int64_t j = 0; j < n; ++j) {
-    const double p = static_cast<double>(weights[j * stride]) / total;
-    if (p > 0) entropy -= p * std::log(p);
-    distance += p * static_cast<double>(std::abs(position - j));
-  }
-  sums.entropy += entropy;
-  sums.distance += distance;
-  ++sums.queries;
-}
 
 // Sums up what it is shown, pass by pass.
 class Onlooker : public Observer {

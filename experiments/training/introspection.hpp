@@ -12,6 +12,16 @@
 
 namespace heed::HEED_REAL {
 
+/// Sums over a head's queries that attend to anything.
+struct HeadSums {
+  double entropy = 0, distance = 0;
+  std::int64_t queries = 0;
+};
+
+/// Adds the query at `position`, whose weights over n keys stand `stride` apart: with p_j the weights divided by their
+/// sum, -sum_j p_j ln p_j to the entropy and sum_j p_j |position - j| to the distance. Nothing where the sum is 0.
+void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position);
+
 /// What is looked at.
 struct Looks {
   bool attention = false;    ///< each head's entropy and distance

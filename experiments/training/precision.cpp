@@ -1,5 +1,6 @@
 // The functions of one precision, as a table.
 #include "autograd/error.hpp"
+#include "experiments/training/attending.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
@@ -41,6 +42,18 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint& che
   return found;
 }
 
+std::vector<AttentionExample> attend(const Config& config, const Task& task, const Checkpoint& checkpoint,
+                                     const std::vector<AttentionRequest>& requests) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  std::vector<AttentionExample> examples;
+  for (const AttentionRequest& request : requests) {
+    examples.push_back(attend(task, run, request));
+    examples.back().step = step_of(checkpoint);
+  }
+  return examples;
+}
+
 } // namespace
 
 const Engine& engine_table() {
@@ -55,6 +68,7 @@ const Engine& engine_table() {
       .train = train,
       .evaluate = evaluate,
       .inspect = inspect,
+      .attend = attend,
       .generate = generate};
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task.hpp"
+#include "experiments/training/attention_example.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -120,6 +121,10 @@ struct Engine {
   Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
   /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see.
   Inspection (*inspect)(const Config&, const Task&, const Checkpoint&, Split, std::int64_t rows);
+  /// Every head's weights for each of the inputs. Throws heed::Refused for an input that the model can't read, and for
+  /// a model without attention.
+  std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
+                                          const std::vector<AttentionRequest>&);
   void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
 };
 

@@ -32,6 +32,7 @@ batch = 8
 evaluate_every = 5
 [report]
 metric = "val_accuracy"
+attend = ["3 1 4 1 5 | 5 1", "3 cats"]
 [sweep]
 seeds = [0, 1, 2]
 [[sweep.block]]
@@ -44,7 +45,7 @@ ARMS, SEEDS = 4, 3
 
 
 def attention(tokens, sharp):
-    """An attention.json as `heed attend` leaves it: two heads, which look at the token before, `sharp`ly or not."""
+    """An attention.json as another program may leave it: two heads, which look at the token before, `sharp`ly or not."""
     heads = []
     for head in range(2):
         weights = [[sharp if key == max(0, query - head) else (1 - sharp) / (len(tokens) - 1)
@@ -146,6 +147,14 @@ def main():
         with points.point("a map can be enlarged, with all its tokens, and compared with the reference's"):
             assert seen["enlarged"] == 1 and seen["tokens"] == ["<", "a", "␣", "&"] * 2, seen["tokens"]
             assert seen["differenceMaps"] == 2, seen["differenceMaps"]
+        with points.point("inputs of the config are there for every arm, and what can't be read is said"):
+            assert seen["inputs"] == ["<a &", "3 1 4 1 5 | 5 1"], seen["inputs"]
+            assert (seen["realMaps"], seen["realDifferences"]) == (ARMS * 2, (ARMS - 1) * 2), seen["realMaps"]
+            labels = ", ".join(arm["label"] for arm in data["arms"])  # one reason, for all of them
+            assert len(seen["lacking"]) == 1 and seen["lacking"][0].startswith(f"{labels}: "), seen["lacking"]
+            assert '"cats" is not a word' in seen["lacking"][0], seen["lacking"]
+            made = data["arms"][2]["runs"][0]["attention"][0]
+            assert made["step"] == 20 and made["heads"][1]["queries"] == "3 1 4 1 5 | 5 1".split(), made["input"]
         with points.point("a saved figure has its styles within"):
             expected = {"root": "svg", "marks": ARMS - 1, "variables": False, "styled": True}
             assert seen["saved"] == expected, seen["saved"]

@@ -66,6 +66,14 @@ addEventListener("load", async () => {
     const difference = all("#attention .choice button").find((button) => button.textContent.startsWith("difference"));
     difference.click();
     found.differenceMaps = count(".attention-map");
+    const input = document.querySelector("#attention select[aria-label=input]");
+    found.inputs = [...input.options].map((option) => option.textContent);
+    input.selectedIndex = 1;
+    input.dispatchEvent(new Event("change"));
+    found.realDifferences = count(".attention-map");
+    all("#attention .choice button").find((button) => button.textContent === "weights").click();
+    found.realMaps = count(".attention-map");
+    found.lacking = all("#attention-problems li").map((line) => line.textContent);
   }
   // Every switch may be pressed.
   for (const button of all(".choice button")) button.click();

@@ -3,10 +3,12 @@
 #include "experiments/report/renderers.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/attention_upkeep.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -32,16 +34,17 @@ struct ReportFile {
 struct Format {
   std::string name;
   std::vector<ReportFile> files;
+  bool shows_attention = false;
 };
 
 std::string render_json(const ReportData& report) { return indented(report_document(report)); }
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> all{{"html", {{"report.html", render_html}}},
+  static const std::vector<Format> all{{"html", {{"report.html", render_html}}, true},
                                        {"markdown", {{"report.md", render_markdown}}},
                                        {"latex", {{"report.tex", render_latex}}},
                                        {"csv", {{"report.csv", render_csv}, {"runs.csv", render_runs_csv}}},
-                                       {"json", {{"report.json", render_json}}},
+                                       {"json", {{"report.json", render_json}}, true},
                                        {"terminal", {}}};
   return all;
 }
@@ -56,19 +59,23 @@ int report(const ReportArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   const std::filesystem::path folder =
       find_sweep(out, arguments.sweep.empty() ? std::nullopt : std::optional(arguments.sweep));
+  const Plan plan = load_plan(folder);
+  const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
+  AttentionProblems problems;
+  if (format.shows_attention) problems = keep_attention_up(plan, out);
   Tasks tasks;
-  const ReportData data = collect_report(load_plan(folder), out, folder,
-                                         [&](const Config& config) { return facts_of(config, tasks); });
+  ReportData data =
+      collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
+  for (ReportArm& arm : data.arms)
+    for (ReportRun& run : arm.runs)
+      if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
   if (arguments.format == "terminal") {
     console.out << render_terminal(data, console.out_style);
     return 0;
   }
-  for (const Format& format : formats()) {
-    if (format.name != arguments.format) continue;
-    for (const ReportFile& file : format.files) {
-      write_file(folder / file.name, file.render(data));
-      fmt::print(console.out, "{}\n", (folder / file.name).string());
-    }
+  for (const ReportFile& file : format.files) {
+    write_file(folder / file.name, file.render(data));
+    fmt::print(console.out, "{}\n", (folder / file.name).string());
   }
   return 0;
 }
@@ -82,7 +89,8 @@ void add_report(Commands& commands) {
       "  heed report runs\n"
       "  heed report runs --sweep quickstart --format latex\n"
       "Takes the latest sweep of the folder, or the one that --sweep names (a name, the beginning of a folder's name,\n"
-      "or a path). Files are written beside the sweep's plan, and their paths are printed:\n"
+      "or a path). For html and json, attention weights for the inputs of [report] attend are made first, where runs of\n"
+      "the first seed don't have them. Files are written beside the sweep's plan, and their paths are printed:\n"
       "  html      report.html, a page for the browser that needs no network\n"
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures that compile by themselves\n"

@@ -1,7 +1,7 @@
 // Attention weights: for an input, every layer and head of each arm; or how they differ from the reference's.
 
-const layerName = (module) => module.replace(/\.attention$/, "").replace(/^blocks\.(\d+)/, "block $1")
-  .replace(/\./g, " ");
+const layerName = (module) => module.replace(/\.attention$/, "").replace(/cross_attention$/, "cross")
+  .replace(/^blocks\.(\d+)/, "block $1").replace(/blocks\.(\d+)/, "$1").replace(/\./g, " ");
 
 /** A colour as [r, g, b], for the pixels of a map. */
 function rgbOf(name) {
@@ -32,31 +32,35 @@ function pixelImage(weights, most, signedMap) {
 const tokenText = (token) => token.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥") || "∅";
 
 /**
- * Draws a map into an SVG: pixels of `cell` by `cell`, tokens where they have room. Returns a function from a pointer's
- * event to [query, key], or null beside the map.
+ * Draws a map into an SVG, its longer side about `size` pixels; where it has few rows or columns, these are wider than
+ * its weights are square. Tokens stand where they have room. Returns a function from a pointer's event to [query, key],
+ * or null beside the map.
  */
-function drawMap(svg, map, cell, font) {
-  const rows = map.queries.length, columns = map.keys.length, labelled = cell >= font;
+function drawMap(svg, map, size, font, most = Infinity) {
+  const rows = map.queries.length, columns = map.keys.length, square = Math.min(most, size / Math.max(rows, columns));
+  const across = Math.max(square, Math.min(14, size / columns)), down = Math.max(square, Math.min(14, size / rows));
   const signs = (tokens) => Math.min(12, d3.max(tokens, (token) => tokenText(token).length));
-  const longest = (tokens) => (labelled ? signs(tokens) * font * 0.62 + 5 : 0);
-  const left = longest(map.queries), top = longest(map.keys), width = columns * cell, height = rows * cell;
+  const longest = (tokens, cell) => (cell >= font ? signs(tokens) * font * 0.62 + 5 : 0);
+  const left = longest(map.queries, down), top = longest(map.keys, across), width = columns * across;
+  const height = rows * down, short = (token) => tokenText(token).slice(0, 12);
   svg.attr("width", left + width + 1).attr("height", top + height + 1)
     .attr("viewBox", `0 0 ${left + width + 1} ${top + height + 1}`);
   svg.append("image").attr("x", left).attr("y", top).attr("width", width).attr("height", height)
     .attr("preserveAspectRatio", "none").attr("href", pixelImage(map.weights, map.most, map.signed));
   svg.append("rect").attr("class", "frame").attr("x", left + 0.5).attr("y", top + 0.5).attr("width", width)
     .attr("height", height);
-  if (labelled) {
-    const short = (token) => tokenText(token).slice(0, 12);
+  if (left) {
     svg.append("g").selectAll("text").data(map.queries).join("text").attr("x", left - 3).attr("dy", "0.35em")
-      .attr("y", (token, i) => top + (i + 0.5) * cell).attr("text-anchor", "end").text(short);
+      .attr("y", (token, i) => top + (i + 0.5) * down).attr("text-anchor", "end").text(short);
+  }
+  if (top) {
     svg.append("g").selectAll("text").data(map.keys).join("text").attr("dy", "0.35em")
-      .attr("transform", (token, i) => `translate(${left + (i + 0.5) * cell},${top - 3}) rotate(-90)`).text(short);
+      .attr("transform", (token, i) => `translate(${left + (i + 0.5) * across},${top - 3}) rotate(-90)`).text(short);
   }
   return (event) => {
     const box = svg.node().getBoundingClientRect();
-    const key = Math.floor((event.clientX - box.left - left) / cell);
-    const query = Math.floor((event.clientY - box.top - top) / cell);
+    const key = Math.floor((event.clientX - box.left - left) / across);
+    const query = Math.floor((event.clientY - box.top - top) / down);
     return key >= 0 && key < columns && query >= 0 && query < rows ? [query, key] : null;
   };
 }
@@ -84,7 +88,7 @@ function headFacts(map) {
 
 /** A map large enough to read, in a dialog that Escape closes. */
 function enlarge(arm, map) {
-  const chart = element("div", { class: "chart" }), most = Math.max(map.queries.length, map.keys.length);
+  const chart = element("div", { class: "chart" });
   const save = element("button", { type: "button", class: "save",
     on: { click: () => saveSvg(chart.querySelector("svg"), `attention-${arm.label}-${headTitle(map)}`) } }, "Save SVG");
   const close = element("button", { type: "button", on: { click: () => dialog.close() } }, "Close");
@@ -100,7 +104,7 @@ function enlarge(arm, map) {
   dialog.addEventListener("close", () => document.body.append(tooltip), { once: true });
   const svg = d3.select(chart).append("svg").attr("role", "img").attr("aria-label", headTitle(map));
   const room = Math.min(640, window.innerWidth - 140, window.innerHeight - 240);
-  explainMap(svg, map, drawMap(svg, map, Math.max(2, Math.min(30, Math.floor(room / most))), 11), headTitle(map));
+  explainMap(svg, map, drawMap(svg, map, Math.max(room, 2 * map.queries.length, 2 * map.keys.length), 11, 30), headTitle(map));
 }
 
 /** The runs of an arm that have weights, by seed. */
@@ -117,7 +121,16 @@ function lessReference(map, heads) {
 
 function drawAttention() {
   const shownArms = arms.filter((arm) => attending(arm).length);
-  if (!shownArms.length) return;
+  const reasons = d3.nest().key((entry) => entry.reason).entries(arms.flatMap((arm) => arm.runs
+    .filter((run) => run.attention_problem).map((run) => ({ arm: arm.label, reason: run.attention_problem }))));
+  const lacking = reasons.map(({ key, values }) =>
+    element("li", {}, element("strong", {}, values.map((entry) => entry.arm).join(", ")), `: ${key}`));
+  const problems = lacking.length ? element("div", { class: "note", id: "attention-problems" },
+    element("p", {}, "Not all attention weights that were asked for could be made:"), element("ul", {}, ...lacking)) : "";
+  if (!shownArms.length) {
+    if (lacking.length) section("attention", "Attention", problems);
+    return;
+  }
   const inputs = [...new Set(shownArms.flatMap((arm) => attending(arm).flatMap((run) =>
     run.attention.map((example) => example.input))))];
   const seeds = [...new Set(shownArms.flatMap((arm) => attending(arm).map((run) => run.seed)))].sort((a, b) => a - b);
@@ -125,22 +138,30 @@ function drawAttention() {
   let input = inputs[0], seed = seeds[0], differing = false;
   const panels = element("div", { class: "arms" }), ramp = element("p", { class: "note" });
 
-  const headsOf = (arm) => {
+  const exampleOf = (arm) => {
     const run = attending(arm).find((candidate) => candidate.seed === seed);
-    const example = run && run.attention.find((candidate) => candidate.input === input);
-    return example ? example.heads : [];
+    return run && run.attention.find((candidate) => candidate.input === input);
   };
+  const headsOf = (arm) => (exampleOf(arm) || { heads: [] }).heads;
+
+  /** What the arm's decoder read, and of which checkpoint its weights are. */
+  function madeOf(arm) {
+    const example = exampleOf(arm), parts = [];
+    if (example && example.output !== undefined)
+      parts.push(`${example.forced ? "made to put out" : "puts out"} “${example.output}”`);
+    if (example && example.average > 1) parts.push(`the mean of ${example.average} checkpoints`);
+    return parts.length ? element("p", { class: "note made", title: parts.join("; ") }, parts.join("; ")) : "";
+  }
 
   function panel(arm, maps, size) {
-    const node = element("div", { class: "arm-maps" }, element("h3", {}, arm.label));
+    const node = element("div", { class: "arm-maps" }, element("h3", {}, arm.label), madeOf(arm));
     for (const module of [...new Set(maps.map((map) => map.module))]) {
       const layer = element("div", { class: "layer" }, element("span", {}, layerName(module)));
       for (const map of maps.filter((candidate) => candidate.module === module)) {
         const button = element("button", { type: "button", class: "map",
           "aria-label": `${arm.label}, ${headTitle(map)}: enlarge`, on: { click: () => enlarge(arm, map) } });
         const svg = d3.select(button).append("svg").attr("class", "attention-map").attr("aria-hidden", "true");
-        const cell = size / Math.max(map.queries.length, map.keys.length);
-        explainMap(svg, map, drawMap(svg, map, cell, 7.5), `${arm.label}: ${headTitle(map)}`);
+        explainMap(svg, map, drawMap(svg, map, size, 7.5), `${arm.label}: ${headTitle(map)}`);
         button.append(element("small", {}, `head ${map.head}`), element("small", {}, headFacts(map)));
         layer.append(button);
       }
@@ -195,7 +216,7 @@ function drawAttention() {
       : `What each head looks at in “${inputs[0]}”.`, " Queries from top to bottom, keys from left to right; a click ",
     "enlarges. H is the weights' entropy in nats, d the mean distance in positions from a query to what it attends ",
     "to."),
-    element("div", { class: "tools" }, ...tools), ramp, panels);
+    element("div", { class: "tools" }, ...tools), ramp, panels, problems);
   fill();
   // The pixels' colours are those of the page's theme.
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fill);

@@ -124,3 +124,18 @@ TEST_CASE("a token that does not exist fails", "[vocabulary]") {
       CHECK_THAT(failure([&] { (void)v->decode(Tokens{token}); }), Contains("does not exist"));
   }
 }
+
+TEST_CASE("a token by itself is UTF-8, whatever it is, and has no quotes", "[vocabulary]") {
+  const auto bytes = vocabulary(tokens("bytes"), {});
+  CHECK(bytes->label('a') == "a");
+  CHECK(bytes->label(' ') == " ");
+  CHECK(bytes->label('\n') == "\n");
+  CHECK(bytes->label(0xC3) == "0xC3");
+  const auto characters = vocabulary(tokens("characters"), {"b\u00e9\n"});
+  CHECK(characters->label(0) == "\n");
+  CHECK(characters->label(2) == "\u00e9");
+  CHECK(characters->label(characters->unknown()) == "\uFFFD");
+  const auto words = vocabulary(tokens("words"), {"the cat"}, true);
+  CHECK(words->label(words->unknown()) == "<unknown>");
+  CHECK(words->label(encoded(*words, "cat").at(0)) == "cat");
+}

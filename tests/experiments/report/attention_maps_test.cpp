@@ -1,6 +1,8 @@
 // What is read of a run's attention.json, and what is said of a damaged one.
 #include "experiments/report/attention_maps.hpp"
 
+#include "tests/experiments/runs/scratch.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace heed;
@@ -14,6 +16,14 @@ constexpr const char* good = R"({"examples": [{"input": "ab", "heads": [
 std::string error_of(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
   return attention_from_json(text).error;
+}
+
+AttentionExample example_of(const std::string& input, std::vector<double> weights) {
+  AttentionExample example;
+  example.input = input;
+  example.step = 500;
+  example.heads.push_back({"blocks.0.attention", 1, 0.5, std::nullopt, {"a", "\n"}, {"x", "y"}, std::move(weights)});
+  return example;
 }
 
 } // namespace
@@ -43,4 +53,60 @@ TEST_CASE("a damaged file says where it is damaged", "[report]") {
   CHECK(error_of(good, "\"input\"", "\"text\"") == "example 1: has no \"input\"");
   CHECK_FALSE(attention_from_json("{\"examples\": [").error.empty());
   CHECK_FALSE(attention_from_json("[]").error.empty());
+}
+
+TEST_CASE("a run's attention weights are kept, with what made them, and read again", "[report]") {
+  const Scratch scratch;
+  const RunFolder run{scratch.path};
+  REQUIRE(read_attention(run));
+  CHECK(read_attention(run)->empty());
+  AttentionExample example = example_of("ab", {1, 0, 0.25, 0.75});
+  example.output = "yx";
+  example.forced = true;
+  example.average = 3;
+  write_attention(run, {example, example_of("b", {0, 1, 1, 0})});
+  const auto read = read_attention(run);
+  REQUIRE(read);
+  REQUIRE(read->size() == 2);
+  const AttentionExample& again = read->front();
+  CHECK(again.input == "ab");
+  CHECK(again.output == "yx");
+  CHECK(again.forced);
+  CHECK(again.step == 500);
+  CHECK(again.average == 3);
+  CHECK(again.heads.at(0).queries == std::vector<std::string>{"a", "\n"});
+  CHECK(again.heads.at(0).weights == std::vector<double>{1, 0, 0.25, 0.75});
+  CHECK(again.heads.at(0).entropy == 0.5);
+  CHECK_FALSE(again.heads.at(0).distance);
+  CHECK_FALSE((*read)[1].output);
+  CHECK_FALSE((*read)[1].forced);
+}
+
+TEST_CASE("kept weights have five significant digits", "[report]") {
+  const Scratch scratch;
+  write_attention(RunFolder{scratch.path}, {example_of("a", {1.0 / 3, 2.0 / 3, 0.000123456789, 0.999876543})});
+  const auto read = read_attention(RunFolder{scratch.path});
+  CHECK(read->front().heads.front().weights == std::vector<double>{0.33333, 0.66667, 0.00012346, 0.99988});
+}
+
+TEST_CASE("an example takes the place of the one with its input", "[report]") {
+  const auto inputs = [](const std::vector<AttentionExample>& examples) {
+    std::vector<std::string> out;
+    for (const AttentionExample& e : examples) out.push_back(e.input);
+    return out;
+  };
+  const std::vector<AttentionExample> kept{example_of("a", {1, 0, 0, 1}), example_of("b", {1, 0, 0, 1})};
+  const auto all = merged(kept, {example_of("a", {0, 1, 1, 0}), example_of("c", {1, 0, 1, 0})});
+  CHECK(inputs(all) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(all[0].heads[0].weights == std::vector<double>{0, 1, 1, 0});
+  CHECK(all[1].heads[0].weights == std::vector<double>{1, 0, 0, 1});
+  CHECK(inputs(merged({}, kept)) == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a file that is damaged is named", "[report]") {
+  const Scratch scratch;
+  write_file(scratch.path / "attention.json", "{\"examples\": 1}");
+  const auto read = read_attention(RunFolder{scratch.path});
+  CHECK_FALSE(read);
+  CHECK_THAT(read.error, Catch::Contains((scratch.path / "attention.json").string()) && Catch::Contains("examples"));
 }

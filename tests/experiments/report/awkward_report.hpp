@@ -62,7 +62,8 @@ inline ReportData awkward_report() {
   map.queries = {"<", "\""};
   map.keys = {"a", "b", "c"};
   map.weights = {1, 0, 0, 0.25, 0.25, 0.5};
-  report.arms[0].runs[0].attention = {{"<i>", {map}}};
+  report.arms[0].runs[0].attention.emplace_back().input = "<i>";
+  report.arms[0].runs[0].attention[0].heads = {map};
   compute_statistics(report);
   return report;
 }

@@ -66,7 +66,8 @@ void fake_check(const Config& config, const Task&) {
   if (config.train.batch == 7) throw Refused("[model] cannot take a batch of 7");
 }
 
-const Engine fake_engine{fake_check, nullptr, fake_train, nullptr, nullptr};
+const Engine fake_engine{.check = fake_check, .cost = nullptr, .train = fake_train, .evaluate = nullptr,
+                         .inspect = nullptr, .attend = nullptr, .generate = nullptr};
 
 WorkerParts parts() {
   return {[](const Config&) -> const Engine& { return fake_engine; },

@@ -180,3 +180,19 @@ TEST_CASE("scan: what cannot be is refused", "[tasks][scan]") {
   CHECK_THAT(refusal([&] { (void)task->encode("walk fast"); }), Contains("\"fast\" is not a word"));
   CHECK(make_task(scan_config("length"))->fingerprint() != task->fingerprint());
 }
+
+TEST_CASE("scan: a token has its word, in commands, in actions and in a language model's rows", "[scan]") {
+  const auto task = make_task(scan_config("simple"));
+  const TaskShape translates = task->shape(s2s), continues = task->shape(Form::language_model);
+  std::vector<std::string> words, read, row;
+  for (const std::int32_t token : task->encode("jump left twice")) words.push_back(task->token_text(token));
+  CHECK(words == std::vector<std::string>{"jump", "left", "twice"});
+  const std::vector<std::int32_t> actions = task->encode_output("I_TURN_LEFT I_JUMP");
+  for (const std::int32_t token : {translates.begin, actions[0], actions[1], translates.end})
+    read.push_back(task->output_token_text(token));
+  CHECK(read == std::vector<std::string>{"<begin>", "I_TURN_LEFT", "I_JUMP", "<end>"});
+  for (const std::int32_t token : task->encode("jump left <begin> I_TURN_LEFT I_JUMP")) row.push_back(task->token_text(token));
+  CHECK(row == std::vector<std::string>{"jump", "left", "<begin>", "I_TURN_LEFT", "I_JUMP"});
+  CHECK(task->token_text(continues.end) == "<end>");
+  CHECK_THROWS_AS(task->encode_output("jump"), Refused);
+}

@@ -121,7 +121,7 @@ TEST_CASE("entropy and distance are those of the kept weights, padding left out"
 
 TEST_CASE("uniform attention to n tokens has the entropy ln n and the distance (n^2 - 1) / 3n", "[inspection]") {
   Subject s(encoder({"task.parity.min_length=8"}));
-  for (const std::string& block : {"blocks.0", "blocks.1"}) s.set_zero(block + ".attention.qkv.weight");
+  for (const std::string block : {"blocks.0", "blocks.1"}) s.set_zero(block + ".attention.qkv.weight");
   for (const HeadInspection& h : s.inspect().heads) {
     CHECK(h.entropy == Approx(std::log(8)));
     CHECK(h.distance.value() == Approx(63.0 / 24));

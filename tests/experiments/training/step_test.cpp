@@ -201,7 +201,7 @@ TEST_CASE("a training step asks for no memory from the third on", "[training][he
       {"attention.score=additive"},
       // In blocks of queries, computed anew in the backward pass.
       {"attention.normalizer=sparsemax", "position.kind=shaw", "attention.dropout=0.1", "task.copy.length=190",
-       "train.batch=2"}};
+       "train.batch=3"}};
   for (std::vector<std::string> assignments : cases) {
     INFO(assignments.front());
     assignments.push_back("train.clip=1.0");

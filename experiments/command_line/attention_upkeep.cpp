@@ -1,0 +1,86 @@
+#include "experiments/command_line/attention_upkeep.hpp"
+
+#include "experiments/command_line/trained_run.hpp"
+#include "experiments/report/attention_maps.hpp"
+#include "experiments/runs/run_store.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+bool stale(const AttentionExample& example, std::int64_t newest) { return example.step && *example.step != newest; }
+
+/// What is to be made: the examples' inputs, with whether the output was forced, and of how many checkpoints' mean.
+struct Wanted {
+  AttentionRequest request;
+  std::int64_t average = 1;
+};
+
+std::vector<Wanted> wanted_of(const std::vector<AttentionExample>& kept, const std::vector<std::string>& inputs,
+                              std::int64_t newest) {
+  std::vector<Wanted> wanted;
+  for (const std::string& input : inputs) {
+    const auto found = std::ranges::find(kept, input, &AttentionExample::input);
+    const bool there = found != kept.end() && !stale(*found, newest) && found->average == 1 && !found->forced;
+    if (!there) wanted.push_back({{input, std::nullopt}, 1});
+  }
+  for (const AttentionExample& example : kept)
+    if (stale(example, newest) && std::ranges::find(inputs, example.input) == inputs.end())
+      wanted.push_back({{example.input, example.forced ? example.output : std::nullopt}, example.average});
+  return wanted;
+}
+
+/// Throws heed::Refused and heed::Failed where nothing can be made; what a single input lacks is in the result.
+std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs) {
+  const auto read = read_attention(run);
+  if (!read && inputs.empty()) return read.error;
+  const std::vector<AttentionExample> none, &kept = read ? *read : none;
+  const std::vector<std::int64_t> steps = checkpoint_steps(run);
+  const std::vector<Wanted> wanted = wanted_of(kept, inputs, steps.empty() ? -1 : steps.front());
+  if (wanted.empty()) return {};
+  std::vector<AttentionExample> fresh, left = kept;
+  std::string problems;
+  std::optional<TrainedRun> trained;
+  std::int64_t average = 0;
+  for (const Wanted& want : wanted) {
+    std::erase_if(left, [&](const AttentionExample& e) { return e.input == want.request.input; });
+    try {
+      if (average != want.average) {
+        std::vector<std::string> damaged;
+        trained.emplace(trained_run(run, want.average, damaged));
+        average = want.average;
+      }
+      fresh.push_back(
+          engine(trained->config).attend(trained->config, *trained->task, trained->checkpoint, {want.request}).at(0));
+      fresh.back().average = average;
+    } catch (const std::exception& problem) {
+      if (problems.find(problem.what()) == std::string::npos)
+        problems += (problems.empty() ? "" : "; ") + std::string(problem.what());
+    }
+  }
+  write_attention(run, merged(left, fresh));
+  return problems;
+}
+
+} // namespace
+
+AttentionProblems keep_attention_up(const Plan& plan, const std::filesystem::path& out) {
+  AttentionProblems problems;
+  for (const PlannedRun& planned : plan.runs) {
+    const RunFolder run{out / planned.id};
+    if (planned.seed != plan.seeds.front() || state_of(run) != RunState::finished) continue;
+    try {
+      if (std::string problem = keep_up(run, config_of(planned).report.attend); !problem.empty())
+        problems[planned.id] = std::move(problem);
+    } catch (const std::exception& problem) {
+      problems[planned.id] = problem.what();
+    }
+  }
+  return problems;
+}
+
+} // namespace heed

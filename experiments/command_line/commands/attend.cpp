@@ -1,0 +1,165 @@
+// heed attend: what a trained model's attention heads look at in inputs of one's choice.
+#include "experiments/command_line/attention_shades.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/trained_run.hpp"
+#include "experiments/exports/npy.hpp"
+#include "experiments/report/attention_maps.hpp"
+
+#include "autograd/error.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <filesystem>
+#include <fmt/ostream.h>
+#include <optional>
+
+namespace heed {
+
+namespace {
+
+namespace json = boost::json;
+
+struct AttendArguments {
+  std::string run, out = "runs", npy;
+  std::vector<std::string> inputs;
+  std::optional<std::string> output;
+  std::vector<std::int64_t> rows;
+  std::int64_t average = 1;
+  bool json = false;
+};
+
+/// A row of the validation split as an input: its text, and "row 3" of an image.
+std::string row_as_input(const TrainedRun& run, std::int64_t row) {
+  const Form form = form_of(run.config);
+  const std::int64_t rows = run.task->evaluation_rows(form, Split::validation);
+  if (row >= rows) throw Refused(fmt::format("--row {}: the validation split has rows 0 to {}", row, rows - 1));
+  if (form == Form::image_classification) return fmt::format("row {}", row);
+  Batch batch;
+  batch.reset(1, run.task->shape(form), form);
+  run.task->evaluation_row(form, Split::validation, row, batch, 0);
+  return run.task->decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
+}
+
+std::vector<AttentionRequest> requests_of(const AttendArguments& arguments, const TrainedRun& run) {
+  std::vector<AttentionRequest> requests;
+  const auto add = [&](const std::string& input) {
+    if (std::ranges::find(requests, input, &AttentionRequest::input) == requests.end())
+      requests.push_back({input, arguments.output});
+  };
+  for (const std::string& input : arguments.inputs) add(input);
+  for (const std::int64_t row : arguments.rows) add(row_as_input(run, row));
+  if (requests.empty())
+    throw Refused("give something to look at: --input TEXT, or --row N of the validation split; each may be repeated");
+  if (arguments.output && requests.size() > 1)
+    throw Refused(fmt::format("--output is the output for one input, and there are {}", requests.size()));
+  return requests;
+}
+
+/// Letters and digits of a text, with hyphens for what is between: the beginning of a file's name.
+std::string file_word(const std::string& text) {
+  constexpr std::size_t longest = 40;
+  std::string word;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (word.size() == longest) break;
+    if (plain) word += c;
+    else if (!word.empty() && word.back() != '-') word += '-';
+  }
+  while (word.ends_with('-')) word.pop_back();
+  return word;
+}
+
+/// One file for each attention and input, [heads, queries, keys], and index.json with the tokens of their axes.
+void write_npy(const std::string& run, const std::vector<AttentionExample>& examples,
+               const std::filesystem::path& folder) {
+  make_folder(folder);
+  json::array files;
+  for (std::size_t e = 0; e < examples.size(); ++e) {
+    const std::vector<AttentionMap>& maps = examples[e].heads;
+    for (auto first = maps.begin(); first != maps.end();) {
+      const auto end = std::find_if(first, maps.end(), [&](const AttentionMap& m) { return m.module != first->module; });
+      std::vector<float> numbers;
+      for (auto map = first; map != end; ++map)
+        for (const double weight : map->weights) numbers.push_back(static_cast<float>(weight));
+      const std::string word = file_word(examples[e].input);
+      const std::string name = fmt::format("{}{}{}.{}.npy", e + 1, word.empty() ? "" : "-", word, first->module);
+      write_file(folder / name, npy_bytes(numbers, std::vector<std::int64_t>{end - first, std::ssize(first->queries),
+                                                                             std::ssize(first->keys)}));
+      json::object file{{"file", name}, {"input", examples[e].input}};
+      if (examples[e].output) file["output"] = *examples[e].output;
+      file["module"] = first->module;
+      file["heads"] = end - first;
+      file["queries"] = json::array(first->queries.begin(), first->queries.end());
+      file["keys"] = json::array(first->keys.begin(), first->keys.end());
+      files.push_back(std::move(file));
+      first = end;
+    }
+  }
+  const json::value step = examples.front().step ? json::value(*examples.front().step) : json::value(nullptr);
+  write_file(folder / "index.json", indented(json::object{{"run", run}, {"step", step}, {"files", std::move(files)}}));
+}
+
+int attend(const AttendArguments& arguments, Console& console) {
+  const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+  const RunFolder folder = find_run(arguments.out, arguments.run);
+  std::vector<AttentionExample> examples =
+      engine(run.config).attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
+  for (AttentionExample& example : examples) example.average = arguments.average;
+  auto kept = read_attention(folder);
+  if (!kept) fmt::print(console.err, "heed: {}; it is written anew\n", kept.error);
+  write_attention(folder, merged(kept ? *kept : std::vector<AttentionExample>{}, examples));
+  if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
+  const std::int64_t step = examples.front().step.value_or(0);
+  if (arguments.json) {
+    console.out << indented(json::object{{"run", run.id},
+                                         {"step", step},
+                                         {"average", arguments.average},
+                                         {"examples", attention_array(examples)}});
+    return 0;
+  }
+  fmt::print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
+  for (const AttentionExample& example : examples) console.out << attention_text(example, console.out_style);
+  fmt::print(console.out, "\n  kept in {}, for heed report\n", folder.attention().string());
+  if (!arguments.npy.empty()) fmt::print(console.out, "  arrays in {}\n", arguments.npy);
+  return 0;
+}
+
+} // namespace
+
+void add_attend(Commands& commands) {
+  add_command<AttendArguments>(
+      commands, "attend", "what a trained run's attention heads look at in given inputs",
+      "Examples:\n"
+      "  heed attend 3f2a --input \"3 1 4 1 5 |\"\n"
+      "  heed attend 3f2a --row 0 --row 1 --json\n"
+      "  heed attend 9c01 --input \"jump left twice\" --output \"I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP\"\n"
+      "  heed attend 9c01 --input \"jump left twice\" --npy maps\n"
+      "The weights are kept in the run's attention.json, where heed report finds them; an input that is there is\n"
+      "replaced. Of images, an input is a row. A decoder of an encoder-decoder reads the model's own greedy output, or\n"
+      "--output. RUN is a path to a run's folder, or a unique beginning of its ID." +
+          std::string(exit_statuses),
+      [](CLI::App& command, AttendArguments& arguments) {
+        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
+        command.add_option("--input", arguments.inputs, "a text to look at")
+            ->type_name("TEXT")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        add_number(command, "--row", arguments.rows, "a row of the validation split to look at, from 0",
+                   std::int64_t{0}, std::int64_t{1} << 40)
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        command.add_option("--output", arguments.output, "what the decoder reads [what the model finds greedily]")
+            ->type_name("TEXT");
+        add_average(command, arguments.average);
+        command.add_option("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
+            ->type_name("FOLDER");
+        command.add_flag("--json", arguments.json, "for programs: all weights in full");
+        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+      },
+      attend);
+}
+
+} // namespace heed

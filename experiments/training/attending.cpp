@@ -1,0 +1,213 @@
+#include "experiments/training/attending.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/data/text_file.hpp"
+#include "experiments/decoding/search.hpp"
+#include "experiments/training/introspection.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+using Labels = std::vector<std::string>;
+
+// An attention's weights, step after step.
+struct SeenAttention {
+  std::string module;
+  std::int64_t queries = 0, keys = 0;
+  std::vector<std::vector<double>> weights;  // of each head, [queries, keys]
+  std::vector<HeadSums> sums;                // of each head
+};
+
+// Writes down the weights of a pass over one row.
+class Recorder : public Observer {
+public:
+  bool wants_weights() const override { return true; }
+
+  void weights(std::string_view attention, const Tensor& w) override {
+    SeenAttention& to = of(attention);
+    const std::int64_t heads = w.shape[1], queries = w.shape[2], keys = w.shape[3];
+    if (to.queries > 0 && to.keys != keys)
+      throw Failed(fmt::format("[attend] {} attends to {} keys, and before to {}", attention, keys, to.keys));
+    to.keys = keys;
+    to.weights.resize(static_cast<std::size_t>(heads));
+    to.sums.resize(static_cast<std::size_t>(heads));
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < queries; ++i) {
+        const Real* row = w.data + h * w.stride[1] + i * w.stride[2];
+        for (std::int64_t j = 0; j < keys; ++j)
+          to.weights[static_cast<std::size_t>(h)].push_back(static_cast<double>(row[j * w.stride[3]]));
+        add_query(to.sums[static_cast<std::size_t>(h)], row, w.stride[3], keys, to.queries + i);
+      }
+    to.queries += queries;
+  }
+
+  std::vector<SeenAttention> seen;
+
+private:
+  SeenAttention& of(std::string_view attention) {
+    const auto found = std::ranges::find(seen, attention, &SeenAttention::module);
+    if (found != seen.end()) return *found;
+    SeenAttention& added = seen.emplace_back();
+    added.module = attention;
+    return added;
+  }
+};
+
+// A row as the model reads it, with names for what attention meets in it.
+struct Reading {
+  Batch batch;
+  Labels input;                 // empty: patches, as many as there turn out to be
+  Labels read, put_out;         // sequence_to_sequence: what the decoder reads, and what it should say to each of these
+  AttentionExample example;
+};
+
+Labels labels_of(const Tokens& tokens, const Task& task, std::string (Task::*text)(std::int32_t) const) {
+  Labels labels;
+  for (const std::int32_t token : tokens) labels.push_back((task.*text)(token));
+  return labels;
+}
+
+std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
+
+// "row 3" of the validation split.
+std::int64_t image_row(const std::string& text, std::int64_t rows) {
+  std::int64_t row = -1;
+  const char* const end = text.data() + text.size();
+  const bool begins = text.starts_with("row ");
+  const auto read = begins ? std::from_chars(text.data() + 4, end, row) : std::from_chars_result{end, std::errc{}};
+  if (!begins || read.ec != std::errc{} || read.ptr != end || row < 0 || row >= rows)
+    throw Refused(fmt::format("the input {} is no image: a model of images is shown a row of the validation split, "
+                              "\"row 0\" to \"row {}\"",
+                              quoted(text), rows - 1));
+  return row;
+}
+
+Tokens tokens_of(const Task& task, const std::string& text, const std::string& what,
+                 Tokens (Task::*encode)(std::string_view) const, std::int64_t longest) {
+  Tokens tokens;
+  try {
+    require_utf8(text, "it");
+    tokens = (task.*encode)(text);
+  } catch (const Refused& problem) {
+    throw Refused(fmt::format("the {} {} can't be read: {}", what, quoted(text), problem.what()));
+  }
+  if (std::ssize(tokens) > longest)
+    throw Refused(fmt::format("the {} {} has {} tokens, and the longest that this run's model reads has {}", what,
+                              quoted(text), tokens.size(), longest));
+  return tokens;
+}
+
+// The decoder reads one place late what it should put out.
+void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request, Reading& to) {
+  const std::int64_t room = run.shape.output_length;
+  Tokens put_out;
+  bool ended = true;
+  if (request.output) {
+    put_out = tokens_of(task, *request.output, "output", &Task::encode_output, room - 1);
+  } else {
+    const SearchOptions greedily{.longest = room, .begin = run.shape.begin, .end = run.shape.end};
+    const Hypothesis found = search(tape, run.parameters, *run.model, to.batch, greedily).at(0);
+    put_out = found.tokens;
+    ended = found.ended;
+  }
+  to.example.output = request.output ? *request.output : task.decode_output(run.form, put_out);
+  to.example.forced = request.output.has_value();
+  if (ended) put_out.push_back(run.shape.end);
+  Tokens read{run.shape.begin};
+  read.insert(read.end(), put_out.begin(), put_out.end() - 1);
+  Batch& batch = to.batch;
+  batch.output_length = std::ssize(read);
+  batch.outputs = read;
+  batch.targets = put_out;
+  batch.output_lengths = {static_cast<std::int32_t>(read.size())};
+  to.read = labels_of(read, task, &Task::output_token_text);
+  to.put_out = labels_of(put_out, task, &Task::output_token_text);
+}
+
+Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request) {
+  if (request.output && run.form != Form::sequence_to_sequence)
+    throw Refused("an output does nothing here: only the decoder of an encoder-decoder reads one; what a language model "
+                  "is to read is all part of its input");
+  Reading to;
+  to.example.input = request.input;
+  to.batch.reset(1, run.shape, run.form);
+  if (run.form == Form::image_classification) {
+    const std::int64_t row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
+    task.evaluation_row(run.form, Split::validation, row, to.batch, 0);
+    return to;
+  }
+  const Tokens tokens = tokens_of(task, request.input, "input", &Task::encode, run.shape.length);
+  if (tokens.empty()) throw Refused(fmt::format("the input {} has no tokens; give one at least", quoted(request.input)));
+  std::ranges::copy(tokens, to.batch.tokens.begin());
+  to.batch.lengths[0] = static_cast<std::int32_t>(tokens.size());
+  to.batch.trim();
+  to.input = labels_of(tokens, task, &Task::token_text);
+  if (run.form == Form::sequence_to_sequence) read_output(task, run, tape, request, to);
+  return to;
+}
+
+// Square patches of the image, row by row.
+Labels patch_labels(const ImageShape& image, std::int64_t count) {
+  const double side = std::sqrt(static_cast<double>(image.height * image.width) / static_cast<double>(count));
+  const auto columns = std::max<std::int64_t>(1, std::llround(static_cast<double>(image.width) / side));
+  Labels labels;
+  for (std::int64_t i = 0; i < count; ++i) labels.push_back(fmt::format("{},{}", i / columns, i % columns));
+  return labels;
+}
+
+struct Axes {
+  Labels queries, keys;
+  bool same = false;  // both are one sequence, so that there are distances between positions
+};
+
+// Self attention has one matrix for queries, keys and values; an encoder-decoder's encoder sees the input alone.
+Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {
+  const Labels& input = reading.input;
+  const bool self = run.parameters.find(seen.module + ".qkv.weight") != nullptr;
+  if (run.form == Form::sequence_to_sequence && !seen.module.starts_with("encoder."))
+    return self ? Axes{reading.read, reading.read, true} : Axes{reading.put_out, input, false};
+  const Labels keys = run.form == Form::image_classification ? patch_labels(reading.batch.image, seen.keys) : input;
+  return self ? Axes{keys, keys, true} : Axes{{"<query>"}, keys, false};
+}
+
+} // namespace
+
+AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest& request) {
+  Tape tape;
+  tape.record(false);
+  Reading reading = read(task, run, tape, request);
+  tape.rewind();
+  Recorder recorder;
+  Pass pass(tape, run.parameters, nullptr, {.observer = &recorder});
+  run.model->logits(pass, reading.batch);
+  if (recorder.seen.empty()) throw Refused("the model has no attention, so there are no weights to show");
+  AttentionExample& example = reading.example;
+  for (const SeenAttention& seen : recorder.seen) {
+    const Axes axes = axes_of(seen, run, reading);
+    if (std::ssize(axes.queries) != seen.queries || std::ssize(axes.keys) != seen.keys)
+      throw Failed(fmt::format("[attend] the weights of {} are [{}, {}], and there are {} and {} tokens", seen.module,
+                               seen.queries, seen.keys, axes.queries.size(), axes.keys.size()));
+    for (std::size_t h = 0; h < seen.weights.size(); ++h) {
+      AttentionMap& map = example.heads.emplace_back();
+      map.module = seen.module;
+      map.head = static_cast<std::int64_t>(h);
+      map.queries = axes.queries;
+      map.keys = axes.keys;
+      map.weights = seen.weights[h];
+      const HeadSums& sums = seen.sums[h];
+      if (sums.queries == 0) continue;
+      map.entropy = sums.entropy / static_cast<double>(sums.queries);
+      if (axes.same) map.distance = sums.distance / static_cast<double>(sums.queries);
+    }
+  }
+  return std::move(example);
+}
+
+} // namespace heed::HEED_REAL
