@@ -83,6 +83,13 @@ std::string unit_of(const ReportData& report) {
 }
 
 /// Differences with their intervals, an arm a line.
+const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
+  if (c.answer == statistics::Answer::same) return "color=heedgrey, mark=diamond*";
+  if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return "color=heedgrey, mark=*";
+  return (c.difference.mean > 0) == higher_is_better ? "color=heedblue, mark=triangle*"
+                                                     : "color=heedvermillion, mark=square*";
+}
+
 std::string forest(const ReportData& report) {
   std::vector<const ReportArm*> arms;
   for (const ReportArm& arm : report.arms)
@@ -93,10 +100,7 @@ std::string forest(const ReportData& report) {
     ticks += fmt::format("{}{}", i == 0 ? "" : ",", i + 1);
     labels += fmt::format("{}{{{}}}", i == 0 ? "" : ",", latex_text(arms[i]->label));
     const statistics::PairedDifference& d = arms[i]->comparison->difference;
-    const bool up = d.interval && d.interval->low > 0, down = d.interval && d.interval->high < 0;
-    const bool better = report.metric.higher_is_better ? up : down;
-    const char* style = !up && !down ? "color=heedgrey, mark=*" : better ? "color=heedblue, mark=triangle*"
-                                                                         : "color=heedvermillion, mark=square*";
+    const char* style = mark_of(*arms[i]->comparison, report.metric.higher_is_better);
     const double half = d.interval ? (d.interval->high - d.interval->low) / 2 : 0;
     plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
                          "x explicit] coordinates {{({}, {}) +- ({}, 0)}};\n",
@@ -115,7 +119,7 @@ std::string forest(const ReportData& report) {
       "tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
       "  \\caption{{Differences from the reference, with Student's paired 95\\,\\% intervals{}. Triangles are better, "
-      "squares worse; round where the interval has zero in it.}}\n\\end{{figure}}\n",
+      "squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
       2.2 + 0.7 * static_cast<double>(arms.size()), static_cast<double>(arms.size()) + 0.6, ticks, labels,
       latex_text(report.metric.name), unit_of(report), band, static_cast<double>(arms.size()) + 0.6, plots,
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
