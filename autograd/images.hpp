@@ -1,5 +1,5 @@
-// Operations on images, [B, C, H, W]: rows of the batch, channels, height, width. A gradient and a statistic never reach
-// across rows, so that a batch may be cut into shards.
+// Operations on images, [B, C, H, W]: rows of the batch, channels, height, width. A gradient and a statistic never
+// reach across rows, so that a batch may be cut into shards.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -18,6 +18,7 @@ Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor* bias, const Convol
 
 /// (x - mean) / sqrt(variance + epsilon) gain_c + bias_c, with mean and biased variance over each row's group of
 /// neighbouring channels (Wu and He 2018, arXiv 1803.08494): x [B, C, ...], gain and bias [C]; `groups` divides C.
-Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& gain, const Tensor& bias, Real epsilon = Real(1e-5));
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& gain, const Tensor& bias,
+                  Real epsilon = Real(1e-5));
 
 } // namespace heed::HEED_REAL

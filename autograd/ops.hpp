@@ -1,8 +1,8 @@
 // The operations. Each is a free function on tensors of one tape: it checks the shapes, computes the value, and records
 // what adds to its operands' gradients. All throw heed::Failed with `[op] ...` where shapes do not fit.
 //
-// Views (reshape of a contiguous tensor, transpose, slice, ...) share memory and copy nothing; every operation takes any
-// view. `d` stands for "derivative of the loss by".
+// Views (reshape of a contiguous tensor, transpose, slice, ...) share memory and copy nothing; every operation takes
+// any view. `d` stands for "derivative of the loss by".
 #pragma once
 
 #include "autograd/mask.hpp"
@@ -47,8 +47,8 @@ Tensor silu(const Tensor& x);
 
 // ---- products (ops/matmul.cpp) ----
 
-/// Matrix products over the last two axes: [..., m, k] by [..., k, n] gives [..., m, n]. The axes before them broadcast.
-/// Transposed views cost nothing.
+/// Matrix products over the last two axes: [..., m, k] by [..., k, n] gives [..., m, n]. The axes before them
+/// broadcast. Transposed views cost nothing.
 Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x w^T (+ bias): x [..., in], w [out, in], bias [out] (or none), y [..., out].
 Tensor linear(const Tensor& x, const Tensor& w);
@@ -100,8 +100,8 @@ Tensor masked_softmax(const Tensor& x, const Mask& mask);
 /// through filled elements.
 Tensor masked_fill(const Tensor& x, const std::uint8_t* where, Real value);
 
-/// (x - mean) / sqrt(variance + epsilon) gain + bias over the last axis, with the biased variance (Ba et al. 2016, arXiv
-/// 1607.06450). gain, bias: [width]; bias may be absent.
+/// (x - mean) / sqrt(variance + epsilon) gain + bias over the last axis, with the biased variance (Ba et al. 2016,
+/// arXiv 1607.06450). gain, bias: [width]; bias may be absent.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor* bias, Real epsilon = Real(1e-5));
 /// x / sqrt(mean(x^2) + epsilon) gain over the last axis (Zhang and Sennrich 2019, arXiv 1910.07467). gain: [width].
 Tensor rms_norm(const Tensor& x, const Tensor& gain, Real epsilon = Real(1e-5));

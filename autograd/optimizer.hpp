@@ -34,8 +34,8 @@ public:
   Optimizer(const AdamOptions& options, std::int64_t extent);
   Optimizer(const SgdOptions& options, std::int64_t extent);
 
-  /// Step number `step` (the first is 1) with gradients multiplied by `factor` first (clipping). `begin` and `end` bound
-  /// the parameters' entries to work on, so that threads can share the work: call for disjoint ranges.
+  /// Step number `step` (the first is 1) with gradients multiplied by `factor` first (clipping). `begin` and `end`
+  /// bound the parameters' entries to work on, so that threads can share the work: call for disjoint ranges.
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step,
               std::size_t begin, std::size_t end);
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step);

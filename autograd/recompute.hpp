@@ -1,5 +1,5 @@
-// Computing anew instead of keeping: results whose intermediate numbers are given up at once, and are computed once more in
-// the backward pass ("gradient checkpointing"; Chen et al. 2016, arXiv 1604.06174; Griewank and Walther 2000).
+// Computing anew instead of keeping: results whose intermediate numbers are given up at once, and are computed once
+// more in the backward pass ("gradient checkpointing"; Chen et al. 2016, arXiv 1604.06174; Griewank and Walther 2000).
 #pragma once
 
 #include "autograd/tape.hpp"
@@ -15,18 +15,19 @@ struct Pieces {
 };
 Tensor recompute(const char* name, const Tensor& out, const Pieces& pieces);
 
-/// make(0), make(1), ... make(count - 1), each copied to its part of the result: part(y, i) is the view of y that piece i
-/// fills; together they fill it, and none meets another. At any time there is one piece's memory at most: each is made in
-/// memory that is given back, and made again in the backward pass, with the same arguments and the same numbers.
+/// make(0), make(1), ... make(count - 1), each copied to its part of the result: part(y, i) is the view of y that piece
+/// i fills; together they fill it, and none meets another. At any time there is one piece's memory at most: each is
+/// made in memory that is given back, and made again in the backward pass, with the same arguments and the same
+/// numbers.
 ///
 ///   Tensor y = recompute("rows", tape.make(x.shape), n,
 ///                        [](const Tensor& all, std::int64_t i) { return slice(all, 0, i, 1); },
 ///                        [=](std::int64_t i) { return gelu(slice(x, 0, i, 1)); });
 ///
-/// `out` is fresh memory of the tape, or a view of all of it. `make` may use any tensor of the step, and their gradients
-/// get what belongs to them, whether it names them or not. It must capture by value, and only trivial values; what it
-/// points to (layers, masks) must live until the backward pass is done. Within another `recompute`, pieces are kept: that
-/// one gives them up. Throws heed::Failed where a piece hasn't its part's shape.
+/// `out` is fresh memory of the tape, or a view of all of it. `make` may use any tensor of the step, and their
+/// gradients get what belongs to them, whether it names them or not. It must capture by value, and only trivial values;
+/// what it points to (layers, masks) must live until the backward pass is done. Within another `recompute`, pieces are
+/// kept: that one gives them up. Throws heed::Failed where a piece hasn't its part's shape.
 template <class Part, class Make>
 Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make) {
   struct Work {
@@ -34,7 +35,8 @@ Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const 
     std::decay_t<Make> make;
   };
   static_assert(std::is_trivially_destructible_v<Work> && std::is_trivially_copyable_v<Work>,
-                "what makes pieces lives in the arena, which destroys nothing: capture by value, and only trivial values");
+                "what makes pieces lives in the arena, which destroys nothing: capture by value, and only "
+                "trivial values");
   const Work* work = new (out.tape->keep<Work>(1)) Work{part, make};
   return recompute(
       name, out,

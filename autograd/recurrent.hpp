@@ -40,7 +40,8 @@ Recurrence srn(const Tensor& x, const Tensor& h, const Tensor& w, const Recurren
 /// x [T, B, 3 H] and w [3 H, H] hold r, z and n one after the other; h [B, H], bias (b) [H].
 Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& steps = {});
 
-/// Long short-term memory (Hochreiter and Schmidhuber 1997; with the forget gate of Gers et al. 2000), as torch.nn.LSTM:
+/// Long short-term memory (Hochreiter and Schmidhuber 1997; with the forget gate of Gers et al.
+/// 2000), as torch.nn.LSTM:
 ///   i, f, o = sigmoid(x_i + W_i h), ...    g = tanh(x_g + W_g h)    c' = f c + i g    h' = o tanh(c')
 /// x [T, B, 4 H] and w [4 H, H] hold i, f, g and o one after the other; h and c [B, H].
 Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps = {});

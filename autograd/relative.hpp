@@ -1,8 +1,8 @@
 // Numbers by distance: between [.., queries, distances] and [.., queries, keys].
 //
-// Key j is at distance j - (i + offset) from query i, and distances beyond -clip and clip count as these (Shaw, Uszkoreit
-// and Vaswani 2018, arXiv 1803.02155, section 3.2); distance d stands at column d + clip of 2 clip + 1. The two
-// operations are each other's gradient.
+// Key j is at distance j - (i + offset) from query i, and distances beyond -clip and clip count as these (Shaw,
+// Uszkoreit and Vaswani 2018, arXiv 1803.02155, section 3.2); distance d stands at column d + clip of 2 clip + 1. The
+// two operations are each other's gradient.
 #pragma once
 
 #include "autograd/ops.hpp"

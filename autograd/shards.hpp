@@ -38,8 +38,8 @@ public:
 
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Runs job(i, worker) for i = 0 .. jobs - 1 and returns when all are done; worker is 0 .. threads - 1, and no two jobs
-  /// run on one worker at once. The first exception of the lowest job is thrown again here.
+  /// Runs job(i, worker) for i = 0 .. jobs - 1 and returns when all are done; worker is 0 .. threads - 1, and no two
+  /// jobs run on one worker at once. The first exception of the lowest job is thrown again here.
   void run(int jobs, const Job& job);
 
 private:

@@ -58,9 +58,9 @@ public:
   /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `first`
   /// promises that all of x is written now.
   Into into(const Tensor& x);
-  /// The same for three operands whose gradients are written in any order, each element of each once; all three may share
-  /// memory. Views that lie side by side and fill their slot together, as the parts of one projection do, are stored
-  /// without clearing it first.
+  /// The same for three operands whose gradients are written in any order, each element of each once; all three may
+  /// share memory. Views that lie side by side and fill their slot together, as the parts of one projection do, are
+  /// stored without clearing it first.
   std::array<Into, 3> into_together(const std::array<Tensor, 3>& operands);
   /// Hands y's gradient memory on to x, if x has none yet and both cover their slots alike; y's is gone then.
   bool hand_on(const Tensor& y, const Tensor& x);
@@ -139,8 +139,8 @@ private:
   int touched_count_ = 0;
 };
 
-/// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both are
-/// given up at its end, but for leaves, and for gradients of what was there before. What `recompute` is made of
+/// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both
+/// are given up at its end, but for leaves, and for gradients of what was there before. What `recompute` is made of
 /// (autograd/recompute.hpp). There is one at a time.
 class Tape::Aside {
 public:

@@ -14,7 +14,8 @@ void measure_peak(int threads);
 /// `about` has `flops` of a step, as heed::counted_operations counts, `parameters` and `vocabulary`.
 void measure_steps(const std::string& config_file, const std::vector<std::string>& overrides, int threads);
 
-/// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative position.
+/// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative
+/// position.
 struct AttentionCase {
   std::string score;
   int batch = 1, heads = 1, length = 1, width = 1;

@@ -125,7 +125,8 @@ def odd_sizes(tools: Tools, neighbours: list[dict]) -> list[dict]:
     """A model whose extents are no multiples of vectors or blocks, per operation against the sizes around it."""
     threads = min(tools.threads)
     record = heed_step(tools, "odd", ODD, threads)
-    around = {r["size"]: r["gflops"] / record["gflops"] for r in neighbours if r["threads"] == threads and r["size"] != "L"}
+    around = {r["size"]: r["gflops"] / record["gflops"] for r in neighbours
+              if r["threads"] == threads and r["size"] != "L"}
     say(f"Width {ODD.width}, {ODD.heads} heads, block {ODD.block}: {record['gflops']:.0f} GFLOP/s on {threads} "
         f"thread{'s' * (threads > 1)}; " + ", ".join(f"{name} is {value:.2f} times as fast for each operation"
                                                      for name, value in around.items()))

@@ -33,7 +33,8 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
            choice.block.bias, shape.residual_init) {
   if (!pre_ && !post_) return;
   attention_norm_.emplace(scope / "attention_norm", choice.block.norm_kind, shape.width, choice.block.bias);
-  if (cross_) cross_norm_.emplace(scope / "cross_attention_norm", choice.block.norm_kind, shape.width, choice.block.bias);
+  if (cross_)
+    cross_norm_.emplace(scope / "cross_attention_norm", choice.block.norm_kind, shape.width, choice.block.bias);
   ffn_norm_.emplace(scope / "ffn_norm", choice.block.norm_kind, shape.width, choice.block.bias);
 }
 

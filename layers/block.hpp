@@ -40,8 +40,8 @@ public:
   };
   /// Keeps what cross attention needs of the memory.
   void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
-  /// x [B, n, width]: positions that come behind those that `past` has, which gets them. What it gives is what the whole
-  /// row gives at these positions, if `serves_steps`.
+  /// x [B, n, width]: positions that come behind those that `past` has, which gets them. What it gives is what the
+  /// whole row gives at these positions, if `serves_steps`.
   Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const;
   /// Does no position see what is behind it, and can its positional scheme do steps?
   bool serves_steps() const { return options_.causal && options_.prefix <= 1 && attention_.serves_steps(); }

@@ -32,8 +32,8 @@ struct Convolution {
   }
 };
 
-/// Normalisation of groups of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at one,
-/// `bias` at zero. No statistics of the batch, which would make rows see each other.
+/// Normalisation of groups of channels (Wu and He 2018, arXiv 1803.08494): x [B, channels, ...]. `weight` starts at
+/// one, `bias` at zero. No statistics of the batch, which would make rows see each other.
 struct GroupNorm {
   ParameterId gain, bias;
   std::int64_t groups;

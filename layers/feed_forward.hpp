@@ -8,8 +8,9 @@
 
 namespace heed::HEED_REAL {
 
-/// y = W2 f(W1 x + b1) + b2 with f one of relu, gelu (exact), gelu_tanh, silu; or, for swiglu, y = W2 (silu(W1 x) * W3 x)
-/// (Shazeer 2020, arXiv 2002.05202). x and y: [..., width]; the hidden vector has `hidden` entries, in swiglu's case twice.
+/// y = W2 f(W1 x + b1) + b2 with f one of relu, gelu (exact), gelu_tanh, silu; or, for swiglu,
+/// y = W2 (silu(W1 x) * W3 x) (Shazeer 2020, arXiv 2002.05202). x and y: [..., width]; the hidden vector has `hidden`
+/// entries, in swiglu's case twice.
 struct FeedForward {
   Linear expand;                 ///< named `expand`; for swiglu it holds W1 and W3, one after the other
   Linear project;                ///< named `project`

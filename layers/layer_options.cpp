@@ -19,7 +19,8 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")
           .at_least(0).below(1),
       option("cross_score", &O::cross_score,
-             "The score of a decoder's attention to the encoder: as in self attention, or another one, with its defaults.")
+             "The score of a decoder's attention to the encoder: as in self attention, or another one, with "
+             "its defaults.")
           .one_of({"same"}).or_variant_of("attention.score"),
       option("cross_normalizer", &O::cross_normalizer, "The normaliser of that attention, likewise.")
           .one_of({"same"}).or_variant_of("attention.normalizer"));
@@ -48,18 +49,19 @@ const OptionTable<RecurrentOptions>& recurrent_option_table() {
       option("layers", &O::layers, "Recurrent layers on top of each other, in the encoder and in the decoder.")
           .at_least(1).at_most(64).unit("layers"),
       option("bidirectional", &O::bidirectional,
-             "The encoder reads from both ends; each direction has half of model.width, so that both together have all."),
+             "The encoder reads from both ends; each direction has half of model.width, so that both "
+             "together have all."),
       option("dropout", &O::dropout, "Fraction of each layer's states that are zeroed, on their way up, in training.")
           .at_least(0).below(1),
       option("attention", &O::attention,
-             "How the decoder looks at the source: not at all; with its previous state, before the step (bahdanau, arXiv "
-             "1409.0473); with its new state, after the step (luong, arXiv 1508.04025).")
+             "How the decoder looks at the source: not at all; with its previous state, before the step (bahdanau, "
+             "arXiv 1409.0473); with its new state, after the step (luong, arXiv 1508.04025).")
           .one_of({"none", "bahdanau", "luong"}),
       option("input_feeding", &O::input_feeding,
              "The vector that a step's output is read from goes into the next step, too (Luong 2015, section 3.3)."),
       option("reach", &O::reach,
-             "The source positions that step t sees: all; those around t (local_m); those around a place that it predicts, "
-             "weighted by a Gaussian (local_p) (Luong 2015, section 3.2).")
+             "The source positions that step t sees: all; those around t (local_m); those around a place that it "
+             "predicts, weighted by a Gaussian (local_p) (Luong 2015, section 3.2).")
           .one_of({"global", "local_m", "local_p"}),
       option("window", &O::window, "How many source positions a local reach has on each side of its middle.")
           .at_least(1).at_most(1e6).unit("positions"));

@@ -67,8 +67,8 @@ struct LayerChoice {
   OptionValues normalizer_options;     ///< of table [attention.NORMALIZER]
   BlockOptions block;
 
-  /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One that
-  /// is another than self attention's has its own options' defaults.
+  /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One
+  /// that is another than self attention's has its own options' defaults.
   LayerChoice for_cross_attention() const;
 };
 

@@ -23,7 +23,8 @@ Tensor Pass::operator()(ParameterId id) {
   Tensor& leaf = state_.leaves[id.index];
   if (!leaf.tape) {
     const Parameters::Entry& e = (*state_.parameters)[id];
-    leaf = tape().leaf(state_.parameters->values(id), state_.gradients ? state_.gradients + e.offset : nullptr, e.shape);
+    leaf = tape().leaf(state_.parameters->values(id), state_.gradients ? state_.gradients + e.offset : nullptr,
+                       e.shape);
   }
   return leaf;
 }
@@ -45,8 +46,8 @@ Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
   }
   const Part& p = *part_;
   if (shape.rank != 4 || shape[0] != 1 || shape[2] != p.some_queries || shape[3] != p.some_keys)
-    throw Failed(fmt::format("[dropout] what is random within attention is by query and key, [1, H, {}, {}] here; this is "
-                             "{}: take it of queries and keys before they meet, in a score's form",
+    throw Failed(fmt::format("[dropout] what is random within attention is by query and key, [1, H, {}, {}] here; this "
+                             "is {}: take it of queries and keys before they meet, in a score's form",
                              p.some_queries, p.some_keys, shape.text()));
   const std::int64_t matrix = p.queries * p.keys;
   return {key, {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),

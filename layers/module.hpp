@@ -1,7 +1,7 @@
 // What every layer is made of: parameters by name, and the pass in which it is called.
 //
-// A layer is a plain struct. Its constructor takes a Scope, which names and adds its parameters; its call operator takes
-// a Pass and tensors.
+// A layer is a plain struct. Its constructor takes a Scope, which names and adds its parameters; its call operator
+// takes a Pass and tensors.
 #pragma once
 
 #include "autograd/ops.hpp"
@@ -105,8 +105,8 @@ public:
 
   /// Dropout of x, whose first axis is the batch's rows; x itself where it does not act.
   Tensor dropout(const Tensor& x, double probability);
-  /// The randomness of another place in the pass, for numbers [rows of the batch, ...]. Where the pass is over a part of
-  /// attention, they must be of its queries and keys, [1, H, some queries, some keys]; heed::Failed otherwise.
+  /// The randomness of another place in the pass, for numbers [rows of the batch, ...]. Where the pass is over a part
+  /// of attention, they must be of its queries and keys, [1, H, some queries, some keys]; heed::Failed otherwise.
   struct DropoutPlace {
     RandomKey key;
     Numbering numbers;

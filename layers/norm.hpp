@@ -7,8 +7,8 @@
 
 namespace heed::HEED_REAL {
 
-/// `layer`: (x - mean) / sqrt(variance + 1e-5) gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) gain; over the last axis.
-/// The gain starts at one, the bias at zero. rms has no bias, whatever `with_bias` says.
+/// `layer`: (x - mean) / sqrt(variance + 1e-5) gain (+ bias); `rms`: x / sqrt(mean(x^2) + 1e-5) gain; over the last
+/// axis. The gain starts at one, the bias at zero. rms has no bias, whatever `with_bias` says.
 struct Norm {
   ParameterId gain, bias;
   bool rms, biased;

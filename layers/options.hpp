@@ -41,7 +41,7 @@ struct Option {
   std::optional<double> minimum, maximum;  ///< of the value, or of each entry of a list
   bool minimum_excluded = false, maximum_excluded = false;
   std::vector<std::string> words;          ///< the words a text may be; empty: any text
-  std::string variants_of;                 ///< another choice ("attention.score"), whose variants are words of this one too
+  std::string variants_of;                 ///< another choice ("attention.score"), whose variants are words here, too
   std::string default_meaning;             ///< where the default stands for something: "0: the head width"
   bool changes_results = true;             ///< false: not part of a run's identity (threads, report, ...)
 };

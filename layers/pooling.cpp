@@ -17,7 +17,8 @@ struct Kind {
 
 constexpr Kind kinds[] = {
     {"mean", [](std::int64_t) { return std::int64_t{0}; }, [](std::int64_t n) { return n; }},
-    {"first", [](std::int64_t) { return std::int64_t{0}; }, [](std::int64_t n) { return std::min<std::int64_t>(n, 1); }},
+    {"first", [](std::int64_t) { return std::int64_t{0}; },
+     [](std::int64_t n) { return std::min<std::int64_t>(n, 1); }},
     {"last", [](std::int64_t n) { return std::max<std::int64_t>(n - 1, 0); }, [](std::int64_t n) { return n; }},
     {"context", nullptr, nullptr},
 };

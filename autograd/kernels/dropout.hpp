@@ -8,8 +8,8 @@
 
 namespace heed::HEED_REAL {
 
-/// Factors of elements first .. first + n - 1: 0 with the given probability, 1 / (1 - probability) otherwise. One random
-/// block decides four elements; which four depends on their number alone.
+/// Factors of elements first .. first + n - 1: 0 with the given probability, 1 / (1 - probability) otherwise. One
+/// random block decides four elements; which four depends on their number alone.
 inline void dropout_factors(double probability, const RandomKey& key, std::uint64_t first, std::int64_t n,
                             Real* factors) {
   const auto limit = static_cast<std::uint64_t>(probability * 0x1p32);

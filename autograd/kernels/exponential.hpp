@@ -9,11 +9,12 @@
 
 namespace heed::HEED_REAL {
 
-/// exp(x), in float within 2 units in the last place; 0 where that would be below 2^-125. Infinities and NaN come out as
-/// they should. In double it is xsimd's.
+/// exp(x), in float within 2 units in the last place; 0 where that would be below 2^-125. Infinities and NaN come
+/// out as they should. In double it is xsimd's.
 ///
-/// x = n ln 2 + r with |r| <= ln 2 / 2, and exp(r) by a polynomial fitted to it (relative error 1.9e-9). Adding 1.5 * 2^23
-/// rounds to a whole number and leaves it in the lowest bits, from where a shift makes it the exponent of 2^n.
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and exp(r) by a polynomial fitted to it (relative error 1.9e-9). Adding
+/// 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where a shift makes it the exponent of
+/// 2^n.
 inline Pack exponential(const Pack& x) {
   if constexpr (std::is_same_v<Real, double>) {
     return xsimd::exp(x);
@@ -39,10 +40,11 @@ struct Normal {
   Pack cdf, density;
 };
 
-/// In float, with z = |x| / sqrt(2): Phi(-|x|) = erfc(z) / 2 and erfc(z) = exp(-z^2) q(1 / (1 + 0.4 z)), where the polynomial q
-/// was fitted to exp(z^2) erfc(z) for z up to 9.4, beyond which the float is 0 (relative error 1e-7).
+/// In float, with z = |x| / sqrt(2): Phi(-|x|) = erfc(z) / 2 and erfc(z) = exp(-z^2) q(1 / (1 + 0.4 z)), where the
+/// polynomial q was fitted to exp(z^2) erfc(z) for z up to 9.4, beyond which the float is 0 (relative error 1e-7).
 inline Normal normal_distribution(const Pack& x) {
-  constexpr Real peak = Real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2), half = std::numbers::sqrt2_v<Real> / 2;
+  constexpr Real peak = Real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2),
+      half = std::numbers::sqrt2_v<Real> / 2;
   const Pack e = exponential(Real(-0.5) * x * x);
   if constexpr (std::is_same_v<Real, double>) {
     return {Real(0.5) * xsimd::erfc(x * -half), peak * e};

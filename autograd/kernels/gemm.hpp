@@ -1,5 +1,5 @@
-// Matrix products: the engine's own (packed_product.hpp) where the build may use the CPU's wide vectors, BLAS's otherwise.
-// The only place that knows of BLAS.
+// Matrix products: the engine's own (packed_product.hpp) where the build may use the CPU's wide vectors, BLAS's
+// otherwise. The only place that knows of BLAS.
 #pragma once
 
 #include "autograd/real.hpp"
@@ -12,8 +12,8 @@ namespace heed {
 /// Makes BLAS ready, once per process: single-threaded (threads are the shards'), with the kernels of this CPU.
 ///
 /// OpenBLAS picks its kernels by a list of CPU models and takes SSE3 ones where it does not know the model, five times
-/// slower on a CPU with AVX-512 that is newer than the list. Where the instruction set allows better ones than it chose,
-/// they are chosen here; OPENBLAS_CORETYPE, if set, wins.
+/// slower on a CPU with AVX-512 that is newer than the list. Where the instruction set allows better ones than it
+/// chose, they are chosen here; OPENBLAS_CORETYPE, if set, wins.
 void prepare_blas();
 
 /// Which kernels are in use, for manifests: "OpenBLAS 0.3.21 SkylakeX".
@@ -36,9 +36,9 @@ inline Matrix row_major(const Real* p, std::int64_t rows, std::int64_t columns) 
   return {const_cast<Real*>(p), rows, columns, columns, 1};
 }
 
-/// c = alpha a b + beta c, where a is [m, k], b is [k, n] and c is [m, n]. Each matrix needs a stride of 1 along one of its
-/// axes (or one element there); heed::Failed otherwise, and where the extents do not fit. With beta = 0, c need not hold
-/// numbers. Not for k = 0 with beta unlike 0 or 1.
+/// c = alpha a b + beta c, where a is [m, k], b is [k, n] and c is [m, n]. Each matrix needs a stride of 1 along one of
+/// its axes (or one element there); heed::Failed otherwise, and where the extents do not fit. With beta = 0, c need not
+/// hold numbers. Not for k = 0 with beta unlike 0 or 1.
 void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
 
 /// What happens to each part of a product's row as soon as it is done, while it is in the cache: `run` gets the part's
@@ -48,7 +48,8 @@ struct Finish {
   const void* context;
 };
 
-/// c = a b + row, where the row, [n], is added to each of c's (no row: nothing is), which must be row-major; then finished.
+/// c = a b + row, where the row, [n], is added to each of c's (no row: nothing is), which must be row-major; then
+/// finished.
 void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matrix& c, const Finish* finish = nullptr);
 
 /// What `gemm` computes, by BLAS whatever the build and without counting: what benchmarks and tests compare it with.
@@ -57,8 +58,8 @@ void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1
 /// Who multiplies, for manifests: "own products, 16 numbers a vector", or what blas_description() says.
 std::string product_description();
 
-/// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that may
-/// attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).
+/// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that
+/// may attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).
 double counted_operations();
 void count_operations(double operations);
 

@@ -19,7 +19,8 @@ struct Extents {
 
 /// Checks q [B, H, Tq, D], k [B, H, Tk, D], v [B, H, Tk, Dv] against each other.
 inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
-  op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}", q.rank(),
+  op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
+           q.rank(),
            k.rank(), v.rank());
   const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]};
   if (!(k.shape == Shape{e.batch, e.heads, e.keys, e.width}) ||
@@ -50,7 +51,8 @@ inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows,
   for (std::int64_t t = 0; t < rows; ++t) {
     const Real* p = from + t * from_row;
     Real* q = to.p + (t0 + t) * to.row;
-    if (to.column == 1) map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.first, n); });
+    if (to.column == 1)
+      map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.first, n); });
     else
       for (std::int64_t d = 0; d < width; ++d) deposit(q[d * to.column], factor * p[d], to.first);
   }
@@ -63,8 +65,8 @@ inline Pack lane_numbers() {
   return Pack::load_aligned(numbers);
 }
 
-/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have been
-/// computed: everything else there becomes `value`.
+/// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have
+/// been computed: everything else there becomes `value`.
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
                         const std::uint8_t* allowed, Real value) {
   const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1);
@@ -141,8 +143,8 @@ struct RunningSoftmax {
   static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
   Real top = nothing, total = 0;
 
-  /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be multiplied
-  /// with the result.
+  /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be
+  /// multiplied with the result.
   Real take(Real* row, const Columns& c) {
     Pack most(nothing);
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));

@@ -7,8 +7,8 @@
 
 namespace heed::HEED_REAL {
 
-/// How many vectors of C's columns, and how many rows beside them, fill the registers: 6 x 4 of the 32 of AVX-512, 6 x 2
-/// of the 16 of AVX2.
+/// How many vectors of C's columns, and how many rows beside them, fill the registers: 6 x 4 of the 32 of
+/// AVX-512, 6 x 2 of the 16 of AVX2.
 inline constexpr int block_vectors = sizeof(Real) * lanes == 64 ? 4 : 2;
 inline constexpr int block_rows = sizeof(Real) * lanes >= 32 ? 6 : 4;
 

@@ -1,16 +1,17 @@
 #include "autograd/kernels/packed_product.hpp"
 
 #include "autograd/kernels/packing.hpp"
-
 #include "autograd/pages.hpp"
 
 namespace heed::HEED_REAL {
 
 namespace {
 
-// Extents of the blocks: a panel of b [depth_block, block_vectors lanes] and what is left of the caches' first level feed
-// the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the second.
-constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float), row_block = 40 * block_rows;
+// Extents of the blocks: a panel of b [depth_block, block_vectors lanes] and what is left of the caches' first level
+// feed the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the
+// second.
+constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float),
+    row_block = 40 * block_rows;
 
 // Rooms for packed copies, kept by each thread so that a step allocates nothing.
 struct Rooms {
@@ -86,7 +87,8 @@ void panel_product(std::int64_t rows, const Scattered& a, const Real* b, std::in
   for (std::int64_t i = 0; i < rows; i += block_rows) {
     const std::int64_t together = std::min<std::int64_t>(block_rows, rows - i);
     if (n == width)
-      product_block_of<block_rows, Vectors>(together, a.from(i), b, width, c + i * c_row, c_row, depth, start, start_row);
+      product_block_of<block_rows, Vectors>(together, a.from(i), b, width, c + i * c_row, c_row, depth, start,
+                                            start_row);
     else
       edge_block<Vectors>(together, a.from(i), b, n, c + i * c_row, c_row, depth, start, start_row);
     if (finish)

@@ -14,8 +14,8 @@ inline constexpr bool own_product = sizeof(Real) * lanes >= 32;
 inline constexpr bool own_product = false;
 #endif
 
-/// c = start + alpha a b, where a is [m, k] and b [k, n] with any strides, and c [m, n] has a column stride of 1; none of
-/// them empty. The blocks follow Goto and van de Geijn 2008, Anatomy of high-performance matrix multiplication: b is
+/// c = start + alpha a b, where a is [m, k] and b [k, n] with any strides, and c [m, n] has a column stride of 1; none
+/// of them empty. The blocks follow Goto and van de Geijn 2008, Anatomy of high-performance matrix multiplication: b is
 /// packed into panels of a few vectors, a is read where it stands unless its strides are bad for the caches.
 void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start,
                     const Real* start_row = nullptr, const Finish* finish = nullptr);

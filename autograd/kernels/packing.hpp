@@ -26,7 +26,8 @@ inline PackedRows pack_rows(const Scattered& x, std::int64_t rows, std::int64_t 
 
 namespace detail {
 
-/// Squares of four floats or two doubles are turned in registers: zipping the first half with the second, log2(n) times.
+/// Squares of four floats or two doubles are turned in registers: zipping the first half with the second, log2(n)
+/// times.
 using Square = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
 inline constexpr std::int64_t square = Square::size;
 
@@ -35,7 +36,8 @@ inline void turn_square(const Real* from, std::int64_t from_row, Real factor, Re
   const auto in = [&](std::int64_t i) { return Square::load_unaligned(from + i * from_row) * factor; };
   if constexpr (square == 4) {
     const Square a = in(0), b = in(1), c = in(2), d = in(3);
-    const Square ac = xsimd::zip_lo(a, c), ac2 = xsimd::zip_hi(a, c), bd = xsimd::zip_lo(b, d), bd2 = xsimd::zip_hi(b, d);
+    const Square ac = xsimd::zip_lo(a, c), ac2 = xsimd::zip_hi(a, c), bd = xsimd::zip_lo(b, d),
+        bd2 = xsimd::zip_hi(b, d);
     xsimd::zip_lo(ac, bd).store_unaligned(to);
     xsimd::zip_hi(ac, bd).store_unaligned(to + to_row);
     xsimd::zip_lo(ac2, bd2).store_unaligned(to + 2 * to_row);

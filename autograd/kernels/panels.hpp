@@ -1,8 +1,9 @@
-// Products with one matrix, many times over: it is packed once, in panels of two vectors of columns, and then met by few
-// rows at a time, for which BLAS would pack it anew on every call.
+// Products with one matrix, many times over: it is packed once, in panels of two vectors of columns, and then met by
+// few rows at a time, for which BLAS would pack it anew on every call.
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
 
 namespace heed::HEED_REAL {
@@ -23,22 +24,22 @@ struct Panels {
 inline Panels pack_panels(const Matrix& m, Real* to) {
   Real* panel = to;
   for (std::int64_t j = 0; j < m.columns; j += panel_width, panel += m.rows * panel_width) {
+    const Real* from = m.p + j * m.column_stride;
     const std::int64_t n = std::min(panel_width, m.columns - j);
-    if (m.column_stride == 1) {
-      for (std::int64_t k = 0; k < m.rows; ++k) std::copy_n(m.p + k * m.row_stride + j, n, panel + k * panel_width);
-    } else {
-      for (std::int64_t c = 0; c < n; ++c)
-        for (std::int64_t k = 0; k < m.rows; ++k)
-          panel[k * panel_width + c] = m.p[k * m.row_stride + (j + c) * m.column_stride];
+    if (m.column_stride != 1) {
+      pack_columns({from, m.column_stride, m.row_stride}, n, m.rows, 1, panel, panel_width);
+      continue;
     }
-    for (std::int64_t k = 0; n < panel_width && k < m.rows; ++k)
+    for (std::int64_t k = 0; k < m.rows; ++k) {
+      std::copy_n(from + k * m.row_stride, n, panel + k * panel_width);
       std::fill_n(panel + k * panel_width + n, panel_width - n, Real{0});
+    }
   }
   return {to, m.rows, m.columns};
 }
 
-/// c (+)= a b with a [rows, b.depth]; rows of c are c_row >= whole_panels(b.columns) apart, and what stands behind their
-/// last column is overwritten.
+/// c (+)= a b with a [rows, b.depth]; rows of c are c_row >= whole_panels(b.columns) apart, and what stands behind
+/// their last column is overwritten.
 inline void panel_product(const Scattered& a, const Panels& b, Real* c, std::int64_t c_row, std::int64_t rows,
                           bool add) {
   constexpr std::int64_t depth_block = 256;  // of a panel stays in the nearest cache while all rows meet it

@@ -30,8 +30,8 @@ inline void product_columns_of(std::int64_t vectors, const Scattered& a, const R
 
 } // namespace detail
 
-/// c (+)= a b with a [rows, depth], b [depth, columns] and c [rows, columns], b and c with unit column strides. `columns`
-/// is a multiple of `lanes`.
+/// c (+)= a b with a [rows, depth], b [depth, columns] and c [rows, columns], b and c with unit column strides.
+/// `columns` is a multiple of `lanes`.
 inline void small_product(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t rows, std::int64_t columns, std::int64_t depth, bool add) {
   for (std::int64_t j = 0; j < columns; j += block_vectors * lanes)

@@ -5,8 +5,8 @@
 
 namespace heed::HEED_REAL {
 
-/// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what each
-/// sees of the tile of keys from j0 on.
+/// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what
+/// each sees of the tile of keys from j0 on.
 template <class F> void each_strip(const BlockView& block, std::int64_t j0, std::int64_t keys, F&& f) {
   for (std::int64_t r0 = 0; r0 < block.rows; r0 += block_rows) {
     const std::int64_t rows = std::min<std::int64_t>(block_rows, block.rows - r0);
@@ -15,8 +15,8 @@ template <class F> void each_strip(const BlockView& block, std::int64_t j0, std:
 }
 
 /// One head's result and the log-sum-exp of each row. scores(i, rows, j0, columns, tile) writes the scores of queries
-/// i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows key_tile apart; what it writes beyond the last
-/// key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
+/// i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows key_tile apart; what it writes beyond the
+/// last key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
 template <class Scores>
 void stream_forward(const HeadProblem& head, const Scores& scores, const PackedRows& v, Real* sums, Real* y,
                     std::int64_t y_row, Real* log_sums) {

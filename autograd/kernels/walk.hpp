@@ -15,8 +15,8 @@ inline Shape stretched(const Shape& shape, const Shape& stride, const Shape& ove
   return s;
 }
 
-/// Calls inner(offsets, n, strides) for every innermost run of `extent`: offsets and strides hold one number for each of
-/// the N arrays. Neighbouring axes that all arrays cross without a gap are walked as one.
+/// Calls inner(offsets, n, strides) for every innermost run of `extent`: offsets and strides hold one number for each
+/// of the N arrays. Neighbouring axes that all arrays cross without a gap are walked as one.
 template <int N, class F> void walk(Shape extent, std::array<Shape, N> stride, F&& inner) {
   if (extent.size() == 0) return;
   if (extent.rank == 0) {

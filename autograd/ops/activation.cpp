@@ -6,7 +6,8 @@ namespace heed::HEED_REAL {
 namespace {
 
 // y = value(x), dx += slope(x, y) dy, on whole vectors.
-template <class Value, class Slope> Tensor elementwise(const char* name, const Tensor& input, Value value, Slope slope) {
+template <class Value, class Slope>
+Tensor elementwise(const char* name, const Tensor& input, Value value, Slope slope) {
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);

@@ -103,7 +103,8 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
   const Op op("attend_inner", {&q, &k, &v});
   const Extents e = attention_extents(op, q, k, v);
   Tape& tape = op.tape();
-  const std::int64_t k_row = whole_vectors(e.keys), width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
+  const std::int64_t k_row = whole_vectors(e.keys), width = whole_vectors(e.width),
+      v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);

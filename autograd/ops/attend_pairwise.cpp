@@ -8,9 +8,9 @@ namespace heed::HEED_REAL {
 namespace {
 
 // tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k): products of exponentials that were taken once for
-// each query and each key. The 1 adds the same to every score of a row, which softmax does not see; and since the rows of
-// ds sum to zero, no gradient sees it either. r is as good as zero where x is above exp(limit), and no product of four
-// 1 + x overflows below that.
+// each query and each key. The 1 adds the same to every score of a row, which softmax does not see; and since the rows
+// of ds sum to zero, no gradient sees it either. r is as good as zero where x is above exp(limit), and no product of
+// four 1 + x overflows below that.
 constexpr bool single = std::is_same_v<Real, float>;
 constexpr Real limit = single ? 21 : 36;
 constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either way
@@ -18,8 +18,8 @@ constexpr int group = 4;                      // queries, and dimensions, that a
 constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the cache between scores and gradients
 
 // How x is formed without overflow: as a product; as a product that is cut off; or, for the pairs of a query or a key
-// whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which it
-// can, so what a query gets does not depend on keys that it does not see, bit for bit.
+// whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which
+// it can, so what a query gets does not depend on keys that it does not see, bit for bit.
 enum class Range { product, cut_product, mixed };
 constexpr Real out_of_range = -1;             // in place of a factor
 
@@ -41,8 +41,8 @@ struct Factors {
   std::int64_t width, k_row;
 };
 
-// 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is the
-// bound, since the second one's NaN is kept.
+// 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is
+// the bound, since the second one's NaN is kept.
 template <Range range> Pack one_and_odds(const Factors& f, std::int64_t q_at, const Pack& k, std::int64_t k_at) {
   const Pack q(f.q[q_at]), one(Real{1}), zero(Real{0});
   const Pack product = xsimd::fma(q, k, one);

@@ -8,8 +8,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Windows of one image as a matrix: row (c, u, v) holds, for each place (i, j) of the result, the number of channel c that
-// w's entry (u, v) meets there.
+// Windows of one image as a matrix: row (c, u, v) holds, for each place (i, j) of the result, the number of channel c
+// that w's entry (u, v) meets there.
 struct Windows {
   std::int64_t channels, height, width, kernel_height, kernel_width, stride, padding, out_height, out_width;
 
@@ -74,23 +74,26 @@ struct Windows {
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, const ConvolutionOptions& options) {
   const Op op("conv2d", {&input, &weight, bias ? bias : &weight});
-  op.check(input.rank() == 4 && weight.rank() == 4, "x must be [B, C, H, W] and w [O, C, kh, kw], they have {} and {} axes",
+  op.check(input.rank() == 4 && weight.rank() == 4,
+           "x must be [B, C, H, W] and w [O, C, kh, kw], they have {} and {} axes",
            input.rank(), weight.rank());
   if (input.shape[1] != weight.shape[1])
     op.fail(fmt::format("x and w must share the channels: x is {}, w is {}", input.shape.text(), weight.shape.text()));
-  op.check(options.stride >= 1 && options.padding >= 0, "the stride must be 1 or more and the padding 0 or more, they are {} "
-           "and {}", options.stride, options.padding);
+  op.check(options.stride >= 1 && options.padding >= 0, "the stride must be 1 or more and the padding 0 or more, they "
+           "are {} and {}", options.stride, options.padding);
   const std::int64_t B = input.shape[0], O = weight.shape[0];
   Windows win{input.shape[1], input.shape[2], input.shape[3], weight.shape[2], weight.shape[3], options.stride,
               options.padding, 0, 0};
   const std::int64_t room_down = win.height + 2 * win.padding - win.kernel_height;
   const std::int64_t room_across = win.width + 2 * win.padding - win.kernel_width;
   if (room_down < 0 || room_across < 0 || win.kernel_height < 1 || win.kernel_width < 1)
-    op.fail(fmt::format("the kernel must fit into the padded image: x is {}, w is {}, the padding {}", input.shape.text(),
+    op.fail(fmt::format("the kernel must fit into the padded image: x is {}, w is {}, the padding {}",
+                        input.shape.text(),
                         weight.shape.text(), win.padding));
   win.out_height = room_down / win.stride + 1;
   win.out_width = room_across / win.stride + 1;
-  if (bias && !(bias->shape == Shape{O})) op.fail(fmt::format("the bias must be [{}], it is {}", O, bias->shape.text()));
+  if (bias && !(bias->shape == Shape{O}))
+    op.fail(fmt::format("the bias must be [{}], it is {}", O, bias->shape.text()));
   const Tensor x = contiguous(input), w = contiguous(weight);
   const bool biased = bias != nullptr;
   const Tensor b = biased ? contiguous(*bias) : w;

@@ -42,8 +42,8 @@ Into product_into(const Tensor& x, const Tensor& y) {
   return d;
 }
 
-// x seen as one matrix of rows, where its leading axes leave no gap between rows. The strides of axes of one entry do not
-// matter.
+// x seen as one matrix of rows, where its leading axes leave no gap between rows. The strides of axes of one entry do
+// not matter.
 bool rows_of(const Tensor& x, Matrix& m) {
   std::int64_t rows = 1, row_stride = x.stride[-2];
   for (int i = x.rank() - 2; i >= 0; --i) {

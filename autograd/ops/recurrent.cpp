@@ -85,7 +85,9 @@ struct Lstm {
   static void forward(const RowForward& s, std::int64_t width) {
     Real* kept = s.kept;
     map(width, [&](std::int64_t j, int n) {
-      const auto sum = [&](int gate) { return load(s.x + gate * width + j, n) + load(s.product + gate * width + j, n); };
+      const auto sum = [&](int gate) {
+        return load(s.x + gate * width + j, n) + load(s.product + gate * width + j, n);
+      };
       const Pack i = logistic(sum(0)), f = logistic(sum(1)), g = tanh_of(sum(2)), o = logistic(sum(3));
       const Pack c = f * load(s.c + j, n) + i * g, t = tanh_of(c);
       store(s.next_c + j, c, n);
@@ -139,7 +141,8 @@ template <class Cell>
 Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const Tensor& memory, const Tensor& weight,
                  const Tensor& biases, const RecurrentSteps& given) {
   constexpr int G = Cell::gates;
-  op.check(input.rank() == 3 && state.rank() == 2, "x must be [T, B, {} H] and the state [B, H], they have {} and {} axes",
+  op.check(input.rank() == 3 && state.rank() == 2,
+           "x must be [T, B, {} H] and the state [B, H], they have {} and {} axes",
            G, input.rank(), state.rank());
   const std::int64_t T = input.shape[0], B = input.shape[1], H = state.shape[1], all = G * H;
   op.check(T > 0, "x has no step");
@@ -199,7 +202,8 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     const bool in_place = alone && into_x && into_x.first;
     Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
     Real* own = Cell::own_product ? tape.keep<Real>(T * step) : dx;  // of the last gate's product
-    const std::int64_t shared = Cell::own_product ? all - H : all;  // columns of dx that are the product's gradient, too
+    // So many columns of dx are the product's gradient, too.
+    const std::int64_t shared = Cell::own_product ? all - H : all;
     const std::int64_t dh_row = whole_panels(H);
     Real* dh = tape.keep<Real>(B * dh_row);
     Real* passed = tape.keep<Real>(B * dh_row);

@@ -9,8 +9,8 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Rows of queries whose keys lie at clipped distances. Keys [0, begin) are at -clip or beyond, keys [end, keys) at clip or
-// beyond, and between them distances grow one by one.
+// Rows of queries whose keys lie at clipped distances. Keys [0, begin) are at -clip or beyond, keys [end, keys) at clip
+// or beyond, and between them distances grow one by one.
 struct Distances {
   std::int64_t rows, queries, keys, clip, offset;
 
@@ -52,7 +52,8 @@ struct Distances {
 
 Tensor by_distance(const Tensor& input, std::int64_t keys, std::int64_t offset) {
   const Op op("by_distance", {&input});
-  op.check(input.rank() >= 2 && input.shape[-1] % 2 == 1, "p must be [..., Tq, 2 clip + 1], it is {}", input.shape.text());
+  op.check(input.rank() >= 2 && input.shape[-1] % 2 == 1, "p must be [..., Tq, 2 clip + 1], it is {}",
+           input.shape.text());
   op.check(keys >= 0, "there are {} keys", keys);
   const Tensor p = contiguous(input);
   Shape shape = p.shape;

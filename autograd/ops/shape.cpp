@@ -38,7 +38,8 @@ Tensor reshape(const Tensor& input, Shape shape) {
     open = i;
   }
   if (open >= 0) {
-    op.check(known > 0 && input.size() % known == 0, "{} elements do not divide into pieces of {}", input.size(), known);
+    op.check(known > 0 && input.size() % known == 0, "{} elements do not divide into pieces of {}", input.size(),
+             known);
     shape[open] = input.size() / known;
   }
   if (shape.size() != input.size())

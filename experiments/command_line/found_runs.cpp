@@ -1,6 +1,6 @@
 #include "experiments/command_line/found_runs.hpp"
 
-#include "experiments/exports/csv.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/report/numbers.hpp"
 
 #include <algorithm>

@@ -71,7 +71,8 @@ std::string size_in_words(const Plan& plan) {
   auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   const std::string runs = counted(plan.runs.size(), "run");
   if (plan.runs.size() == 1 && !plan.tuning) return runs;
-  std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"), counted(plan.seeds.size(), "seed"));
+  std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"),
+                                 counted(plan.seeds.size(), "seed"));
   if (plan.tuning)
     text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "tuning run"),
                         counted(plan.tuning->arms.front().trials.size(), "trial"),

@@ -21,8 +21,8 @@ struct TrainedRun {
 };
 
 /// RUN is a path or a unique beginning of an ID within `out`. With `average` above 1, the checkpoint is the average of
-/// the newest so many. Throws heed::Refused where there is no such run, not as many checkpoints of it, or where its data
-/// has changed since.
+/// the newest so many. Throws heed::Refused where there is no such run, not as many checkpoints of it, or where its
+/// data has changed since.
 TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
 
 /// The same of a run's folder; `damaged` gets a sentence for each checkpoint that is not whole.

@@ -11,8 +11,8 @@
 
 namespace heed {
 
-/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or, if
-/// `unless`, is none of them. An `on` that does nothing itself is none of any words.
+/// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or,
+/// if `unless`, is none of them. An `on` that does nothing itself is none of any words.
 struct Dependency {
   std::string option;
   std::string on;

@@ -219,7 +219,8 @@ OptionValues table_values(const std::string& table, const std::vector<Option>& o
 
 OptionValues variant_values(const FamilyPlace& place, const View& view) {
   const bool idle = unmet_dependency(place.key, values_of(view)) != nullptr;
-  const Variant* variant = find_variant(place.family, idle ? find_option(place.key)->default_value : view.at(place.key).value);
+  const Variant* variant = find_variant(place.family,
+                                        idle ? find_option(place.key)->default_value : view.at(place.key).value);
   return table_values(full_name(place.family.table, variant->name), variant->options, view);
 }
 

@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/draws.hpp"
-#include "experiments/config/sweep_file.hpp"
+#include "experiments/config/sweep_changes.hpp"
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"

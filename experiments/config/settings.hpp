@@ -69,7 +69,7 @@ struct SweepBlock {
   std::vector<NamedChanges> sets;                                  ///< list, leave_one_out, add_one, pairwise
   std::vector<Draw> draws;                                         ///< random
   std::int64_t count = 0, seed = 0;                                ///< random: how many arms, and the numbers' seed
-  std::vector<std::vector<Change>> exclude;                        ///< arms in which all of one entry holds are left out
+  std::vector<std::vector<Change>> exclude;                        ///< left out: arms in which all of one entry holds
   std::vector<std::vector<Change>> require;                        ///< arms in which none of these holds are left out
   Origin origin;
 };

@@ -1,85 +1,19 @@
 #include "experiments/config/sweep_file.hpp"
 
-#include "experiments/config/catalogue.hpp"
 #include "experiments/config/draws.hpp"
+#include "experiments/config/sweep_changes.hpp"
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <functional>
+#include <fmt/format.h>
 #include <limits>
 
 namespace heed {
 namespace {
 
-struct SweepReader {
-  const std::string& file;
-  int layer;
-  Problems& problems;
-
-  Origin at(const toml::source_region& region) const { return origin_of(file, region, layer); }
-  void problem(const toml::source_region& region, std::string_view text) {
-    problems.add(fmt::format("{}: {}", at(region).text(), text));
-  }
-
-  /// Calls `use` for each option of a table of changes. Options are named in full, in quotes or in tables:
-  /// { "attention.score" = ... } is { attention = { score = ... } }.
-  using Use = std::function<void(const std::string& key, const Option&, const TomlEntry&)>;
-  void each_option(const toml::table& table, const std::string& prefix, const Use& use) {
-    for (const TomlEntry& entry : in_order(table)) {
-      const std::string key = full_name(prefix, entry.name);
-      const toml::table* within = entry.node->as_table();
-      if (key == "sweep" || key.starts_with("sweep.") || key == "extends" || key.starts_with("block.override"))
-        problem(entry.at, fmt::format("a sweep's arm cannot change {}", key));
-      else if (within && find_table(key)) each_option(*within, key, use);
-      else if (const Option* option = find_option(key)) {
-        if (const std::string why = not_for_arms(key); !why.empty()) problem(entry.at, why);
-        else use(key, *option, entry);
-      } else problem(entry.at, unknown_key(key));
-    }
-  }
-
-  void add_change(const std::string& key, const Option& option, const toml::node& node,
-                  const toml::source_region& place, std::vector<Change>& out) {
-    ReadValue read = read_node(option, key, node);
-    if (read.value) out.push_back({key, *read.value, at(place)});
-    else problem(node.source(), read.problem);
-  }
-
-  std::vector<Change> read_changes(const toml::table& table) {
-    std::vector<Change> out;
-    each_option(table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
-      add_change(key, option, *entry.node, entry.at, out);
-    });
-    return out;
-  }
-
-  /// `grid` or `zip`: each option with a list of values.
-  std::vector<Axis> read_axes(const std::string& name, const toml::node& node) {
-    std::vector<Axis> out;
-    const toml::table* table = node.as_table();
-    if (!table || table->empty()) {
-      problem(node.source(),
-              fmt::format("{} is {}; it must be a table of options and their values, such as {} = "
-                          "{{ \"attention.score\" = [\"dot\", \"scaled_dot\"] }}",
-                          name, table ? "empty" : node_in_words(node), name));
-      return out;
-    }
-    each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
-      const toml::array* list = entry.node->as_array();
-      if (!list || list->empty())
-        return problem(entry.node->source(), fmt::format("{} gives {} {}; it must be a list of the values to try", name,
-                                                         key, list ? "no values" : node_in_words(*entry.node)));
-      std::vector<Change> values;
-      for (const toml::node& value : *list) add_change(key, option, value, value.source(), values);
-      out.emplace_back(key, std::move(values));
-    });
-    return out;
-  }
-
+struct SweepReader : SweepChanges {
   void read_zip(const toml::node& node, SweepBlock& out) {
     out.axes = read_axes("zip", node);
     for (const auto& [key, values] : out.axes)
@@ -107,7 +41,8 @@ struct SweepReader {
   void read_sets(const SweepKind& kind, const toml::node& node, SweepBlock& out) {
     const toml::table* table = node.as_table();
     if (table && !table->empty()) return read_named(kind, *table, out);
-    problem(node.source(), fmt::format("{} must name what {} changes, such as {}.{} = {{ \"block.residual\" = \"none\" }}",
+    problem(node.source(), fmt::format("{} must name what {} changes, such as {}.{} = {{ "
+                                       "\"block.residual\" = \"none\" }}",
                                        kind.holder, kind.each, kind.holder, "residual"));
   }
 
@@ -129,7 +64,8 @@ struct SweepReader {
     constexpr std::string_view such = "such as { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }";
     const toml::table* table = node.as_table();
     if (!table || table->empty())
-      return problem(node.source(), fmt::format("random is {}; it must be a table of options and their distributions, {}",
+      return problem(node.source(), fmt::format("random is {}; it must be a table of options and their "
+                                                "distributions, {}",
                                                 table ? "empty" : node_in_words(node), such));
     each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
       const toml::table* within = entry.node->as_table();
@@ -280,14 +216,6 @@ struct SweepReader {
 
 } // namespace
 
-std::string not_for_arms(std::string_view key) {
-  if (key == "seed") return "a sweep's arm cannot change seed: seeds are replicates, so list them in sweep.seeds";
-  const Option* option = find_option(key);
-  if (option && !option->changes_results)
-    return fmt::format("a sweep's arm cannot change {}: it is not part of a run's identity", key);
-  return "";
-}
-
 std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node, std::string_view name) {
   constexpr std::string_view allowed = "a list of integers from 0 on, such as seeds = [0, 1, 2], or how many";
   std::vector<std::int64_t> out;
@@ -312,7 +240,7 @@ std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node
 }
 
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out) {
-  SweepReader reader{file, layer, problems};
+  SweepReader reader{{file, layer, problems}};
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));

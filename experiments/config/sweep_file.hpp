@@ -17,7 +17,4 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
 std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node,
                                                                 std::string_view name = "sweep.seeds");
 
-/// Why a sweep's arm cannot change an option; empty where it can.
-std::string not_for_arms(std::string_view key);
-
 } // namespace heed

@@ -52,8 +52,8 @@ Candidate together(const NamedChanges& a, const NamedChanges& b) {
                                    [&](const Change& other) { return other.key == change.key; });
     if (same == a.changes.end()) out.changes.push_back(change);
     else if (same->value != change.value)
-      throw Refused(fmt::format("{}: off.{} and off.{} both set {}, each otherwise, so they can't be left out together; "
-                                "put one of them into a block of its own (kind = \"leave_one_out\")",
+      throw Refused(fmt::format("{}: off.{} and off.{} both set {}, each otherwise, so they can't be left out "
+                                "together; put one of them into a block of its own (kind = \"leave_one_out\")",
                                 change.origin.text(), a.name, b.name, change.key));
   }
   return out;

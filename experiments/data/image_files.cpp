@@ -121,8 +121,8 @@ ImageSet read_image_folder(const std::string& path) {
   const bool compressed = fs::exists(folder / "train-images-idx3-ubyte.gz", error);
   throw Refused(fmt::format("[data] path = \"{}\" is not a folder with images{}; it should hold "
                             "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-                            "t10k-labels-idx1-ubyte (MNIST and its family), or data_batch_1.bin to data_batch_5.bin and test_batch.bin (CIFAR-10, binary "
-                            "version)",
+                            "t10k-labels-idx1-ubyte (MNIST and its family), or data_batch_1.bin to data_batch_5.bin "
+                            "and test_batch.bin (CIFAR-10, binary version)",
                             path, compressed ? ": its files are compressed, so gunzip them" : ""));
 }
 

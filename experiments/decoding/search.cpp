@@ -1,6 +1,6 @@
 #include "experiments/decoding/search.hpp"
 
-#include "experiments/decoding/recompute.hpp"
+#include "experiments/decoding/reread.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,8 @@ void add_candidates(const Real* logits, std::int64_t classes, std::int32_t never
   const double whole = best + std::log(sum);
   const std::size_t first = out.size();
   for (std::int64_t c = 0; c < classes; ++c)
-    if (c != never) out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
+    if (c != never)
+      out.push_back({parent, static_cast<std::int32_t>(c), before + static_cast<double>(logits[c]) - whole});
   // No more than `most` of one parent can be among the first `most` of all.
   const auto from = out.begin() + static_cast<std::ptrdiff_t>(first);
   if (std::ssize(out) - static_cast<std::int64_t>(first) <= most) return;

@@ -1,6 +1,6 @@
 #include "experiments/exports/export.hpp"
 
-#include "experiments/exports/csv.hpp"
+#include "experiments/exports/metrics_csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
 
 namespace heed {

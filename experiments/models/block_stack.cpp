@@ -14,7 +14,8 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
     const RelativeShape heads = MultiHeadAttention::relative_shape(
         config.layers[i], {.width = width(), .heads = config.model.heads, .longest = shape.longest});
     blocks.emplace_back(block, config.layers[i],
-                        Block::Shape{.width = width(), .heads = config.model.heads, .residual_init = residual_init(config),
+                        Block::Shape{.width = width(), .heads = config.model.heads,
+                                     .residual_init = residual_init(config),
                                      .position = relative.for_block(block, heads), .longest = shape.longest,
                                      .memory_width = shape.memory_width, .longest_memory = shape.longest_memory});
   }

@@ -29,9 +29,10 @@ public:
   /// [rows, output_length, classes], the same after each of the batch's outputs; the other forms: [rows, classes].
   virtual Tensor logits(Pass& pass, const Batch& batch) const = 0;
 
-  /// Before the first token of each of the batch's rows (sequence_to_sequence: with its inputs; language_model: `tokens`
-  /// are not looked at). Its logits are those that `logits` gives at the same places, but for rounding. Null where the
-  /// model can't go step by step (start_decoding then computes every step from the beginning). The model must outlive it.
+  /// Before the first token of each of the batch's rows (sequence_to_sequence: with its inputs; language_model:
+  /// `tokens` are not looked at). Its logits are those that `logits` gives at the same places, but for rounding. Null
+  /// where the model can't go step by step (start_decoding then computes every step from the beginning). The model must
+  /// outlive it.
   virtual std::unique_ptr<Decoding> decoding(Pass&, const Batch& /*batch*/) const { return nullptr; }
 };
 

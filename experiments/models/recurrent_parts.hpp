@@ -16,8 +16,8 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.causal", "attention.prefix", "attention.window", "attention.head_width"};
 }
 
-/// Recurrent layers over the embedded tokens of the input, in one direction or, with half the width each, in both: states
-/// of model.width either way. Named `embedding` and `encoder`.
+/// Recurrent layers over the embedded tokens of the input, in one direction or, with half the width each, in both:
+/// states of model.width either way. Named `embedding` and `encoder`.
 struct RecurrentEncoder {
   Embedding embedding;
   Recurrent layers;

@@ -39,7 +39,8 @@ Tensor Transformer::operator()(Pass& pass, const TokenRows& rows, const Memory& 
 Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
   Past past{.length = 0, .blocks = std::vector<Block::Past>(stack.blocks.size())};
   if (memory)
-    for (std::size_t i = 0; i < stack.blocks.size(); ++i) stack.blocks[i].remember(pass, memory->vectors, past.blocks[i]);
+    for (std::size_t i = 0; i < stack.blocks.size(); ++i)
+      stack.blocks[i].remember(pass, memory->vectors, past.blocks[i]);
   return past;
 }
 

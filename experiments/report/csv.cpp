@@ -1,4 +1,5 @@
 // Comma-separated values as RFC 4180 has them, for spreadsheets, pandas and R: numbers in full, empty where not known.
+#include "experiments/data/csv.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -13,21 +14,12 @@ namespace {
 /// A line's cells, each with its column's name: every line has the same columns.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string sheet(const std::vector<Cells>& lines) {
   std::string out;
-  auto write = [&](const Cells& cells, auto part) {
-    for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + quoted(cells[i].*part);
-    out += "\r\n";
+  const auto write = [&](const Cells& cells, auto part) {
+    std::vector<std::string> texts;
+    for (const auto& cell : cells) texts.push_back(cell.*part);
+    out += csv_line(texts, "\r\n");
   };
   if (lines.empty()) return out;
   write(lines.front(), &Cells::value_type::first);
@@ -36,7 +28,7 @@ std::string sheet(const std::vector<Cells>& lines) {
 }
 
 std::string number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "";
+  return value && std::isfinite(*value) ? csv_number(*value) : "";
 }
 
 void add_interval(Cells& cells, const std::string& name, const std::optional<statistics::Interval>& interval) {
@@ -103,7 +95,7 @@ std::string render_runs_csv(const ReportData& report) {
       lines.push_back({{"arm", arm.label},
                        {"seed", fmt::format("{}", run.seed)},
                        {"run", run.id},
-                       {"state", std::string(name_of(run.state))},
+                       {"state", std::string(run.standing())},
                        {report.metric.name, number(run.value)},
                        {"seconds", run.seconds > 0 ? number(run.seconds) : ""},
                        {"folder", run.folder.string()},

@@ -94,7 +94,7 @@ json::value run_of(const ReportRun& run) {
   }
   return json::object{{"id", run.id},
                       {"seed", run.seed},
-                      {"state", name_of(run.state)},
+                      {"state", run.standing()},
                       {"value", number(run.value)},
                       {"seconds", number(run.seconds)},
                       {"problem", run.problem},
@@ -133,6 +133,7 @@ json::value progress_of(const ReportData& report) {
   for (const RunState state :
        {RunState::finished, RunState::running, RunState::interrupted, RunState::failed, RunState::missing})
     progress[name_of(state)] = report.count(state);
+  progress["left_out"] = report.left_out();
   return progress;
 }
 

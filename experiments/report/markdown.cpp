@@ -71,7 +71,7 @@ std::string runs_section(const ReportData& report) {
                   {}};
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
-      table.rows.push_back({arm.label, fmt::format("{}", run.seed), "`" + run.id + "`", std::string(name_of(run.state)),
+      table.rows.push_back({arm.label, fmt::format("{}", run.seed), "`" + run.id + "`", std::string(run.standing()),
                             fixed(run.value, 6), run.seconds > 0 ? duration(run.seconds) : "-"});
   return "## Runs\n\n" + to_markdown(table);
 }
@@ -87,9 +87,9 @@ std::string problems_section(const ReportData& report) {
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
       if (!run.problem.empty())
-        text += fmt::format("- {}, seed {} (run `{}`, {}): {}\n", arm.label, run.seed, run.id, name_of(run.state),
+        text += fmt::format("- {}, seed {} (run `{}`, {}): {}\n", arm.label, run.seed, run.id, run.standing(),
                             run.problem);
-  return text.empty() ? "" : "## Failed or damaged runs\n\n" + text;
+  return text.empty() ? "" : "## Runs that failed or are left out\n\n" + text;
 }
 
 std::string provenance_section(const ReportData& report) {

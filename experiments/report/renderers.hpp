@@ -17,11 +17,11 @@ TextTable summary_table(const ReportData& report, const Style& style);
 /// "val_loss: mean ± sd over seeds, lower is better; ..." : what the columns of `summary_table` mean.
 std::vector<std::string> summary_notes(const ReportData& report);
 
-/// What was done to make arms comparable, a sentence for each arm: what its tuning tried and chose, and what evening out
-/// made of it. Empty where nothing was.
+/// What was done to make arms comparable, a sentence for each arm: what its tuning tried and chose, and what evening
+/// out made of it. Empty where nothing was.
 std::vector<std::string> fairness_notes(const ReportData& report);
 
-/// "60 of 66 runs finished, 2 failed, 4 missing".
+/// "60 of 66 runs finished, 2 failed, 3 missing, 1 left out".
 std::string progress_sentence(const ReportData& report);
 
 /// For a terminal, some 100 columns wide.

@@ -1,5 +1,6 @@
 #include "experiments/report/report_data.hpp"
 
+#include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -20,8 +21,14 @@ std::string describe(const Manifest& manifest) {
                      manifest.cpu, manifest.host);
 }
 
+/// What runs say of where they come from.
+struct Origins {
+  std::map<std::string, std::size_t> machines;  ///< finished runs of each
+  std::string data;                             ///< the first run's that says so
+};
+
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::string& metric,
-                      std::map<std::string, std::size_t>& machines) {
+                      Origins& origins) {
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
@@ -31,20 +38,18 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   run.state = state_of(folder);
   if (run.state == RunState::missing) return run;
 
-  if (auto manifest = read_manifest(folder)) {
-    if (run.state == RunState::failed) run.problem = manifest->failure;
-    if (run.state == RunState::finished) ++machines[describe(*manifest)];
-  } else if (run.state != RunState::running) {
-    run.problem = manifest.error;
-  }
-  if (!std::filesystem::exists(folder.metrics())) {
-    if (run.state == RunState::finished) run.problem = "its metrics.jsonl is missing";
-    return run;
-  }
-  auto lines = read_metrics(folder);
+  const auto entry = read_entry(folder);
+  const auto lines = entry ? read_metrics(folder) : Parsed<std::vector<Metrics>>::wrong(entry.error);
   if (!lines) {
+    run.left_out = true;
     run.problem = lines.error;
     return run;
+  }
+  run.state = entry->state;
+  if (const std::optional<Manifest>& manifest = entry->manifest) {
+    if (run.state == RunState::failed) run.problem = manifest->failure;
+    if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
+    if (origins.data.empty()) origins.data = manifest->data;
   }
   for (const Metrics& line : *lines)
     for (const auto& [name, value] : line.values)
@@ -53,12 +58,18 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.state == RunState::finished) {
     const std::optional<double> last = last_value(*lines, metric);
     if (last && std::isfinite(*last)) run.value = last;
-    else run.problem = fmt::format("it has no {}", metric);
+    else run.problem = lines->empty() ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
   }
   auto attention = read_attention(folder);
   if (attention) run.attention = std::move(*attention);
   else run.attention_problem = attention.error;
   return run;
+}
+
+template <class Which> std::size_t count_runs(const ReportData& report, Which which) {
+  std::ptrdiff_t n = 0;
+  for (const ReportArm& arm : report.arms) n += std::ranges::count_if(arm.runs, which);
+  return static_cast<std::size_t>(n);
 }
 
 } // namespace
@@ -70,12 +81,10 @@ std::size_t ReportData::total() const {
 }
 
 std::size_t ReportData::count(RunState state) const {
-  std::size_t n = 0;
-  for (const ReportArm& arm : arms)
-    n += static_cast<std::size_t>(
-        std::count_if(arm.runs.begin(), arm.runs.end(), [&](const ReportRun& r) { return r.state == state; }));
-  return n;
+  return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && run.state == state; });
 }
+
+std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
 
 MetricInfo metric_of(const Config& config, const std::string& name) {
   const std::vector<MetricInfo> known = metrics_of(config);
@@ -95,6 +104,7 @@ void compute_statistics(ReportData& report) {
     statistics::SeedValues result;
     std::vector<double> seconds;
     for (const ReportRun& run : arm.runs) {
+      if (run.left_out) continue;
       if (run.state == RunState::finished) seconds.push_back(run.seconds);
       if (!run.value) continue;
       result.seeds.push_back(run.seed);
@@ -132,14 +142,14 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
   const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
   const Config reference_config = config_of(reference);
-  std::map<std::string, std::size_t> machines;
+  Origins origins;
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
     arm.label = planned.label;
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, machines));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     try {
@@ -151,17 +161,13 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     }
     report.arms.push_back(std::move(arm));
   }
-  for (const auto& [description, runs] : machines) report.machines.push_back({description, runs});
+  for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 
   report.metric = metric_of(reference_config, plan.metric);
   report.margin = plan.margin;
   report.question = plan.question;
   report.reference_config = reference.config;
-  for (const PlannedRun& run : plan.runs)
-    if (auto manifest = read_manifest(RunFolder{out / run.id}); !run.id.empty() && manifest && !manifest->data.empty()) {
-      report.data = manifest->data;
-      break;
-    }
+  report.data = origins.data;
   compute_statistics(report);
   return report;
 }

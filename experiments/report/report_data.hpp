@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,11 +28,12 @@ struct CurvePoint {
   double value = 0;
 };
 
-/// One run of an arm.
+/// One run of an arm. Of one that is left out nothing is known but who it is: no state counts it, nor does any number.
 struct ReportRun {
   std::string id;
   std::int64_t seed = 0;
   RunState state = RunState::missing;
+  bool left_out = false;               ///< its folder can't be relied on (read_entry); `problem` says why
   std::optional<double> value;         ///< the metric's last evaluation; only of a finished run
   std::vector<CurvePoint> curve;       ///< the metric at every evaluation so far
   double seconds = 0;                  ///< of training
@@ -39,6 +41,9 @@ struct ReportRun {
   std::filesystem::path folder;        ///< which may not be there yet
   std::vector<AttentionExample> attention;  ///< attention.json, where the run has one
   std::string attention_problem;       ///< why there are none, or not all that were asked for; empty otherwise
+
+  /// How it stands in one word or two: its state, or "left out".
+  std::string_view standing() const { return left_out ? "left out" : name_of(state); }
 };
 
 /// What is known of an arm without running it.
@@ -87,12 +92,14 @@ struct ReportData {
 
   std::size_t total() const;           ///< runs planned
   std::size_t count(RunState state) const;
+  std::size_t left_out() const;        ///< runs whose folders can't be relied on
 };
 
 /// Facts of an arm's configuration; may throw heed::Refused, which leaves them out.
 using FactsOf = std::function<ArmFacts(const Config&)>;
 
-/// Reads the runs that the plan names; damaged folders become the run's `problem`. Reads only.
+/// Reads the runs that the plan names. What is wrong with a run becomes its `problem`, and one whose folder can't be
+/// relied on (damaged, half-written, edited, from another version: read_entry) is left out of all numbers. Reads only.
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of);
 

@@ -135,6 +135,9 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     const Task::Chance& chance = report.arms.front().facts->chance;
     if (!chance.how.empty()) notes.push_back(fmt::format("chance: {} ({}).", fixed(chance.accuracy, 4), chance.how));
   }
+  if (report.left_out() > 0)
+    notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
+                       "number here takes anything.");
   notes.emplace_back("time: of one run's training, the mean over its seeds.");
   return notes;
 }
@@ -145,6 +148,7 @@ std::string progress_sentence(const ReportData& report) {
       fmt::format("{} of {} run{} finished", report.count(RunState::finished), total, total == 1 ? "" : "s");
   for (const RunState state : {RunState::running, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));
+  if (const std::size_t n = report.left_out()) text += fmt::format(", {} left out", n);
   return text;
 }
 

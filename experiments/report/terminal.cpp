@@ -24,7 +24,7 @@ std::string render_terminal(const ReportData& report, const Style& style) {
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
       if (!run.problem.empty())
-        problems += fmt::format("  {} {}, seed {} (run {}): {}\n", style.red(name_of(run.state)), arm.label, run.seed,
+        problems += fmt::format("  {} {}, seed {} (run {}): {}\n", style.red(run.standing()), arm.label, run.seed,
                                 run.id, run.problem);
   if (!problems.empty()) out += "\n" + problems;
   return out;

@@ -63,12 +63,18 @@ std::string foreign(const RunFolder& run, const Manifest& manifest, const Config
                        manifest.build.version, manifest.numerics, numerics_version);
   if (!manifest.data.empty() && run_id(config, manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
-                       "from another version of Heed ({}); the original file, run again, makes the run anew",
+                       "from another version of Heed ({}); where the folder is removed, the original file "
+                       "makes the run anew",
                        manifest.build.version);
   return {};
 }
 
 } // namespace
+
+const MetricEntry* RunEntry::metric(std::string_view name) const {
+  const auto found = std::ranges::find(metrics, name, &MetricEntry::name);
+  return found == metrics.end() ? nullptr : &*found;
+}
 
 const Option* option_of_flat(const std::string& key) {
   if (!key.starts_with("block[")) return find_option(key);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -26,6 +27,9 @@ struct RunEntry {
   std::optional<std::int64_t> parameters;///< numbers that are trained, from a checkpoint; none where there is none yet
   std::vector<std::pair<std::string, Cell>> options;   ///< that do something, as `flatten` names them
   std::vector<MetricEntry> metrics;
+
+  /// Null where the run has no such metric.
+  const MetricEntry* metric(std::string_view name) const;
 };
 
 /// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version

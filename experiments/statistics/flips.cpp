@@ -132,8 +132,8 @@ private:
 void check(std::span<const SeedDifferences> arms) {
   for (const SeedDifferences& arm : arms) {
     if (arm.values.empty() || arm.values.size() != arm.seeds.size())
-      throw Failed(fmt::format("[statistics] an arm has {} differences of {} seeds; it needs one for each seed, and one "
-                               "at least",
+      throw Failed(fmt::format("[statistics] an arm has {} differences of {} seeds; it needs one for each seed, and "
+                               "one at least",
                                arm.values.size(), arm.seeds.size()));
     for (const double d : arm.values)
       if (!std::isfinite(d)) throw Failed(fmt::format("[statistics] a difference is not finite: {}", d));

@@ -53,7 +53,8 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   }
   for (const auto& [key, value] : here)
     if (!there.contains(key))
-      return fmt::format("{} is {}, which the reference has no use for: they would be measured on other data", key, value);
+      return fmt::format("{} is {}, which the reference has no use for: they would be measured on other data", key,
+                         value);
   if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
     return "its data is not the reference's";
   if (arm_form != reference_form)

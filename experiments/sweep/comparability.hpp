@@ -5,8 +5,8 @@
 //   task.seed, task.validation            of generated tasks: which examples are held out
 //   the data's content, and [data] but    of tasks that read files: which rows are held out, and what their tokens are
 //     for data.bucket
-//   how the model sees the task           a classifier's loss is per row, a decoder's per token, an encoder-decoder's has
-//                                         its end token, too
+//   how the model sees the task           a classifier's loss is per row, a decoder's per token, an encoder-decoder's
+//                                         has its end token, too
 //   how many classes there are            a loss over 16 symbols is not one over 8
 //   the metric                            every arm must measure it
 //

@@ -1,5 +1,5 @@
-// Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which the
-// reader of the whole file catches.
+// Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
+// the reader of the whole file catches.
 #pragma once
 
 #include <boost/json.hpp>

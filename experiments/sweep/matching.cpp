@@ -26,13 +26,15 @@ Evened Matcher::match(const Settings& reference, const std::vector<Change>& chan
   const Origin& origin = reference.sweep().match_origin;
   for (const Change& change : changes)
     if (change.key == key)
-      throw Refused(fmt::format("{}: the arm sets {}, which sweep.match = \"{}\" chooses; it can do only one of the two",
+      throw Refused(fmt::format("{}: the arm sets {}, which sweep.match = \"{}\" chooses; it can do only "
+                                "one of the two",
                                 change.origin.text(), key, by));
   const Config config = reference.with(changes).resolve();
   const FlatConfig flat = flat_config(config);
   if (!flat.contains(key))
-    throw Refused(fmt::format("{}: sweep.match = \"{}\" evens arms out by the width of the feed-forward ({}), and model.kind "
-                              "= \"{}\" has none; set sweep.match = \"none\", and look at the parameters beside the score",
+    throw Refused(fmt::format("{}: sweep.match = \"{}\" evens arms out by the width of the feed-forward ({}), and "
+                              "model.kind = \"{}\" has none; set sweep.match = \"none\", and look at the parameters "
+                              "beside the score",
                               origin.text(), by, key, config.model.kind));
   const auto with_width = [&](std::int64_t width) {
     std::vector<Change> all = changes;

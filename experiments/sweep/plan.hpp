@@ -90,8 +90,8 @@ struct Plan {
   bool sweep = false;          ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<Arm> arms;
-  /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned they
-  /// have no ID, and the configuration of its first trial.
+  /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned
+  /// they have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
   std::optional<Tuning> tuning;   ///< where the file has a [sweep.tune]
 

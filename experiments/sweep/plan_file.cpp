@@ -203,7 +203,8 @@ std::string to_json(const Plan& plan) {
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
     const std::string matched =
-        arm.matched ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}", arm.matched->width,
+        arm.matched ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
+                                  arm.matched->width,
                                   arm.matched->amount, arm.matched->target)
                     : "";
     out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}}}", between, json_text(arm.label),

@@ -1,6 +1,6 @@
 #include "experiments/sweep/tuning.hpp"
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_entry.hpp"
 #include "experiments/sweep/json_fields.hpp"
 
 #include <algorithm>
@@ -35,12 +35,12 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
       const auto manifest = read_manifest(run);
       trial.problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
     } else if (state == RunState::finished) {
-      const auto lines = read_metrics(run);
-      const auto value = lines ? last_value(*lines, plan.metric) : std::nullopt;
-      if (value && std::isfinite(*value)) sum += *value;
+      const auto entry = read_entry(run);
+      const MetricEntry* metric = entry ? entry->metric(plan.metric) : nullptr;
+      if (metric && std::isfinite(metric->last)) sum += metric->last;
       else
-        trial.problem = lines ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
-                              : fmt::format("seed {}: {}", planned.seed, lines.error);
+        trial.problem = entry ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
+                              : fmt::format("seed {} is left out: {}", planned.seed, entry.error);
     } else {
       return false;
     }
@@ -68,7 +68,8 @@ std::string choices_json(const Plan& plan) {
     arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
                                *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
   }
-  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", format_version, json_text(plan.hash),
+  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", format_version,
+                     json_text(plan.hash),
                      fmt::join(arms, ",\n"));
 }
 
@@ -131,8 +132,8 @@ void read_choices(Plan& plan, const fs::path& folder) {
   std::error_code error;
   if (!plan.tuning || !fs::exists(choices_file(folder), error)) return;
   const auto refuse = [&](const std::string& why) {
-    throw Refused(fmt::format("'{}' is damaged: {}; remove it, and run the sweep's configuration again: the trials' runs "
-                              "are kept, and come to the same choices",
+    throw Refused(fmt::format("'{}' is damaged: {}; remove it, and run the sweep's configuration again: the trials' "
+                              "runs are kept, and come to the same choices",
                               choices_file(folder).string(), why));
   };
   const auto bytes = read_file(choices_file(folder));

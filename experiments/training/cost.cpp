@@ -60,7 +60,8 @@ Cost cost(const Config& config, const Task& task) {
   c.flops_per_step = operations * parts * share;
   c.seconds_per_step = seconds * parts * share;
   // Evaluation uses the same tapes.
-  if (const std::int64_t piece = std::min(evaluation_piece, task.evaluation_rows(run.form, Split::validation)); piece > 0) {
+  const std::int64_t piece = std::min(evaluation_piece, task.evaluation_rows(run.form, Split::validation));
+  if (piece > 0) {
     batch.reset(piece, run.shape, run.form);
     for (std::int64_t i = 0; i < piece; ++i) task.evaluation_row(run.form, Split::validation, i, batch, i);
     tape.rewind();

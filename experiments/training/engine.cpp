@@ -44,7 +44,8 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
     out.push_back({"val_bleu", true, "", "BLEU of the decoded validation split, 0 to 100, as sacreBLEU's"});
     out.push_back({"val_chrf", true, "", "chrF2 of the decoded validation split, 0 to 100, as sacreBLEU's"});
   }
-  out.push_back({"train_loss", false, "nats", "cross-entropy of the last training batch, with smoothing where it is set"});
+  out.push_back({"train_loss", false, "nats",
+                 "cross-entropy of the last training batch, with smoothing where it is set"});
   return out;
 }
 

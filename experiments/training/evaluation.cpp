@@ -53,7 +53,8 @@ Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bo
       const Real* p = logits.data + (r * per_row + i) * classes;
       const Real* best = std::max_element(p, p + classes);
       double sum = 0;
-      for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
+      for (std::int64_t c = 0; c < classes; ++c)
+        sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
       s.loss += static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]);
       ++row.targets;
       row.right += best - p == target;

@@ -15,7 +15,8 @@ const OptionTable<AdamConfig>& adam_table() {
       option("beta1", &O::beta1, "how much of the mean gradient stays at each step").at_least(0).below(1),
       option("beta2", &O::beta2, "how much of the mean squared gradient stays at each step").at_least(0).below(1),
       option("epsilon", &O::epsilon, "added to the square root that divides").above(0),
-      option("weight_decay", &O::weight_decay, "pulls matrices towards 0, embeddings among them; vectors are left alone")
+      option("weight_decay", &O::weight_decay,
+             "pulls matrices towards 0, embeddings among them; vectors are left alone")
           .at_least(0));
   return t;
 }
@@ -24,7 +25,8 @@ const OptionTable<SgdConfig>& sgd_table() {
   using O = SgdConfig;
   static const auto t = option_table<O>(
       option("momentum", &O::momentum, "how much of the last step's direction stays").at_least(0).below(1),
-      option("weight_decay", &O::weight_decay, "pulls matrices towards 0, embeddings among them; vectors are left alone")
+      option("weight_decay", &O::weight_decay,
+             "pulls matrices towards 0, embeddings among them; vectors are left alone")
           .at_least(0),
       option("nesterov", &O::nesterov, "does the step look ahead along the momentum?"));
   return t;
@@ -33,8 +35,8 @@ const OptionTable<SgdConfig>& sgd_table() {
 SgdConfig sgd(const OptionValues& options) {
   SgdConfig c = sgd_table().read(options);
   if (c.nesterov && c.momentum == 0)
-    throw Refused("train.sgd.nesterov does nothing where train.sgd.momentum is 0: set a momentum, such as 0.9, or leave "
-                  "nesterov out");
+    throw Refused("train.sgd.nesterov does nothing where train.sgd.momentum is 0: set a momentum, such as 0.9, or "
+                  "leave nesterov out");
   return c;
 }
 

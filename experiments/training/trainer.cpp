@@ -113,7 +113,8 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     place.seconds = before + seconds_since(begin);
     const bool last = place.step == t.steps;
     if (due(t.log_every) || last)
-      report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate}, {"grad_norm", result.gradient_norm}});
+      report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate},
+              {"grad_norm", result.gradient_norm}});
     if (due(t.evaluate_every) || last) {
       auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
                                    step.tapes());

@@ -26,7 +26,8 @@ struct AttentionInputs {
   std::int64_t rows = 0;
 };
 
-/// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made once.
+/// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made
+/// once.
 struct AttentionMemory {
   Tensor keys, values;          ///< [B, Tk, Dk], [B, Tk, Dv]
   Tensor transformed, one_key;  ///< the form's keys, and a key to ask for a query's form with; empty without a form
@@ -48,12 +49,12 @@ public:
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
 
-  /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values are
-  /// summed with, before dropout. Softmax over scores of a known form streams through the kernels of
-  /// autograd/attention.hpp; all else is composed of operations, for some queries at a time, and once more in the backward
-  /// pass (autograd/recompute.hpp), where the weights of all would be large. Either way memory grows linearly with the
-  /// lengths; with weights asked for, or with factors, it grows with their product. This layer, the position and what the
-  /// mask points to must live until the backward pass is done.
+  /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values
+  /// are summed with, before dropout. Softmax over scores of a known form streams through the kernels of
+  /// autograd/attention.hpp; all else is composed of operations, for some queries at a time, and once more in the
+  /// backward pass (autograd/recompute.hpp), where the weights of all would be large. Either way memory grows linearly
+  /// with the lengths; with weights asked for, or with factors, it grows with their product. This layer, the position
+  /// and what the mask points to must live until the backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
   /// What calls with the same keys (the values if not given) share: values [B, Tk, Dv], keys [B, Tk, Dk]. For one head.
@@ -111,8 +112,8 @@ public:
   /// Cross attention: x [B, Tq, width], memory [B, Tk, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
 
-  /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and to
-  /// itself; `past` gets its keys and values. The mask's offset is set here. What it gives is what the whole row's
+  /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and
+  /// to itself; `past` gets its keys and values. The mask's offset is set here. What it gives is what the whole row's
   /// attention gives at these positions, where nothing attends to what is behind it and `serves_steps`.
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, KeyValues& past) const;
   bool serves_steps() const { return !shape_.position || shape_.position->serves_steps(); }

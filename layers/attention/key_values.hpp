@@ -8,7 +8,8 @@
 
 namespace heed::HEED_REAL {
 
-/// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between steps.
+/// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between
+/// steps.
 class KeyValues {
 public:
   /// k [rows, n, key width] and v [rows, n, value width] come behind what is there. Throws heed::Failed where rows or

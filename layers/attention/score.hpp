@@ -1,7 +1,7 @@
 // Score functions: how well a query and a key go together.
 //
-// A score is one file in scores/ and its word in layers/meson.build. The file holds its options, its computation and its
-// info record; everything else finds it through the table that Meson generates.
+// A score is one file in scores/ and its word in layers/meson.build. The file holds its options, its computation and
+// its info record; everything else finds it through the table that Meson generates.
 #pragma once
 
 #include "layers/module.hpp"

@@ -13,7 +13,8 @@ const PositionInfo& position_info(const std::string& name) {
   throw Failed(fmt::format("[position] there is no scheme '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
-RelativePositions::RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options)
+RelativePositions::RelativePositions(const Scope& scope, const PositionOptions& options,
+                                     const OptionValues& own_options)
     : info_(&position_info(options.kind)), options_(own_options) {
   if (options.shared) shared_scope_ = scope;
 }
@@ -26,8 +27,9 @@ std::shared_ptr<const RelativePosition> RelativePositions::for_block(const Scope
     shared_shape_ = shape;
   }
   if (!(shape == shared_shape_))
-    throw Failed(fmt::format("[position] blocks that share their positions must have heads of one width: there are some of "
-                             "{} and some of {}; give them one attention.head_width, or set position.shared = false",
+    throw Failed(fmt::format("[position] blocks that share their positions must have heads of one width: there are "
+                             "some of {} and some of {}; give them one attention.head_width, or set "
+                             "position.shared = false",
                              shared_shape_.query_width, shape.query_width));
   return shared_;
 }

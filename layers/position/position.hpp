@@ -1,5 +1,5 @@
-// Positional schemes: what tells a model where a token stands. One file each in schemes/, registered like scores. A scheme
-// has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
+// Positional schemes: what tells a model where a token stands. One file each in schemes/, registered like
+// scores. A scheme has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
 #pragma once
 
 #include "layers/linear.hpp"
@@ -45,8 +45,8 @@ class RelativePositions {
 public:
   /// `scope`: the model's, where a shared scheme is named `position`.
   RelativePositions(const Scope& scope, const PositionOptions& options, const OptionValues& own_options);
-  /// For the block of this scope, where a scheme of its own is named `position`; null where the scheme does not act within
-  /// attention. Throws heed::Failed where blocks share a scheme and differ in shape.
+  /// For the block of this scope, where a scheme of its own is named `position`; null where the scheme does not act
+  /// within attention. Throws heed::Failed where blocks share a scheme and differ in shape.
   std::shared_ptr<const RelativePosition> for_block(const Scope& block, const RelativeShape& shape);
 
 private:
@@ -57,8 +57,8 @@ private:
   std::shared_ptr<const RelativePosition> shared_;
 };
 
-/// Puts positions to embeddings, as [position] says: added; or concatenated, and then projected back to the model's width
-/// (`projection`, a linear map without bias), or not, which makes the model wider.
+/// Puts positions to embeddings, as [position] says: added; or concatenated, and then projected back to the model's
+/// width (`projection`, a linear map without bias), or not, which makes the model wider.
 class PositionalEmbedding {
 public:
   /// width: of the token embeddings.

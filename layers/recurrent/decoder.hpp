@@ -10,10 +10,10 @@ namespace heed::HEED_REAL {
 
 /// From the vectors e_t of the tokens before to vectors that the tokens after are read from, s_t being the top layer's
 /// state, c_t what attention gives for its query (SourceAttention), [;] concatenation:
-///   none:     s_t = step(e_t, s_{t-1});                                                       the vector is s_t
-///   bahdanau: c_t from the query s_{t-1}; s_t = step([e_t; c_t], s_{t-1});                    tanh(W [s_t; c_t; e_t] + b)
+///   none:     s_t = step(e_t, s_{t-1});                                                    the vector is s_t
+///   bahdanau: c_t from the query s_{t-1}; s_t = step([e_t; c_t], s_{t-1});                 tanh(W [s_t; c_t; e_t] + b)
 ///             (arXiv 1409.0473, with tanh for its maxout)
-///   luong:    s_t = step(e_t, s_{t-1}); c_t from the query s_t;                               a_t = tanh(W [c_t; s_t])
+///   luong:    s_t = step(e_t, s_{t-1}); c_t from the query s_t;                            a_t = tanh(W [c_t; s_t])
 ///             with input feeding s_t = step([e_t; a_{t-1}], s_{t-1}), a_0 = 0 (arXiv 1508.04025)
 /// Where no step needs what the one before it saw (none, and luong without input feeding), all steps are one operation.
 class RecurrentDecoder {
@@ -28,8 +28,8 @@ public:
   RecurrentDecoder(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
                    const OptionValues& cell_options, const Shape& shape);
 
-  /// What stays the same over the steps: the encoder's states [B, S, memory_width] and their lengths, which are not copied.
-  /// Empty without attention.
+  /// What stays the same over the steps: the encoder's states [B, S, memory_width] and their lengths, which are not
+  /// copied. Empty without attention.
   std::optional<SourceAttention::Source> read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const;
 
   /// e [B, T, width] to [B, T, width]; `start`: the state of each layer before the first step.

@@ -17,12 +17,13 @@ const RecurrentCellInfo& recurrent_cell_info(const std::string& name) {
 Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape)
     : name_(scope.name()), info_(&recurrent_cell_info(cell)), shape_(shape) {
   if (shape.layers < 1 || shape.width < 1 || shape.input_width < 1)
-    throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} on "
-                             "an input of width {}", shape.layers, shape.width, shape.input_width));
+    throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} "
+                             "on an input of width {}", shape.layers, shape.width, shape.input_width));
   const Init start = Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.width)));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer)
     for (std::int64_t d = 0; d < directions(); ++d) {
-      const Scope own = (scope / "layers" / std::to_string(layer) / (d == 0 ? "forward" : "backward")).starting_with(start);
+      const Scope own =
+          (scope / "layers" / std::to_string(layer) / (d == 0 ? "forward" : "backward")).starting_with(start);
       const std::int64_t in = layer == 0 ? shape.input_width : output_width();
       Linear input(own / "input", in, info_->gates * shape.width, shape.bias);
       parts_.push_back({input, info_->make(own / "recurrent", shape.width, options)});
@@ -69,9 +70,11 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
   return {states, {last, parts_.size()}};
 }
 
-Recurrent::Step Recurrent::step(Pass& pass, const Tensor& x, RecurrentStates before, const RecurrentSteps& steps) const {
+Recurrent::Step Recurrent::step(Pass& pass, const Tensor& x, RecurrentStates before,
+                                const RecurrentSteps& steps) const {
   const Op op("recurrent", {&x});
-  op.check(!shape_.both_directions, "a layer of two directions has no single step: it must see the end before it begins");
+  op.check(!shape_.both_directions,
+           "a layer of two directions has no single step: it must see the end before it begins");
   op.check(x.rank() == 2 && x.shape[1] == shape_.input_width, "x must be [B, {}], it is {}", shape_.input_width,
            x.shape.text());
   check_states(op, before);

@@ -30,8 +30,8 @@ public:
     double dropout = 0;            ///< of what one layer hands to the next, in training
   };
 
-  /// cell: a registered name; options: of its own table. Throws heed::Failed for an unknown cell, and for a shape without
-  /// a layer or a width.
+  /// cell: a registered name; options: of its own table. Throws heed::Failed for an unknown cell, and for a shape
+  /// without a layer or a width.
   Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape);
 
   struct Result {

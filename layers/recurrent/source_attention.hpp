@@ -1,4 +1,5 @@
-// Attention of a recurrent decoder over the states of its encoder: which of them a step may see, and their weighted sum.
+// Attention of a recurrent decoder over the states of its encoder: which of them a step may see, and their weighted
+// sum.
 #pragma once
 
 #include "layers/attention/attention.hpp"
@@ -7,12 +8,12 @@
 
 namespace heed::HEED_REAL {
 
-/// c_t = sum_s w_ts m_s over the source's states m, with w_t = normaliser(s(h_t, m_1), s(h_t, m_2), ...) by any score and
-/// normaliser. What step t sees is its `reach` (Luong, Pham and Manning 2015, arXiv 1508.04025, section 3.2):
+/// c_t = sum_s w_ts m_s over the source's states m, with w_t = normaliser(s(h_t, m_1), s(h_t, m_2), ...) by any score
+/// and normaliser. What step t sees is its `reach` (Luong, Pham and Manning 2015, arXiv 1508.04025, section 3.2):
 ///   global:  all of the source
 ///   local_m: positions t - D .. t + D
-///   local_p: positions within D of p_t = S sigmoid(v . tanh(W h_t)), S the source's length, whose weights are multiplied
-///            with exp(-(s - p_t)^2 / (2 (D / 2)^2))
+///   local_p: positions within D of p_t = S sigmoid(v . tanh(W h_t)), S the source's length, whose weights are
+///            multiplied with exp(-(s - p_t)^2 / (2 (D / 2)^2))
 /// Positions count from 0. A step whose reach lies beyond the source gets zeros.
 class SourceAttention {
 public:

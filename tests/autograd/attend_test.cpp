@@ -38,7 +38,8 @@ const std::vector<MaskCase> masks{
     {"causal after cached keys", [](const Problem& p) { return Mask{.causal = true, .offset = p.keys - p.queries}; }},
     {"window", [](const Problem&) { return Mask{.window = 3}; }},
     {"causal behind a prefix", [](const Problem& p) { return Mask{.causal = true, .prefix = p.keys / 2}; }},
-    {"causal behind a prefix, in a window", [](const Problem&) { return Mask{.causal = true, .prefix = 40, .window = 35}; }},
+    {"causal behind a prefix, in a window",
+     [](const Problem&) { return Mask{.causal = true, .prefix = 40, .window = 35}; }},
     {"padding",
      [](const Problem& p) {
        lengths.clear();
@@ -72,7 +73,8 @@ Outcome outcome(const Problem& p, double spread, const Attend& attend) {
   return {read(y), q.gradient, k.gradient, v.gradient, w.gradient};
 }
 
-// The largest difference, relative to the largest number where that is above 1: terms of that size cancel in the others.
+// The largest difference, relative to the largest number where that is above 1: terms of that size cancel in the
+// others.
 double apart(const std::vector<Real>& found, const std::vector<Real>& expected) {
   double largest = 1, worst = found.size() == expected.size() ? 0 : INFINITY;
   for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
@@ -219,8 +221,8 @@ TEST_CASE("Shapes that do not fit are refused by name") {
   Tape tape;
   const auto zeros = [&](const Shape& s) { return tape.zeros(s); };
   CHECK_THROWS_WITH(attend_inner(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4}), zeros({1, 1, 2, 3}), 1),
-                    "[attend_inner] q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is [1, 1, 2, 3], "
-                    "k is [1, 1, 2, 4], v is [1, 1, 2, 3]");
+                    "[attend_inner] q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is "
+                    "[1, 1, 2, 3], k is [1, 1, 2, 4], v is [1, 1, 2, 3]");
   CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2}), zeros({1, 1, 2, 3})),
                     "[attend_pairwise] w must be [1, 3], it is [1, 2]");
 }

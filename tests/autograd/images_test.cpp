@@ -13,7 +13,9 @@ namespace {
 std::vector<double> naive_convolution(const Operand& x, const Operand& w, const Operand& bias, std::int64_t stride,
                                       std::int64_t padding) {
   const std::int64_t C = x.shape[1], H = x.shape[2], W = x.shape[3];
-  const auto at = [](const Operand& t, std::int64_t i) { return static_cast<double>(t.values[static_cast<std::size_t>(i)]); };
+  const auto at = [](const Operand& t, std::int64_t i) {
+    return static_cast<double>(t.values[static_cast<std::size_t>(i)]);
+  };
   std::vector<double> out;
   for (std::int64_t b = 0; b < x.shape[0]; ++b)
     for (std::int64_t o = 0; o < w.shape[0]; ++o)
@@ -25,7 +27,8 @@ std::vector<double> naive_convolution(const Operand& x, const Operand& w, const 
               for (std::int64_t v = 0; v < w.shape[3]; ++v) {
                 const std::int64_t row = i * stride + u - padding, column = j * stride + v - padding;
                 if (row < 0 || row >= H || column < 0 || column >= W) continue;
-                sum += at(w, ((o * C + c) * w.shape[2] + u) * w.shape[3] + v) * at(x, ((b * C + c) * H + row) * W + column);
+                sum += at(w, ((o * C + c) * w.shape[2] + u) * w.shape[3] + v) *
+                       at(x, ((b * C + c) * H + row) * W + column);
               }
           out.push_back(sum);
         }
@@ -58,8 +61,8 @@ TEST_CASE("convolution equals plain loops with every kernel, stride and padding"
       for (std::int64_t stride : {1, 2, 3})
         for (std::int64_t padding : {0, 1, 4}) {
           if (kernel_height > height + 2 * padding || kernel_width > width + 2 * padding) continue;
-          INFO(height << " x " << width << ", kernel " << kernel_height << " x " << kernel_width << ", stride " << stride
-                      << ", padding " << padding);
+          INFO(height << " x " << width << ", kernel " << kernel_height << " x " << kernel_width << ", stride "
+                      << stride << ", padding " << padding);
           Operand x({2, 3, height, width}, 1), w({4, 3, kernel_height, kernel_width}, 2), bias({4}, 3);
           Tape tape;
           const Tensor b = bias.on(tape);
@@ -72,7 +75,8 @@ TEST_CASE("convolution refuses what does not fit", "[images]") {
   Tape tape;
   const auto z = [&](const Shape& s) { return tape.zeros(s); };
   using Catch::Contains;
-  CHECK_THROWS_WITH(conv2d(z({2, 3, 4, 4}), z({5, 2, 3, 3}), nullptr), Contains("channels") && Contains("[5, 2, 3, 3]"));
+  CHECK_THROWS_WITH(conv2d(z({2, 3, 4, 4}), z({5, 2, 3, 3}), nullptr),
+                    Contains("channels") && Contains("[5, 2, 3, 3]"));
   CHECK_THROWS_WITH(conv2d(z({2, 3, 4, 4}), z({5, 3, 7, 3}), nullptr, {1, 1}), Contains("padded image"));
   CHECK_THROWS_WITH(conv2d(z({2, 3, 4, 4}), z({5, 3, 3, 3}), nullptr, {0, 1}), Contains("stride"));
   CHECK_THROWS_WITH(conv2d(z({3, 4, 4}), z({5, 3, 3, 3}), nullptr), Contains("axes"));
@@ -107,9 +111,11 @@ TEST_CASE("group norm's groups have mean 0 and variance 1, and rows do not see e
 TEST_CASE("convolution and group norm equal PyTorch's", "[torch]") {
   for (const std::string name : {"conv2d", "conv2d_padded_strided", "conv2d_patches"})
     compare(name, [](const Fixture& f, const Tensor& x, const Tensor& w, const Tensor& b) {
-      return conv2d(x, w, &b, {static_cast<std::int64_t>(f.number("stride")), static_cast<std::int64_t>(f.number("padding"))});
+      return conv2d(x, w, &b,
+                    {static_cast<std::int64_t>(f.number("stride")), static_cast<std::int64_t>(f.number("padding"))});
     });
   for (std::int64_t groups : {1, 2, 6})
     compare("group_norm_" + std::to_string(groups),
-            [groups](const Fixture&, const Tensor& x, const Tensor& w, const Tensor& b) { return group_norm(x, groups, w, b); });
+            [groups](const Fixture&, const Tensor& x, const Tensor& w,
+                     const Tensor& b) { return group_norm(x, groups, w, b); });
 }

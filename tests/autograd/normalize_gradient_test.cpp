@@ -16,7 +16,8 @@ const std::vector<Mask> masks = {{},
                                  {.window = 1},
                                  {.lengths = lengths},
                                  {.allowed = allowed.data()},
-                                 {.causal = true, .offset = 1, .window = 2, .lengths = lengths, .allowed = allowed.data()}};
+                                 {.causal = true, .offset = 1, .window = 2, .lengths = lengths,
+                                  .allowed = allowed.data()}};
 
 } // namespace
 
@@ -24,10 +25,12 @@ TEST_CASE("sparsemax and sigmoid have the right gradient under every mask", "[gr
   for (std::size_t m = 0; m < masks.size(); ++m) {
     const std::string mask = ", mask " + std::to_string(m);
     check_views("sparsemax" + mask, {2, 2, 3, 5}, {}, [&](const Tensor& x) { return sparsemax(x, masks[m]); });
-    check_views("masked_sigmoid" + mask, {2, 2, 3, 5}, {}, [&](const Tensor& x) { return masked_sigmoid(x, masks[m], {}); });
+    check_views("masked_sigmoid" + mask, {2, 2, 3, 5}, {},
+                [&](const Tensor& x) { return masked_sigmoid(x, masks[m], {}); });
   }
   check_views("sparsemax of many", {1, 1, 3, 40}, {-1, 1, 0}, [](const Tensor& x) { return sparsemax(x, {}); });
-  check_views("masked_sigmoid with a bias", {1, 1, 3, 17}, {}, [](const Tensor& x) { return masked_sigmoid(x, {}, Real(0.3)); });
+  check_views("masked_sigmoid with a bias", {1, 1, 3, 17}, {},
+              [](const Tensor& x) { return masked_sigmoid(x, {}, Real(0.3)); });
 }
 
 TEST_CASE("hardmax has masked softmax's gradient under every mask", "[gradient]") {
@@ -51,8 +54,10 @@ TEST_CASE("numbers by distance have the right gradient, and each operation is th
   for (std::int64_t clip : {0, 1, 3, 9})
     for (std::int64_t offset : {0, 2}) {
       const std::string what = fmt::format("clip {}, offset {}", clip, offset);
-      check_views("by_distance, " + what, {2, 3, 2 * clip + 1}, {}, [=](const Tensor& p) { return by_distance(p, 5, offset); });
-      check_views("sum_by_distance, " + what, {2, 3, 5}, {}, [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
+      check_views("by_distance, " + what, {2, 3, 2 * clip + 1}, {},
+                  [=](const Tensor& p) { return by_distance(p, 5, offset); });
+      check_views("sum_by_distance, " + what, {2, 3, 5}, {},
+                  [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
     }
 }
 

@@ -91,7 +91,8 @@ TEST_CASE("linear has the right gradient", "[gradient]") {
                    {input({2, 2, 3}, 1), input({5, 3}, 2)});
   }
   check_gradient("linear of a view with an axis of one entry",
-                 [](const Tensors& x) { return linear(transpose(x[0], 0, 1), x[1]); }, {input({1, 4, 3}, 1), input({2, 3}, 2)});
+                 [](const Tensors& x) { return linear(transpose(x[0], 0, 1), x[1]); },
+                 {input({1, 4, 3}, 1), input({2, 3}, 2)});
   check_gradient("linear with one tensor as x and w",
                  [](const Tensors& x) { return linear(x[0], x[0]); }, {input({3, 4}, 1)});
 }

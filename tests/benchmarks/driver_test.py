@@ -6,11 +6,12 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], str(pathlib.Path(__file__).resolve().parents[1])]
 
 import suites  # noqa: E402
 import tables  # noqa: E402
 from rounds import Failure, Subject, take_turns  # noqa: E402
+from tap import run_case  # noqa: E402
 
 
 def subject(answers: str, first: str = '{"ready": true, "flops": 3}') -> Subject:
@@ -62,19 +63,5 @@ class Driver(unittest.TestCase):
                          "what      ms\n------  ----\na        1.0\nlonger  22.0")
 
 
-def main() -> int:
-    tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(Driver))
-    failed = 0
-    for number, test in enumerate(tests, 1):
-        result = test.run()
-        good = result.wasSuccessful()
-        failed += not good
-        print(f"{'ok' if good else 'not ok'} {number} - {test._testMethodName[5:].replace('_', ' ')}")
-        for _, text in result.errors + result.failures:
-            print("# " + text.replace("\n", "\n# "))
-    print(f"1..{len(tests)}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_case(Driver)

@@ -10,9 +10,9 @@ import tempfile
 import chromium
 
 CHECKOUT, HEED = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
-sys.path.insert(0, str(CHECKOUT / "tests" / "guide"))
+sys.path.insert(0, str(CHECKOUT / "tests"))
 
-from points import Points, run  # noqa: E402
+from tap import Points, run  # noqa: E402
 
 NAME = "</script><b>50 % & a \"name\""
 CONFIG = """name = '''</script><b>50 % & a "name"'''
@@ -85,8 +85,10 @@ def with_probe(page):
 def asking_copy(page):
     """A copy of the page that asks a server for an image, and may."""
     copy = page.with_name("asking.html")
-    text = page.read_text(encoding="utf-8").replace("default-src 'none'", "default-src *").replace("img-src", "font-src")
-    copy.write_text(text.replace("</header>", '</header><img src="http://outside.invalid/x.png" alt="">'), encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("default-src 'none'", "default-src *")
+    text = text.replace("img-src", "font-src")
+    copy.write_text(text.replace("</header>", '</header><img src="http://outside.invalid/x.png" alt="">'),
+                    encoding="utf-8")
     return copy
 
 

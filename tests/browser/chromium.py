@@ -42,7 +42,8 @@ def visit(page, width=1400, dark=False):
     with tempfile.TemporaryDirectory() as folder:
         net = pathlib.Path(folder, "net.json")
         command = [program(), *QUIET, f"--user-data-dir={folder}/profile", f"--log-net-log={net}",
-                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000", "--virtual-time-budget=6000", "--enable-logging=stderr", "--v=0",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000", "--virtual-time-budget=6000",
+                   "--enable-logging=stderr", "--v=0",
                    "--dump-dom", pathlib.Path(page).as_uri()]
         if dark:
             command.insert(1, "--blink-settings=preferredColorScheme=0")

@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 
-from points import run
+from tap import run
 
 
 def tool(name):

@@ -11,9 +11,11 @@ import shutil
 import sys
 import tempfile
 
-import documents
-from build import Build
-from points import Points, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import documents  # noqa: E402
+from build import Build  # noqa: E402
+from tap import Points, run  # noqa: E402
 
 checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
 guide = checkout / "docs" / "guide.md"
@@ -57,7 +59,7 @@ def attention_by_itself(place):
     assert printed.split() == stated.text.split(), f"{stated.place} states\n{stated.text}but it printed\n{printed}"
 
 
-# ---- the guide's score -------------------------------------------------------------------------------------------------
+# ---- the guide's score -----------------------------------------------------------------------------------------------
 
 def with_guide_score(place):
     """A copy of the sources with the guide's file and word; returns the names of the files that differ."""
@@ -123,7 +125,8 @@ def write_digits(folder):
         sizes = b"".join(n.to_bytes(4, "big") for n in (0x803, count, 28, 28))
         (folder / f"{part}-images-idx3-ubyte").write_bytes(sizes + bytes(i * 7 % 256 for i in range(count * 28 * 28)))
         labels = bytes(i % 10 for i in range(count))
-        (folder / f"{part}-labels-idx1-ubyte").write_bytes((0x801).to_bytes(4, "big") + count.to_bytes(4, "big") + labels)
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes((0x801).to_bytes(4, "big") + count.to_bytes(4, "big") +
+                                                           labels)
 
 
 def data_for(text):

@@ -120,7 +120,8 @@ TEST_CASE("blocks of any size, more keys than queries and fewer", "[attention][b
 }
 
 TEST_CASE("an entry's numbers are the same bits whatever else is in the batch", "[attention][blocks]") {
-  const Extents alone{.batch = 1, .heads = 2, .queries = 6, .keys = 6}, among{.batch = 3, .heads = 2, .queries = 6, .keys = 6};
+  const Extents alone{.batch = 1, .heads = 2, .queries = 6, .keys = 6},
+      among{.batch = 3, .heads = 2, .queries = 6, .keys = 6};
   Blocked one(choice_of(score_info("dot"), {}, "sparsemax"), {"shaw", &shaw(), {}}, alone, 0),
       three(choice_of(score_info("dot"), {}, "sparsemax"), {"shaw", &shaw(), {}}, among, 0);
   for (auto [a, b] : {std::pair{&one.q, &three.q}, {&one.k, &three.k}, {&one.v, &three.v}})

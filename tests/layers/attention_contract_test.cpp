@@ -8,13 +8,14 @@ namespace {
 
 constexpr double tolerance = attention_tolerance;
 
-// Lengths that do not divide the kernels' tiles, and one position. What does not stream has no tiles: the operations that
-// it is composed of have their own tests.
+// Lengths that do not divide the kernels' tiles, and one position. What does not stream has no tiles: the operations
+// that it is composed of have their own tests.
 std::vector<Extents> problems(const LayerChoice& choice, bool equal_widths) {
   std::vector<Extents> out;
   if (!normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)->streams()) {
     for (auto [queries, keys] : {std::pair{1, 1}, {1, 6}, {5, 1}, {5, 9}})
-      out.push_back({.heads = 2, .queries = queries, .keys = keys, .query_width = 5, .key_width = equal_widths ? 5 : 3});
+      out.push_back({.heads = 2, .queries = queries, .keys = keys, .query_width = 5,
+                     .key_width = equal_widths ? 5 : 3});
     return out;
   }
   for (auto [queries, keys] : {std::pair{1, 1}, {1, 17}, {3, 3}, {5, 1}, {17, 17}, {5, 33}, {33, 16}})

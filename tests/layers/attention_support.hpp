@@ -63,7 +63,8 @@ inline std::vector<MaskCase> masks(const Extents& e) {
           {"causal window after 1 earlier key", {.causal = true, .offset = 1, .window = 2}, {}, {}},
           {"allowed, one matrix", {}, {}, shared},
           {"allowed, a matrix for each row", {.allowed_shared = false}, {}, each},
-          {"everything at once", {.causal = true, .prefix = 4, .offset = 1, .window = 3, .allowed_shared = false}, lengths,
+          {"everything at once", {.causal = true, .prefix = 4, .offset = 1, .window = 3, .allowed_shared = false},
+           lengths,
            each}};
 }
 

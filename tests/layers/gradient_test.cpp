@@ -26,7 +26,8 @@ std::optional<NormalizerSetup> gradient_of(const LayerChoice& choice) {
   return info.gradient_of ? info.gradient_of(choice.normalizer_options) : std::nullopt;
 }
 Extents small_problem(const ScoreInfo& score) {
-  return {.heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = score.equal_widths ? 2 : 3, .value_width = 2};
+  return {.heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = score.equal_widths ? 2 : 3,
+          .value_width = 2};
 }
 
 std::vector<Option> block_options() { return block_option_table().options(); }
@@ -177,7 +178,8 @@ TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][a
     const LayerChoice choice = choice_of(score_info("additive"), {}, normalizer->about.name);
     if (gradient_of(choice)) continue;
     for (const std::string kind : {"none", "shaw", "skewed"}) {
-      const Extents e{.batch = 1, .heads = 2, .queries = 5, .keys = 5, .query_width = 2, .key_width = 2, .value_width = 2};
+      const Extents e{.batch = 1, .heads = 2, .queries = 5, .keys = 5, .query_width = 2, .key_width = 2,
+                      .value_width = 2};
       AttentionCase attention(choice, e);
       const PositionInfo& info = position_info(kind);
       const std::unique_ptr<RelativePosition> position =
@@ -189,7 +191,8 @@ TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][a
       check_module(attention.weights, {attention.q, attention.k, attention.v},
                    [&](Pass& pass, const std::vector<Tensor>& x) {
                      return attention.attention(pass, {.queries = x[0], .values = x[2], .keys = x[1],
-                                                       .mask = {.causal = true}, .position = position.get(), .rows = 2});
+                                                       .mask = {.causal = true}, .position = position.get(),
+                                                       .rows = 2});
                    });
     }
   }

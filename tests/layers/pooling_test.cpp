@@ -34,7 +34,9 @@ TEST_CASE("mean, first and last are those of the tokens that are not padding", "
       for (std::int64_t b = 0; b < rows; ++b)
         for (std::int64_t d = 0; d < width; ++d) {
           const std::int64_t n = padded ? lengths[static_cast<std::size_t>(b)] : length;
-          const auto at = [&](std::int64_t t) { return static_cast<double>(x[static_cast<std::size_t>((b * length + t) * width + d)]); };
+          const auto at = [&](std::int64_t t) {
+            return static_cast<double>(x[static_cast<std::size_t>((b * length + t) * width + d)]);
+          };
           double sum = 0;
           for (std::int64_t t = 0; t < n; ++t) sum += at(t);
           expected.push_back(word == "mean" ? sum / static_cast<double>(n) : at(word == "first" ? 0 : n - 1));
@@ -51,7 +53,9 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
   choice.attention.score = "dot";
   Weights weights;
   const std::vector<Real> found = pooled("context", choice, x, true, weights);
-  const auto values = [&](const char* name) { return weights.parameters.values() + weights.parameters.find(name)->offset; };
+  const auto values = [&](const char* name) {
+    return weights.parameters.values() + weights.parameters.find(name)->offset;
+  };
   const Real *u = values("query"), *w = values("keys.weight"), *bias = values("keys.bias");
   std::vector<double> expected;
   for (std::int64_t b = 0; b < rows; ++b) {
@@ -62,18 +66,21 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
       double score = 0;
       for (std::int64_t i = 0; i < width; ++i) {
         double sum = static_cast<double>(bias[i]);
-        for (std::int64_t d = 0; d < width; ++d) sum += static_cast<double>(w[i * width + d]) * static_cast<double>(at[d]);
+        for (std::int64_t d = 0; d < width; ++d)
+          sum += static_cast<double>(w[i * width + d]) * static_cast<double>(at[d]);
         score += static_cast<double>(u[i]) * std::tanh(sum);
       }
       total += std::exp(score);
-      for (std::int64_t d = 0; d < width; ++d) y[static_cast<std::size_t>(d)] += std::exp(score) * static_cast<double>(at[d]);
+      for (std::int64_t d = 0; d < width; ++d)
+        y[static_cast<std::size_t>(d)] += std::exp(score) * static_cast<double>(at[d]);
     }
     for (double sum : y) expected.push_back(sum / total);
   }
   CHECK(distance(found, expected) < 20 * rounding);
 }
 
-TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser", "[pooling][contract]") {
+TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",
+          "[pooling][contract]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
     std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
     Weights before, after;
@@ -88,5 +95,6 @@ TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every sc
 
 TEST_CASE("a way to pool that there is not is refused with those that there are", "[pooling]") {
   Weights weights;
-  CHECK_THROWS_WITH(Pooling(weights.scope(), "median", {}, {4, 5}), Catch::Contains("median") && Catch::Contains("context"));
+  CHECK_THROWS_WITH(Pooling(weights.scope(), "median", {}, {4, 5}),
+                    Catch::Contains("median") && Catch::Contains("context"));
 }

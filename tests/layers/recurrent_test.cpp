@@ -66,7 +66,8 @@ TEST_CASE("every cell over a sequence equals its step in plain loops", "[recurre
         INFO(rows << " rows, " << steps << " steps, width " << width << ", backward " << backward);
         Sequences s(info, {.width = width, .both_directions = backward}, rows, steps);
         std::vector<std::int32_t> lengths;
-        for (std::int64_t b = 0; b < rows; ++b) lengths.push_back(static_cast<std::int32_t>((b * 3 + steps) % (steps + 1)));
+        for (std::int64_t b = 0; b < rows; ++b)
+          lengths.push_back(static_cast<std::int32_t>((b * 3 + steps) % (steps + 1)));
         const Sequences::Outcome found = s(lengths.data());
 
         const std::string part = backward ? "layers.0.backward." : "layers.0.forward.";
@@ -203,7 +204,8 @@ TEST_CASE("recurrent layers refuse what they cannot do, and say so", "[recurrent
 }
 
 TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequences where rows are padded", "[torch]") {
-  for (const auto& [cell, theirs] : {std::pair<std::string, std::string>{"srn", "rnn"}, {"gru", "gru"}, {"lstm", "lstm"}})
+  for (const auto& [cell, theirs] :
+       {std::pair<std::string, std::string>{"srn", "rnn"}, {"gru", "gru"}, {"lstm", "lstm"}})
     for (const bool stacked : {false, true}) {
       const std::string name = theirs + (stacked ? "_stacked_both_ways_padded" : "");
       INFO(name);
@@ -229,7 +231,8 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
         std::transform(bias.begin(), bias.begin() + static_cast<std::ptrdiff_t>(shared), other.begin(), bias.begin(),
                        std::plus<>());
         weights.set(name_of(part) + "input.bias", std::vector<Real>(bias.begin(), bias.end()));
-        if (cell == "gru") weights.set(name_of(part) + "recurrent.bias", std::vector<Real>(other.begin() + 10, other.end()));
+        if (cell == "gru")
+          weights.set(name_of(part) + "recurrent.bias", std::vector<Real>(other.begin() + 10, other.end()));
       }
 
       Tape tape;
@@ -239,7 +242,9 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       const Tensor on_h = h.on(tape), on_c = c.on(tape);
       std::vector<RecurrentState> before;
       for (std::size_t part = 0; part < parts; ++part) {
-        const auto row = [&](const Tensor& all) { return reshape(slice(all, 0, static_cast<std::int64_t>(part), 1), {3, 5}); };
+        const auto row = [&](const Tensor& all) {
+          return reshape(slice(all, 0, static_cast<std::int64_t>(part), 1), {3, 5});
+        };
         before.push_back({row(on_h), cell == "lstm" ? row(on_c) : Tensor{}});
       }
       std::vector<std::int32_t> lengths(3, 6);
@@ -249,7 +254,8 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       // Packed sequences have zeros where Heed has what was carried over.
       std::vector<Real> inside;
       for (std::int64_t i = 0; i < r.states.size(); ++i)
-        inside.push_back(i / layers.output_width() % 6 < lengths[static_cast<std::size_t>(i / layers.output_width() / 6)]);
+        inside.push_back(i / layers.output_width() % 6 <
+                         lengths[static_cast<std::size_t>(i / layers.output_width() / 6)]);
       std::vector<Tensor> all = {reshape(mul(r.states, tape.copy(inside.data(), r.states.shape)), {-1})};
       for (const RecurrentState& s : r.last) all.push_back(reshape(s.h, {-1}));
       if (cell == "lstm")
@@ -265,7 +271,8 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       if (cell == "lstm") CHECK(distance(c.gradient, f["d.c"].values) < agreement);
       for (std::size_t part = 0; part < parts; ++part) {
         INFO(name_of(part));
-        CHECK(distance(weights.gradient(name_of(part) + "input.weight"), f["d." + torch_name("weight_ih", part)].values) <
+        CHECK(distance(weights.gradient(name_of(part) + "input.weight"),
+                       f["d." + torch_name("weight_ih", part)].values) <
               agreement);
         CHECK(distance(weights.gradient(name_of(part) + "input.bias"), f["d." + torch_name("bias_ih", part)].values) <
               agreement);

@@ -29,7 +29,8 @@ struct Placed {
          const LayerChoice& c = choice_of(score_info("scaled_dot")))
       : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
         position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
-        of_scheme(own.parameters.entries().size()), attention(own.scope() / "score", c, e.score()), q(e.q(), 1, {-1, 1, 0}),
+        of_scheme(own.parameters.entries().size()), attention(own.scope() / "score", c, e.score()),
+        q(e.q(), 1, {-1, 1, 0}),
         k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     own.fill(6);
   }
@@ -106,7 +107,8 @@ std::vector<MaskCase> served_masks(const Placed& p) {
 
 } // namespace
 
-TEST_CASE("every relative scheme equals the plain loops over pairs, under every mask it serves", "[position][contract]") {
+TEST_CASE("every relative scheme equals the plain loops over pairs, under every mask it serves",
+          "[position][contract]") {
   for_each_relative([](const PositionInfo& info, const Setup& setup) {
     for (const std::string normalizer : {"softmax", "sigmoid"})
       for (const auto& [heads, length] : {std::pair{1, 1}, {2, 5}, {3, 33}}) {
@@ -133,7 +135,8 @@ TEST_CASE("every score and normaliser has every relative scheme, under every mas
   });
 }
 
-TEST_CASE("each value of each option of a relative scheme changes its parameters or its terms", "[position][contract]") {
+TEST_CASE("each value of each option of a relative scheme changes its parameters or its terms",
+          "[position][contract]") {
   for (const PositionInfo* info : positions()) {
     if (!info->make_relative) continue;
     const auto outcome = [&](const OptionValues& options) {
@@ -203,12 +206,15 @@ TEST_CASE("skewed positions are refused where attention sees what comes after", 
   LayerChoice choice;
   choice.attention.causal = false;
   Weights w;
-  const std::shared_ptr<const RelativePosition> position = position_info("skewed").make_relative(w.scope(), {2, 2, 2, 5}, {});
-  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), choice, {.width = 4, .heads = 2, .position = position}, Init::zeros()),
+  const std::shared_ptr<const RelativePosition> position = position_info("skewed").make_relative(w.scope(),
+                                                                                                 {2, 2, 2, 5}, {});
+  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), choice, {.width = 4, .heads = 2, .position = position},
+                                       Init::zeros()),
                     Contains("attention.causal = true"));
   choice.attention.causal = true;
   CHECK_THROWS_WITH(MultiHeadAttention(w.scope() / "cross", choice,
-                                       {.width = 4, .memory_width = 4, .heads = 2, .position = position}, Init::zeros()),
+                                       {.width = 4, .memory_width = 4, .heads = 2, .position = position},
+                                       Init::zeros()),
                     Contains("self attention"));
 }
 

@@ -138,7 +138,8 @@ TEST_CASE("additive's hidden width is its own, and the head's query width if not
 TEST_CASE("concat with one matrix is additive with its two parts", "[score][equals]") {
   const Extents e{.heads = 2, .queries = 4, .keys = 7, .query_width = 4, .key_width = 3};
   const OptionValues hidden = {{"hidden", std::int64_t{5}}};
-  AttentionCase concat(choice_of(score_info("concat"), hidden), e), additive(choice_of(score_info("additive"), hidden), e);
+  AttentionCase concat(choice_of(score_info("concat"), hidden), e),
+      additive(choice_of(score_info("additive"), hidden), e);
   const Real* w = concat.weights.parameters.values(ParameterId{0});
   std::vector<Real> query, key;
   for (int head = 0; head < 2; ++head, w += 7 * 5) {

@@ -1,4 +1,5 @@
-// Attention over an encoder's states and the decoders that use it: against the formulas in plain loops, and step by step.
+// Attention over an encoder's states and the decoders that use it: against the formulas in plain loops, and step by
+// step.
 #include "layers/recurrent/decoder.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -92,7 +93,8 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
           return std::abs(static_cast<double>(s) - middle) <= static_cast<double>(window);
         };
         const auto factor = [&](std::int64_t s) {  // the deviation is window / 2 = 1
-          return reach == "local_p" ? std::exp(-(static_cast<double>(s) - place) * (static_cast<double>(s) - place) / 2) : 1;
+          return reach == "local_p"
+              ? std::exp(-(static_cast<double>(s) - place) * (static_cast<double>(s) - place) / 2) : 1;
         };
         const std::vector<double> c = expected_context(x, b, t, sees, factor);
         expected.insert(expected.end(), c.begin(), c.end());
@@ -102,7 +104,8 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
   }
 }
 
-TEST_CASE("a memory gives what the same keys and values give, with every score and normaliser", "[attention][contract]") {
+TEST_CASE("a memory gives what the same keys and values give, with every score and normaliser",
+          "[attention][contract]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
     const Extents e{.batch = 2, .queries = 3, .keys = 5, .query_width = 4, .key_width = score.equal_widths ? 4 : 2};
     const std::vector<std::int32_t> lengths = {5, 3};

@@ -42,7 +42,8 @@ void add_evaluate(Commands& commands) {
       "  heed evaluate 3f2a\n"
       "  heed evaluate 3f2a --split test\n"
       "  heed evaluate 3f2a --split test --beam 4 --length-penalty 0.6 --average 5\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: choose by the\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: "
+      "choose by the\n"
       "validation split, and look at the test split once, at the end. Nothing is kept." +
           std::string(exit_statuses),
       [](CLI::App& command, EvaluateArguments& arguments) {

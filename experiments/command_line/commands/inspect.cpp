@@ -102,7 +102,8 @@ void add_inspect(Commands& commands) {
       "  heed inspect 3f2a --rows 64\n"
       "  heed inspect 3f2a --split train --json\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. The loss is computed once for each head, so\n"
-      "that large models take a while: --rows bounds it. [train] inspect measures the same during training. Nothing is\n"
+      "that large models take a while: --rows bounds it. [train] inspect measures the same during "
+      "training. Nothing is\n"
       "kept." +
           std::string(exit_statuses),
       [](CLI::App& command, InspectArguments& arguments) {

@@ -1,8 +1,8 @@
 // heed plan: what a configuration would run, and what that costs.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/csv_text.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
@@ -95,7 +95,7 @@ void write_csv(const Preparation& prepared, const Estimate& e, Console& console)
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     fmt::print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
-               csv_field(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_field(changes_of(changes)),
+               csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
                arm.facts.cost.parameters, arm.facts.cost.flops_per_step, arm.config.train.steps,
                arm.facts.cost.bytes(e.share.threads),
                e.arm_seconds.empty() ? "" : fmt::format("{:.3g}", e.arm_seconds[run.run->arm]));

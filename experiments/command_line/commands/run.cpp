@@ -1,6 +1,7 @@
 // heed run: a configuration's runs, those that are missing, and their report.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/older_sweep.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/report/numbers.hpp"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <optional>
-#include <set>
 #include <span>
 
 namespace heed {
@@ -25,62 +25,6 @@ struct RunArguments {
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
 };
-
-std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-
-/// A sweep of the same name that this one takes the place of, since the file or the overrides have changed.
-struct Older {
-  std::filesystem::path folder;
-  Plan plan;
-};
-
-std::optional<Older> find_older(const Plan& plan, const std::filesystem::path& out) {
-  if (is_frozen(plan, out)) return std::nullopt;  // it goes on
-  for (const std::filesystem::path& folder : sweep_folders(out)) {
-    try {
-      Plan other = load_plan(folder);
-      if (other.name == plan.name && (other.sweep || plan.sweep)) return Older{folder, std::move(other)};
-    } catch (const Refused&) {
-      // What can't be read has nothing to tell.
-    }
-  }
-  return std::nullopt;
-}
-
-/// Runs that may be known to both plans: all that are run, and all that tuning might choose.
-std::set<std::string> ids_of(const Plan& plan) {
-  std::set<std::string> out;
-  const auto add = [&](const std::vector<PlannedRun>& runs) {
-    for (const PlannedRun& run : runs)
-      if (!run.id.empty()) out.insert(run.id);
-  };
-  add(plan.runs);
-  if (!plan.tuning) return out;
-  add(plan.tuning->runs);
-  for (const ArmTuning& arm : plan.tuning->arms)
-    for (const Trial& trial : arm.trials) add(trial.replicates);
-  return out;
-}
-
-void tell_of_older(const Older& older, const Plan& plan, const std::filesystem::path& out, Console& console) {
-  std::size_t finished = 0, running = 0, shared = 0, shared_finished = 0;
-  const std::set<std::string> ours = ids_of(plan), theirs = ids_of(older.plan);
-  for (const std::string& id : theirs) {
-    const RunState state = state_of(RunFolder{out / id});
-    finished += state == RunState::finished;
-    running += state == RunState::running;
-    if (!ours.contains(id)) continue;
-    ++shared;
-    shared_finished += state == RunState::finished;
-  }
-  fmt::print(console.err,
-             "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
-             older.folder.string(), counted(finished, "run"), running > 0 ? fmt::format(" and {} running", running) : "");
-  if (shared == 0) fmt::print(console.err, "The two have no run in common.\n");
-  else
-    fmt::print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
-               counted(theirs.size(), "run"), shared_finished);
-}
 
 /// Everything on the disk that the runs start from.
 std::vector<RunFolder> make_folders(const std::vector<PlannedRun>& runs, const std::filesystem::path& out) {
@@ -120,7 +64,8 @@ std::size_t unfinished(std::span<const RunFolder> runs) {
 /// How many runs at once and with how many threads, for the runs that are not finished.
 Share share_for(const Preparation& prepared, std::size_t to_do, const RunArguments& arguments) {
   double bytes = 0;
-  for (const PreparedArm& arm : prepared.arms) bytes = std::max(bytes, arm.facts.cost.bytes(std::max<std::int64_t>(1, arguments.threads)));
+  const int at_least_one = std::max(1, arguments.threads);
+  for (const PreparedArm& arm : prepared.arms) bytes = std::max(bytes, arm.facts.cost.bytes(at_least_one));
   const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
   const int threads = arguments.threads > 0 ? arguments.threads : configured;
   return share_machine(this_machine(), to_do, bytes, arguments.jobs, threads);
@@ -232,7 +177,7 @@ int run(const RunArguments& arguments, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
   const std::filesystem::path out = arguments.out;
-  const std::optional<Older> older = find_older(prepared.plan, out);
+  const std::optional<OlderSweep> older = find_older_sweep(prepared.plan, out);
 
   // What fails here fails before the first step.
   Plan plan = prepared.plan;
@@ -260,7 +205,7 @@ int run(const RunArguments& arguments, Console& console) {
              to_do == 0   ? "; all were done before"
              : before > 0 ? fmt::format("; {} done before", before)
                           : "");
-  if (older) tell_of_older(*older, plan, out, console);
+  if (older) tell_of_older_sweep(*older, plan, out, console);
   if (to_do > 0) {
     const Share share = share_for(prepared, to_tune ? std::max<std::size_t>(unfinished(trials), 1) : to_do, arguments);
     fmt::print(console.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",

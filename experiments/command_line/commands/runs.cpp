@@ -2,7 +2,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/json_text.hpp"
-#include "experiments/exports/csv.hpp"
+#include "experiments/data/csv.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_filter.hpp"
 

@@ -12,8 +12,8 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all tokens; the first or the last one; or their sum with weights "
-             "from a learned query, by the last block's score and normaliser (context)")
+             "what the class is read from: the mean over all tokens; the first or the last one; or their sum with "
+             "weights from a learned query, by the last block's score and normaliser (context)")
           .one_of(pooling_words()));
   return t;
 }

@@ -19,8 +19,8 @@ const OptionTable<Options>& table() {
              "does not have as its last")
           .at_least(0).at_most(1024).unit("blocks").default_means("0: model.layers"),
       option("shared_embeddings", &Options::shared_embeddings,
-             "encoder and decoder have the same token embeddings, which takes a task whose input and output share their "
-             "vocabulary"));
+             "encoder and decoder have the same token embeddings, which takes a task whose input and output share "
+             "their vocabulary"));
   return t;
 }
 
@@ -55,7 +55,8 @@ public:
   std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
     if (!decoder_.serves_steps()) return nullptr;
     return std::make_unique<TransformerDecoding>(
-        pass, decoder_, [this](Pass& p, const Tensor& x) { return output(p, x); }, encoder_(pass, batch), batch.lengths);
+        pass, decoder_, [this](Pass& p, const Tensor& x) { return output(p, x); }, encoder_(pass, batch),
+        batch.lengths);
   }
 
 private:
@@ -66,10 +67,11 @@ private:
                             .longest = shape.output_length,
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
-                            .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}) {
+                            .embedding = options.shared_embeddings ? std::optional(encoder_.embedding)
+                                : std::nullopt}) {
     if (options.shared_embeddings && !shape.shared_vocabulary)
-      throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set it "
-                   "to false (or, for translation, task.translation.shared_vocabulary = true)");
+      throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set "
+                   "it to false (or, for translation, task.translation.shared_vocabulary = true)");
     if (!config.model.tied_embeddings)
       output_.emplace(scope / "output", decoder_.width(), shape.classes, false);
     else if (decoder_.width() != config.model.width)
@@ -90,7 +92,8 @@ private:
 
 extern const ModelInfo model_encoder_decoder{
     .about = {.name = "encoder_decoder",
-              .summary = "a Transformer that reads the whole input and puts out a sequence, each token from those before it",
+              .summary =
+                  "a Transformer that reads the whole input and puts out a sequence, each token from those before it",
               .paper = "Vaswani et al. 2017, arXiv 1706.03762",
               .equals = "torch.nn.Transformer, with [block] norm, activation and bias as there",
               .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",

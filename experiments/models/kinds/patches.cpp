@@ -26,11 +26,12 @@ const OptionTable<Options>& table() {
              "residual connection, what these make of it")
           .one_of({"linear", "convolution"}),
       option("channels", &Options::channels, "channels of the stem's convolutions").at_least(1).at_most(65536),
-      option("groups", &Options::groups, "groups of channels that the stem's norms take together; they must divide them")
+      option("groups", &Options::groups,
+             "groups of channels that the stem's norms take together; they must divide them")
           .at_least(1).at_most(65536),
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all patches; the first or the last one; or their sum with weights "
-             "from a learned query, by the last block's score and normaliser (context)")
+             "what the class is read from: the mean over all patches; the first or the last one; or their sum with "
+             "weights from a learned query, by the last block's score and normaliser (context)")
           .one_of(pooling_words()));
   return t;
 }
@@ -96,12 +97,13 @@ private:
 
 extern const ModelInfo model_patches{
     .about = {.name = "patches",
-              .summary = "an image as a sequence of patches, a Transformer in which every patch sees all others, and a class",
-              .paper = "Dosovitskiy et al. 2021, arXiv 2010.11929; convolutions before the patches: Xiao et al. 2021, arXiv "
-                       "2106.14881",
+              .summary =
+                  "an image as a sequence of patches, a Transformer in which every patch sees all others, and a class",
+              .paper = "Dosovitskiy et al. 2021, arXiv 2010.11929; convolutions before the patches: Xiao et al. 2021, "
+                       "arXiv 2106.14881",
               .equals = "",
-              .cost = "about 12 width^2 parameters for each layer with the standard widths; work grows with the square of "
-                      "the number of patches",
+              .cost = "about 12 width^2 parameters for each layer with the standard widths; work grows with the square "
+                      "of the number of patches",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)}, {"position.kind", Value(std::string("learned"))}},
               .silences = {"model.embedding_scale"}},

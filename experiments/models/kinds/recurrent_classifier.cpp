@@ -12,8 +12,8 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("pooling", &Options::pooling,
-             "what the class is read from: the mean over all states; the first or the last one; or their sum with weights "
-             "from a learned query, by [attention] score and normalizer (context)")
+             "what the class is read from: the mean over all states; the first or the last one; or their sum with "
+             "weights from a learned query, by [attention] score and normalizer (context)")
           .one_of(pooling_words()));
   return t;
 }
@@ -40,7 +40,8 @@ private:
 
 extern const ModelInfo model_recurrent_classifier{
     .about = {.name = "recurrent_classifier",
-              .summary = "recurrent layers over a row, whose states are pooled into one vector, and a class for the row",
+              .summary =
+                  "recurrent layers over a row, whose states are pooled into one vector, and a class for the row",
               .paper = "Yang et al. 2016, Hierarchical Attention Networks (pooling = context)",
               .equals = "",
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",

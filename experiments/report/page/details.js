@@ -3,7 +3,7 @@
 function drawProblems() {
   const problems = arms.flatMap((arm) => arm.runs.filter((run) => run.problem).map((run) => [arm, run]));
   if (!problems.length) return;
-  section("problems", "Failed and damaged runs", element("div", { class: "scroll" },
+  section("problems", "Runs that failed or are left out", element("div", { class: "scroll" },
     element("table", { class: "plain", id: "problem-runs" },
       element("thead", {}, element("tr", {}, ...["arm", "seed", "state", "reason", "folder"].map((title) =>
         element("th", { scope: "col" }, title)))),
@@ -37,7 +37,7 @@ function drawConfigurations() {
 function drawRuns() {
   const rows = arms.flatMap((arm) => arm.runs.map((run) => element("tr", {},
     element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
-    element("td", { class: run.state === "failed" ? "failed" : null }, run.state),
+    element("td", { class: ["failed", "left out"].includes(run.state) ? "failed" : null }, run.state),
     element("td", {}, valueText(run.value)), element("td", {}, run.seconds > 0 ? duration(run.seconds) : "–"),
     element("td", { class: "text" }, element("code", {}, run.folder)))));
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
@@ -58,6 +58,7 @@ function drawProvenance() {
   say("seeds", report.seeds.join(", "));
   say("sweep", element("code", {}, report.folder));
   section("provenance", "Where these numbers come from", report.machines.length < 2 ? null
-    : element("p", { class: "warning" }, "These runs were not all made by the same program on the same kind of machine: " +
+    : element("p", { class: "warning" },
+      "These runs were not all made by the same program on the same kind of machine: " +
       "bits may differ between them."), list);
 }

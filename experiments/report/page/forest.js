@@ -85,7 +85,8 @@ function drawForest() {
 
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
   const shown = figure("forest", "Differences from the reference, with intervals",
-    `Each arm's difference from the reference in ${report.metric.name}, runs paired by seed, with Student's 95\u00a0% ` +
+    `Each arm's difference from the reference in ${report.metric.name}, runs paired by seed, with ` +
+    `Student's 95\u00a0% ` +
     `interval.${margin} Triangles are better, squares worse, open circles undecided.`,
     zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
       zoomed = value;

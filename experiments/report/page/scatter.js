@@ -54,7 +54,8 @@ function drawScatter() {
         .attr("transform", ({ at }) => `translate(${side + 4},${at})`).style("fill", ({ arm }) => armColour(arm));
     }
     const marks = svg.append("g").selectAll("g").data(points).join("g").attr("class", "scatter-point")
-      .attr("role", "img").attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
+      .attr("role", "img")
+      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
     marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
       .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
       .style("stroke", armColour).style("stroke-width", 1.4);

@@ -65,8 +65,8 @@ std::optional<NormalizerSetup> gradient_of(const OptionValues& values) {
 
 extern const NormalizerInfo normalizer_gumbel{
     .about = {.name = "gumbel",
-              .summary = "in training, one key drawn with softmax's probabilities, by the largest of s_j + Gumbel noise; in "
-                         "evaluation the best; gradients are those of softmax((s + noise) / temperature)",
+              .summary = "in training, one key drawn with softmax's probabilities, by the largest of s_j + Gumbel "
+                         "noise; in evaluation the best; gradients are those of softmax((s + noise) / temperature)",
               .paper = "Jang, Gu and Poole 2017, arXiv 1611.01144; Maddison, Mnih and Teh 2017, arXiv 1611.00712",
               .equals = "hard in evaluation; with hard = false and temperature = 1, softmax in evaluation",
               .cost = "two logarithms for each pair in training; runs in blocks of queries, twice in training",

@@ -1,4 +1,4 @@
-#include "layers/attention/score.hpp"
+#include "layers/attention/scores/hidden_layer.hpp"
 
 #include <cmath>
 
@@ -6,39 +6,23 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-struct Options {
-  std::int64_t hidden = 0;
-};
-
-const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("hidden", &Options::hidden, "width of the hidden layer of each head")
-          .at_least(0).unit("features").default_means("0: the width of the head's queries"));
-  return t;
-}
-
-std::int64_t hidden_width(const Options& options, const ScoreShape& shape) {
-  return options.hidden ? options.hidden : shape.query_width;
-}
-
 class Additive : public Score {
 public:
   Additive(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
-      : query_(scope.add("query", {shape.heads, shape.query_width, hidden}, start(shape.query_width))),
-        key_(scope.add("key", {shape.heads, shape.key_width, hidden}, start(shape.key_width))),
-        v_(scope.add("v", {shape.heads, hidden}, start(hidden))) {}
+      : query_(scope.add("query", {shape.heads, shape.query_width, hidden}, hidden_layer::start(shape.query_width))),
+        key_(scope.add("key", {shape.heads, shape.key_width, hidden}, hidden_layer::start(shape.key_width))),
+        v_(scope.add("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     return PairwiseForm{matmul(queries, pass(query_)), matmul(keys, pass(key_)), pass(v_)};
   }
 
 private:
-  static Init start(std::int64_t in) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(in))); }
   ParameterId query_, key_, v_;
 };
 
 Real pair(const PairArguments& a) {
-  const std::int64_t hidden = hidden_width(table().read(*a.options), a.shape);
+  const std::int64_t hidden = hidden_layer::width(*a.options, a.shape);
   const Real* wq = a.parameters[0] + a.head * a.shape.query_width * hidden;
   const Real* wk = a.parameters[1] + a.head * a.shape.key_width * hidden;
   const Real* v = a.parameters[2] + a.head * hidden;
@@ -59,13 +43,13 @@ extern const ScoreInfo score_additive{
               .summary = "s(q, k) = v . tanh(Wq q + Wk k), with Wq, Wk and v for each head",
               .paper = "Bahdanau, Cho and Bengio 2015, arXiv 1409.0473",
               .equals = "a constant with v = 0",
-              .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for each "
-                      "pair",
-              .options = table().options(),
+              .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for "
+                      "each pair",
+              .options = hidden_layer::table().options(),
               .presets = {}},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Additive>(scope, shape, hidden_width(table().read(options), shape));
+      return std::make_unique<Additive>(scope, shape, hidden_layer::width(options, shape));
     },
     .pair = pair};
 

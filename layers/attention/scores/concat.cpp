@@ -1,4 +1,4 @@
-#include "layers/attention/score.hpp"
+#include "layers/attention/scores/hidden_layer.hpp"
 
 #include <cmath>
 
@@ -6,42 +6,27 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-struct Options {
-  std::int64_t hidden = 0;
-};
-
-const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("hidden", &Options::hidden, "width of the hidden layer of each head")
-          .at_least(0).unit("features").default_means("0: the width of the head's queries"));
-  return t;
-}
-
-std::int64_t hidden_width(const Options& options, const ScoreShape& shape) {
-  return options.hidden ? options.hidden : shape.query_width;
-}
-
 class Concat : public Score {
 public:
   Concat(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
       : queries_(shape.query_width), keys_(shape.key_width),
-        weight_(scope.add("weight", {shape.heads, queries_ + keys_, hidden}, start(queries_ + keys_))),
-        v_(scope.add("v", {shape.heads, hidden}, start(hidden))) {}
+        weight_(scope.add("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
+        v_(scope.add("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   // W [q; k] is the sum of what its first columns make of q and its last ones of k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor w = pass(weight_);
-    return PairwiseForm{matmul(queries, slice(w, 1, 0, queries_)), matmul(keys, slice(w, 1, queries_, keys_)), pass(v_)};
+    return PairwiseForm{matmul(queries, slice(w, 1, 0, queries_)), matmul(keys, slice(w, 1, queries_, keys_)),
+                        pass(v_)};
   }
 
 private:
-  static Init start(std::int64_t in) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(in))); }
   std::int64_t queries_, keys_;
   ParameterId weight_, v_;
 };
 
 Real pair(const PairArguments& a) {
-  const std::int64_t hidden = hidden_width(table().read(*a.options), a.shape), in = a.shape.query_width + a.shape.key_width;
+  const std::int64_t hidden = hidden_layer::width(*a.options, a.shape), in = a.shape.query_width + a.shape.key_width;
   const Real* w = a.parameters[0] + a.head * in * hidden;
   const Real* v = a.parameters[1] + a.head * hidden;
   Real s = 0;
@@ -61,13 +46,13 @@ extern const ScoreInfo score_concat{
               .summary = "s(q, k) = v . tanh(W [q; k]), with W and v for each head",
               .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"concat\")",
               .equals = "additive with W = [Wq, Wk]; the two start differently",
-              .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for each "
-                      "pair",
-              .options = table().options(),
+              .cost = "(Dq + Dk + 1) hidden parameters for each head; about 3 hidden operations and hidden tanh for "
+                      "each pair",
+              .options = hidden_layer::table().options(),
               .presets = {}},
     .equal_widths = false,
     .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
-      return std::make_unique<Concat>(scope, shape, hidden_width(table().read(options), shape));
+      return std::make_unique<Concat>(scope, shape, hidden_layer::width(options, shape));
     },
     .pair = pair};
 

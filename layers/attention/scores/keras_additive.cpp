@@ -21,9 +21,9 @@ const OptionTable<Options>& table() {
 class KerasAdditive : public Score {
 public:
   KerasAdditive(const Scope& scope, const ScoreShape& shape, bool use_scale) : shape_(shape) {
-    if (use_scale)
+    if (use_scale)  // from Keras's glorot_uniform
       scale_ = scope.add("scale", {shape.heads, shape.query_width},
-                         Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));  // Keras's glorot_uniform
+                         Init::uniform(std::sqrt(3.0 / static_cast<double>(shape.query_width))));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
@@ -41,7 +41,8 @@ private:
 Real pair(const PairArguments& a) {
   Real s = 0;
   for (std::int64_t d = 0; d < a.shape.query_width; ++d)
-    s += std::tanh(a.query[d] + a.key[d]) * (a.parameters.empty() ? 1 : a.parameters[0][a.head * a.shape.query_width + d]);
+    s += std::tanh(a.query[d] + a.key[d]) *
+         (a.parameters.empty() ? 1 : a.parameters[0][a.head * a.shape.query_width + d]);
   return s;
 }
 
@@ -53,7 +54,8 @@ extern const ScoreInfo score_keras_additive{
               .paper = "keras.layers.AdditiveAttention; Bahdanau, Cho and Bengio 2015, arXiv 1409.0473, without its "
                        "projections",
               .equals = "additive with Wq = Wk = identity; without use_scale, keras_concat with c = 1",
-              .cost = "d parameters for each head (none without use_scale); about 3 d operations and d tanh for each pair",
+              .cost = "d parameters for each head (none without use_scale); about 3 d operations and d tanh "
+                      "for each pair",
               .options = table().options(),
               .presets = {}},
     .equal_widths = true,

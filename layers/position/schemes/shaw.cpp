@@ -18,7 +18,8 @@ const OptionTable<Options>& table() {
       option("clip", &Options::clip, "distances beyond it count as it")
           .at_least(0).at_most(1048576).unit("positions")
           .default_means("0: no distance of a row is beyond it, and longer rows are refused"),
-      option("values", &Options::values, "do distances have vectors that are added to values, besides those for keys?"));
+      option("values", &Options::values,
+             "do distances have vectors that are added to values, besides those for keys?"));
   return t;
 }
 
@@ -72,12 +73,12 @@ RelativeTerms pair(const RelativeArguments& a) {
 
 extern const PositionInfo position_shaw{
     .about = {.name = "shaw",
-              .summary = "learned vectors for each distance, clipped, the same for all heads: q_i . a(j - i) / sqrt(d) is "
-                         "added to the score (and b(j - i) to the value)",
+              .summary = "learned vectors for each distance, clipped, the same for all heads: q_i . a(j - i) / sqrt(d) "
+                         "is added to the score (and b(j - i) to the value)",
               .paper = "Shaw, Uszkoreit and Vaswani 2018, arXiv 1803.02155",
               .equals = "the paper's with attention.score = \"scaled_dot\"; none with vectors of zeros",
-              .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; attention "
-                      "runs in blocks of queries, twice in training",
+              .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; "
+                      "attention runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat"}},

@@ -26,7 +26,8 @@ void step(const CellArguments& a) {
   const std::vector<Real> h(a.h, a.h + a.width);
   const auto product = [&](std::int64_t row) {
     Real sum = 0;
-    for (std::int64_t j = 0; j < a.width; ++j) sum += a.parameters[0][row * a.width + j] * h[static_cast<std::size_t>(j)];
+    for (std::int64_t j = 0; j < a.width; ++j)
+      sum += a.parameters[0][row * a.width + j] * h[static_cast<std::size_t>(j)];
     return sum;
   };
   for (std::int64_t i = 0; i < a.width; ++i) {
@@ -41,7 +42,8 @@ void step(const CellArguments& a) {
 
 extern const RecurrentCellInfo cell_gru{
     .about = {.name = "gru",
-              .summary = "r, z = sigmoid(x + W h), n = tanh(x + r (W h + b)), h' = (1 - z) n + z h, x the projected input",
+              .summary =
+                  "r, z = sigmoid(x + W h), n = tanh(x + r (W h + b)), h' = (1 - z) n + z h, x the projected input",
               .paper = "Cho et al. 2014, arXiv 1406.1078",
               .equals = "torch.nn.GRU with b_hn as b, and b_ih + b_hh for r and z as the input's bias",
               .cost = "3 H^2 + H parameters beside the input's; one product, 2 H sigmoid and H tanh for each step",

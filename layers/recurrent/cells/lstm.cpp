@@ -39,8 +39,8 @@ void step(const CellArguments& a) {
 
 extern const RecurrentCellInfo cell_lstm{
     .about = {.name = "lstm",
-              .summary = "i, f, o = sigmoid(x + W h), g = tanh(x + W h), c' = f c + i g, h' = o tanh(c'), x the projected "
-                         "input",
+              .summary = "i, f, o = sigmoid(x + W h), g = tanh(x + W h), c' = f c + i g, h' = o tanh(c'), x the "
+                         "projected input",
               .paper = "Hochreiter and Schmidhuber 1997; Gers, Schmidhuber and Cummins 2000 (the forget gate)",
               .equals = "torch.nn.LSTM with b_ih + b_hh as the input's bias",
               .cost = "4 H^2 parameters beside the input's; one product, 3 H sigmoid and 2 H tanh for each step",

@@ -1,39 +1,23 @@
 // The command line's behaviour: nearest names, help, exit statuses, and where things are written.
-#include "experiments/command_line/command_line.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "tests/experiments/command_line/command_line_support.hpp"
+#include "tests/experiments/runs/scratch.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <unistd.h>
 
 using namespace heed;
+using test::Answer;
+using test::heed_says;
 
 namespace {
 
-struct Answer {
-  int status;
-  std::string out, err;
-};
-
-Answer heed_says(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  Console console{out, err, {}, {}};
-  const int status = command_line(arguments, console);
-  return {status, out.str(), err.str()};
-}
-
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// A folder that goes with the test.
-struct Scratch {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("heed-command-line-" + std::to_string(getpid()));
-  Scratch() { std::filesystem::create_directories(path); }
-  ~Scratch() { std::filesystem::remove_all(path); }
+struct Files : Scratch {
+  /// The path of a new file.
   std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name) << text;
+    put(path / name, text);
     return (path / name).string();
   }
 };
@@ -108,7 +92,7 @@ TEST_CASE("a configuration that is not there is refused, by every command that t
 }
 
 TEST_CASE("show prints a configuration that shows the same again", "[command_line]") {
-  const Scratch scratch;
+  const Files scratch;
   const std::string file = scratch.file("a.toml", "name = \"a\"\n[model]\nwidth = 32\n");
   const Answer first = heed_says({"show", file, "train.steps=7"});
   REQUIRE(first.status == 0);
@@ -120,14 +104,14 @@ TEST_CASE("show prints a configuration that shows the same again", "[command_lin
 }
 
 TEST_CASE("a mistyped override names the nearest option", "[command_line]") {
-  const Scratch scratch;
+  const Files scratch;
   const Answer answer = heed_says({"check", scratch.file("a.toml", "name = \"a\"\n"), "train.stepz=7"});
   CHECK(answer.status == 2);
   CHECK(contains(answer.err, "steps"));
 }
 
 TEST_CASE("an output folder that can't be made is refused, and leaves nothing", "[command_line]") {
-  const Scratch scratch;
+  const Files scratch;
   const std::string config = scratch.file("a.toml", "name = \"a\"\n[train]\nsteps = 1\n");
   const std::string blocked = scratch.file("blocked", "a file where a folder would have to be");
   const Answer answer = heed_says({"run", config, "--out", blocked + "/runs"});
@@ -137,7 +121,7 @@ TEST_CASE("an output folder that can't be made is refused, and leaves nothing", 
 }
 
 TEST_CASE("plan keeps nothing", "[command_line]") {
-  const Scratch scratch;
+  const Files scratch;
   const std::string config = scratch.file("a.toml", "name = \"a\"\n[train]\nsteps = 5\n[sweep]\nseeds = [0, 1]\n"
                                                     "[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n");
   const Answer answer = heed_says({"plan", config, "--out", (scratch.path / "runs").string(), "--no-probe"});

@@ -1,31 +1,20 @@
 // heed runs, diff, export and rerun on folders as workers leave them.
-#include "experiments/command_line/command_line.hpp"
+#include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
-#include <sstream>
 
 using namespace heed;
 using Catch::Contains;
+using heed::test::Answer;
+using heed::test::heed_says;
 using heed::test::losses;
 using heed::test::run_of;
 
 namespace {
-
-struct Answer {
-  int status;
-  std::string out, err;
-};
-
-Answer heed_says(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  Console console{out, err, {}, {}};
-  const int status = command_line(arguments, console);
-  return {status, out.str(), err.str()};
-}
 
 struct Runs : Scratch {
   RunFolder dot = run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"dot\"\n", losses({2.0, 1.5}));

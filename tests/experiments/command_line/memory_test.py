@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from tap import run, run_case  # noqa: E402
+
 HEED = sys.argv[1]
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 CONFIG = """name = "memory"
@@ -44,14 +48,14 @@ def peak(command: list[str]) -> float:
 
 
 class Memory(unittest.TestCase):
-    def check(self, threads: int, length: int = 60, normalizer: str = "softmax", position: str = "sinusoidal", **config):
+    def check(self, threads: int, length: int = 60, normalizer: str = "softmax", position: str = "sinusoidal",
+              **config):
         config |= {"length": length, "normalizer": normalizer, "position": position}
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "memory.toml"
             file.write_text(CONFIG.format(**config))
             words = [str(file), "--threads", str(threads)]
-            plan = subprocess.run([HEED, "plan", *words, "--no-probe", "--out", folder], check=True, text=True,
-                                  stdout=subprocess.PIPE).stdout
+            plan = run([HEED, "plan", *words, "--no-probe", "--out", folder])
             amount, unit = re.search(r"reference .* ([0-9.]+) (B|kB|MB|GB) ", plan).groups()
             foretold = float(amount) * UNITS[unit]
             taken = peak([HEED, "run", *words, "--out", folder])
@@ -72,15 +76,4 @@ class Memory(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Memory)
-    print(f"1..{suite.countTestCases()}")
-    failed = 0
-    for number, case in enumerate(suite, 1):
-        result = unittest.TestResult()
-        case.run(result)
-        good = result.wasSuccessful()
-        failed += not good
-        for _, text in result.failures + result.errors:
-            print("\n".join("# " + line for line in text.splitlines()))
-        print(f"{'ok' if good else 'not ok'} {number} - {case.id().split('.')[-1]}", flush=True)
-    sys.exit(1 if failed else 0)
+    run_case(Memory)

@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from tap import attempt, run_case  # noqa: E402
+
 HEED = sys.argv[1]
 CONFIG = """name = "again"
 [task]
@@ -29,7 +33,7 @@ evaluate_every = 10
 
 
 def heed(*words: str) -> subprocess.CompletedProcess:
-    return subprocess.run([HEED, *words], capture_output=True, text=True, timeout=120)
+    return attempt([HEED, *words])
 
 
 class Rerun(unittest.TestCase):
@@ -85,15 +89,4 @@ class Rerun(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Rerun)
-    print(f"1..{suite.countTestCases()}")
-    failed = 0
-    for number, case in enumerate(suite, 1):
-        result = unittest.TestResult()
-        case.run(result)
-        good = result.wasSuccessful()
-        failed += not good
-        for _, text in result.failures + result.errors:
-            print("\n".join("# " + line for line in text.splitlines()))
-        print(f"{'ok' if good else 'not ok'} {number} - {case.id().split('.')[-1]}", flush=True)
-    sys.exit(1 if failed else 0)
+    run_case(Rerun)

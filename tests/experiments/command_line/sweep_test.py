@@ -1,4 +1,4 @@
-"""Sweeps from the outside: tuned ones, stopped ones, two at once, edited files. Usage: sweep_test.py HEED; prints TAP."""
+"""Sweeps from the outside: tuned, stopped, two at once, of edited files. Prints TAP. Usage: sweep_test.py HEED"""
 
 import csv
 import io
@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guide"))
-from points import Points, run  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from tap import Points, attempt, run  # noqa: E402
 
 heed = sys.argv[1]
 points = Points()
@@ -60,7 +60,7 @@ def starts(out):
 
 
 def refused(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = attempt(command)
     assert done.returncode == 2, f"status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stderr
 
@@ -99,7 +99,7 @@ def stopped_sweep_goes_on_to_the_same_bits(folder):
     chosen = json.loads(next(whole.glob("sweeps/*/tuned.json")).read_text())
     assert [arm["label"] for arm in chosen["arms"]] == ["reference", "score = additive"]
     assert len(measured(whole)) == 8 + 4, "the replicates of what was not chosen must not run"
-    again = subprocess.run([heed, "run", config, "--out", str(whole)], capture_output=True, text=True, timeout=240)
+    again = attempt([heed, "run", config, "--out", str(whole)])
     assert again.returncode == 0 and "all were done before" in again.stderr, again.stderr
 
 
@@ -123,13 +123,13 @@ def edited_file_is_a_new_sweep(folder):
     file = write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "additive"'))
     run([heed, "run", file, "--out", str(out)])
     write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "cosine"'))
-    done = subprocess.run([heed, "run", file, "--out", str(out)], capture_output=True, text=True, timeout=240)
+    done = attempt([heed, "run", file, "--out", str(out)])
     assert done.returncode == 0
     assert "a new sweep: this is no longer what" in done.stderr and "with 9 runs finished" in done.stderr, done.stderr
     assert "6 of its 9 runs are in this one, too, 6 of them finished" in done.stderr, done.stderr
     assert "; 6 done before" in done.stderr, done.stderr
     assert starts(out) == [1] * 12
-    again = subprocess.run([heed, "run", file, "--out", str(out)], capture_output=True, text=True, timeout=240)
+    again = attempt([heed, "run", file, "--out", str(out)])
     assert "a new sweep" not in again.stderr, again.stderr
 
 
@@ -166,7 +166,8 @@ def what_cannot_be_compared(folder):
     other = GRID.format(steps=10, scores='"dot"') + '[[sweep.block]]\narms.other = { "task.kind" = "reverse" }\n'
     said = refused([heed, "plan", write(folder, "other.toml", other), "--no-probe"])
     assert "can't be compared" in said and 'task.kind is "reverse"' in said and '(in the arm "other")' in said, said
-    unlike = GRID.format(steps=10, scores='"dot"') + '[[sweep.block]]\narms.unlike = { "model.kind" = "encoder_decoder" }\n'
+    block = '[[sweep.block]]\narms.unlike = { "model.kind" = "encoder_decoder" }\n'
+    unlike = GRID.format(steps=10, scores='"dot"') + block
     said = refused([heed, "run", write(folder, "unlike.toml", unlike), "--out", str(folder / "unlike")])
     assert "can't be compared" in said and not (folder / "unlike").exists(), said
 

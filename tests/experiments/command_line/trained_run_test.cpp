@@ -1,28 +1,17 @@
 // The commands that look at what a run learned.
-#include "experiments/command_line/command_line.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <fstream>
-#include <sstream>
 
 using namespace heed;
 using Catch::Contains;
+using test::Answer;
+using test::heed_says;
 
 namespace {
-
-struct Answer {
-  int status;
-  std::string out, err;
-};
-
-Answer heed_says(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  Console console{out, err, {}, {}};
-  const int status = command_line(arguments, console);
-  return {status, out.str(), err.str()};
-}
 
 // A run's folder with its last checkpoints.
 std::string run_of(const Scratch& scratch, const std::string& base, const std::string& id) {

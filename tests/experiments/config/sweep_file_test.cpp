@@ -88,7 +88,8 @@ TEST_CASE("Ablations have a name and what they change", "[config][sweep]") {
 TEST_CASE("Blocks add up, and each is of the kind that it holds", "[config][sweep]") {
   const SweepSpec s = sweep("[[sweep.block]]\ngrid.\"model.width\" = [8]\n[[sweep.block]]\nzip.\"model.width\" = [8]\n"
                             "[[sweep.block]]\noff.small.\"model.width\" = 8\n"
-                            "[[sweep.block]]\non.wide.\"model.width\" = 128\n[[sweep.block]]\narms.one.\"model.width\" = 8\n"
+                            "[[sweep.block]]\non.wide.\"model.width\" = 128\n"
+                            "[[sweep.block]]\narms.one.\"model.width\" = 8\n"
                             "[[sweep.block]]\ncount = 2\nrandom.\"model.width\".choice = [8, 16]\n"
                             "[[sweep.block]]\nkind = \"pairwise\"\noff.small.\"model.width\" = 8");
   REQUIRE(s.blocks.size() == 7);
@@ -115,9 +116,9 @@ TEST_CASE("Arms are listed with names or without", "[config][sweep]") {
 }
 
 TEST_CASE("Random arms state a distribution for each option, a count and a seed", "[config][sweep]") {
-  const SweepBlock b = sweep("[[sweep.block]]\ncount = 20\nseed = 7\nrandom = { \"train.learning_rate\" = { log_uniform = "
-                             "[1e-4, 1e-2] }, \"model.heads\" = { choice = [1, 2, 4] }, \"model.layers\" = { int_uniform = "
-                             "[1, 3] } }")
+  const SweepBlock b = sweep("[[sweep.block]]\ncount = 20\nseed = 7\nrandom = { \"train.learning_rate\" = { "
+                             "log_uniform = [1e-4, 1e-2] }, \"model.heads\" = { choice = [1, 2, 4] }, \"model.layers\" "
+                             "= { int_uniform = [1, 3] } }")
                            .blocks.at(0);
   CHECK(b.count == 20);
   CHECK(b.seed == 7);
@@ -226,8 +227,8 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
       {head + "count = 2\nrandom = { \"model.width\" = { int_uniform = [16, 8] } }",
        "x.toml:3:44: int_uniform of model.width: the least, 16, must be below the most, 8"},
       {head + "count = 2\nrandom = { \"model.width\" = [8, 16] }",
-       "x.toml:3:28: random gives model.width a list; it must be one distribution, such as { \"train.learning_rate\" = { "
-       "log_uniform = [1e-4, 1e-2] } }"},
+       "x.toml:3:28: random gives model.width a list; it must be one distribution, such as { \"train.learning_rate\" = "
+       "{ log_uniform = [1e-4, 1e-2] } }"},
       {head + "grid.\"model.width\" = [8]\ncount = 2",
        "x.toml:3:1: [[sweep.block]] of kind 'grid' has no option 'count'; it has 'kind', 'grid', 'exclude', 'require'"},
       {"[sweep]\nmatch = \"parameter\"",

@@ -126,7 +126,7 @@ TEST_CASE("Flattened options are in order, and say whether they are part of a ru
     if (!f.changes_results) without_effect.insert(f.key);
   }
   CHECK(keys.size() == flat.size());
-  CHECK(without_effect ==
-        std::set<std::string>{"name", "train.threads", "train.checkpoint_every", "train.keep_checkpoints", "report.metric",
-                              "report.margin", "report.question", "report.attend"});
+  CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every",
+                                                "train.keep_checkpoints", "report.metric", "report.margin",
+                                                "report.question", "report.attend"});
 }

@@ -1,6 +1,6 @@
 // Decoding step by step gives the logits that the whole row has, whether keys and values are kept or all is computed
 // anew.
-#include "experiments/decoding/recompute.hpp"
+#include "experiments/decoding/reread.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
 using namespace heed;
@@ -45,7 +45,7 @@ void check_steps(const std::vector<std::string>& assignments) {
   const std::vector<std::int64_t> parents{2, 0, 0, 1};
   Tape tape;
   Pass pass = m.weights.pass(tape);
-  const std::unique_ptr<Decoding> own = m.model->decoding(pass, batch), anew = recompute(*m.model, batch);
+  const std::unique_ptr<Decoding> own = m.model->decoding(pass, batch), anew = reread(*m.model, batch);
   CHECK(own);
   for (Decoding* decoding : {own.get(), anew.get()}) {
     if (!decoding) continue;
@@ -87,5 +87,5 @@ TEST_CASE("a decoder that sees what is behind a position has no steps of its own
 
 TEST_CASE("a model that gives a class has nothing to decode", "[decoding]") {
   TestModel m({"model.kind=encoder"});
-  CHECK_THROWS_WITH(recompute(*m.model, m.batch({4})), Catch::Contains("class"));
+  CHECK_THROWS_WITH(reread(*m.model, m.batch({4})), Catch::Contains("class"));
 }

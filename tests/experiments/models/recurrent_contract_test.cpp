@@ -12,7 +12,8 @@ Batch with_other_padding(Batch b) {
   for (std::int64_t r = 0; r < b.rows; ++r) {
     for (std::int64_t t = b.lengths[static_cast<std::size_t>(r)]; t < b.length; ++t)
       b.tokens[static_cast<std::size_t>(r * b.length + t)] = 3;
-    for (std::int64_t t = b.outputs.empty() ? 0 : b.output_lengths[static_cast<std::size_t>(r)]; t < b.output_length; ++t)
+    for (std::int64_t t = b.outputs.empty() ? 0 : b.output_lengths[static_cast<std::size_t>(r)]; t < b.output_length;
+         ++t)
       b.outputs[static_cast<std::size_t>(r * b.output_length + t)] = 2;
   }
   return b;
@@ -32,7 +33,9 @@ std::vector<Real> counted(const std::vector<Real>& logits, const Batch& b, std::
 Batch row_of(const Batch& b, const TaskShape& shape, std::int64_t at) {
   Batch one;
   one.reset(1, shape, b.form);
-  const auto copy = [&](const auto& from, auto& to) { std::copy_n(from.begin() + at * std::ssize(to), std::ssize(to), to.begin()); };
+  const auto copy = [&](const auto& from, auto& to) {
+    std::copy_n(from.begin() + at * std::ssize(to), std::ssize(to), to.begin());
+  };
   copy(b.tokens, one.tokens);
   copy(b.lengths, one.lengths);
   copy(b.outputs, one.outputs);
@@ -115,7 +118,8 @@ TEST_CASE("a recurrent language model depends on no later token", "[model][contr
   CHECK_FALSE(std::equal(before.begin(), before.begin() + 4 * 5, after.begin()));
 }
 
-TEST_CASE("the tape of a recurrent translator grows with its steps only where a step needs what the one before it saw", "[model]") {
+TEST_CASE("the tape of a recurrent translator grows with its steps only where a step needs what the one before it saw",
+          "[model]") {
   for (const auto& assignments : recurrent_choices()) {
     INFO(in_words(assignments));
     SmallModel m(assignments);
@@ -147,7 +151,8 @@ TEST_CASE("recurrent models give token by token the logits of the whole row", "[
     if (m.form == Form::classification) continue;
     INFO(in_words(assignments));
     Batch batch = m.batch();
-    if (m.form == Form::language_model) batch.lengths = {4, 4, 4};  // a step knows of no end, where the state stands still
+    if (m.form == Form::language_model)
+      batch.lengths = {4, 4, 4};  // a step knows of no end, where the state stands still
     const std::vector<Real> whole = m.logits(batch);
     const bool translates = m.form == Form::sequence_to_sequence;
     const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
@@ -197,12 +202,14 @@ TEST_CASE("recurrent models refuse what does nothing in them, with the reason", 
   const std::string model = "[model]\nkind = \"recurrent\"\n[recurrent]\n";
   CHECK_THAT(refusal(model + "attention = \"none\"\n[attention]\nscore = \"dot\"\n"),
              Contains("attention.score does nothing") && Contains("recurrent.attention is 'none'"));
-  CHECK_THAT(refusal(model + "attention = \"none\"\n[attention.cosine]\ntemperature = 2.0\n"), Contains("does nothing"));
+  CHECK_THAT(refusal(model + "attention = \"none\"\n[attention.cosine]\ntemperature = 2.0\n"),
+             Contains("does nothing"));
   CHECK_THAT(refusal(model + "input_feeding = false\n"), Contains("recurrent.attention is 'bahdanau'"));
   CHECK_THAT(refusal(model + "window = 3\n"), Contains("recurrent.reach is 'global'"));
   CHECK_THAT(refusal("[recurrent]\ncell = \"lstm\"\n"), Contains("recurrent.cell does nothing") &&
                                                            Contains("model.kind is 'decoder'"));
-  CHECK_THAT(refusal("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore = \"dot\"\n"), Contains("does nothing"));
+  CHECK_THAT(refusal("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore = \"dot\"\n"),
+             Contains("does nothing"));
   CHECK_THAT(refusal("[model]\nkind = \"recurrent_classifier\"\n[model.recurrent_classifier]\npooling = \"mean\"\n"
                      "[attention]\nscore = \"dot\"\n"),
              Contains("model.recurrent_classifier.pooling is 'mean'"));
@@ -260,22 +267,26 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
       CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3));  // rows do not see each other
     }
     for (std::int64_t r = 0; r < 3; ++r)
-      CHECK(distance(m.logits(row_of(batch, m.shape, r)), std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) <
+      CHECK(distance(m.logits(row_of(batch, m.shape, r)),
+                     std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) <
             20 * rounding);
     Batch moved = batch;  // the upper half of a channel exchanged with its lower half
     for (std::size_t c = 0; c < 2; ++c) std::swap_ranges(moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c),
                                                          moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8),
-                                                         moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8));
+                                                         moved.images.begin() +
+                                                             static_cast<std::ptrdiff_t>(16 * c + 8));
     CHECK(distance(m.logits(moved), before) > 1e-3);
   }
-  CHECK_THROWS_WITH(SmallModel({"model.kind=patches", "model.patches.patch=3"}), Contains("patch = 3") && Contains("4 x 4"));
+  CHECK_THROWS_WITH(SmallModel({"model.kind=patches", "model.patches.patch=3"}),
+                    Contains("patch = 3") && Contains("4 x 4"));
   CHECK_THROWS_WITH(SmallModel({"model.kind=patches", "model.patches.patch=2", "model.patches.stem=convolution",
                                 "model.patches.groups=3"}),
                     Contains("3 groups"));
 }
 
 TEST_CASE("a linear stem is a linear map of each patch's pixels", "[model]") {
-  SmallModel m({"model.kind=patches", "model.heads=1", "model.patches.patch=2", "position.kind=none", "block.residual=none",
+  SmallModel m({"model.kind=patches", "model.heads=1", "model.patches.patch=2", "position.kind=none",
+                "block.residual=none",
                 "block.norm=none", "model.layers=1"});
   // An image of one patch moved to another place gives, without positions, the same mean over patches.
   Batch batch = m.batch();

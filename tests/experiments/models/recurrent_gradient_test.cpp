@@ -41,7 +41,8 @@ TEST_CASE("the recurrent language model and classifier have the right gradient",
   }
 }
 
-TEST_CASE("the model that looks at patches has the right gradient with both stems and all poolings", "[gradient][model]") {
+TEST_CASE("the model that looks at patches has the right gradient with both stems and all poolings",
+          "[gradient][model]") {
   for (const std::string& pooling : find_option("model.patches.pooling")->words)
     check_model({"model.kind=patches", "model.layers=1", "model.heads=2", "block.ffn_width=5", "model.patches.patch=2",
                  "model.patches.pooling=" + pooling});

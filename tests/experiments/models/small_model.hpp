@@ -79,7 +79,8 @@ inline std::vector<std::vector<std::string>> recurrent_choices() {
           for (const std::string feeding : {"true", "false"}) {
             if (attention == "none" && reach != "global") continue;
             if (attention != "luong" && feeding == "false") continue;
-            std::vector<std::string> a = {"model.kind=recurrent", "recurrent.cell=" + cell, "recurrent.bidirectional=" + both,
+            std::vector<std::string> a = {"model.kind=recurrent", "recurrent.cell=" + cell,
+                                          "recurrent.bidirectional=" + both,
                                           "recurrent.attention=" + attention};
             if (attention != "none") a.push_back("recurrent.reach=" + reach);
             if (attention != "none" && reach != "global") a.push_back("recurrent.window=1");

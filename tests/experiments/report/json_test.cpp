@@ -97,7 +97,8 @@ TEST_CASE("the page embeds the document, its programs and its style, and asks no
   CHECK(occurrences(page, "</script>") == 3);
   CHECK(occurrences(page, "<script") == 3);
   CHECK(page.find("{{") == std::string::npos);
-  for (const char* asking : {"<script src", "<link", "<img", "<iframe", "@import"}) CHECK(occurrences(page, asking) == 0);
+  for (const char* asking : {"<script src", "<link", "<img", "<iframe", "@import"})
+    CHECK(occurrences(page, asking) == 0);
   CHECK(page.find("default-src 'none'") != std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 // What a report says of made-up runs.
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
+#include "tests/experiments/report/awkward_report.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -9,19 +10,8 @@ using namespace heed;
 
 namespace {
 
-ReportRun finished(std::int64_t seed, double value) {
-  ReportRun run;
-  run.id = "00000000000000" + std::to_string(10 + seed);
-  run.seed = seed;
-  run.state = RunState::finished;
-  run.value = value;
-  run.curve = {{100, value + 1}, {200, value}};
-  run.seconds = 4;
-  return run;
-}
-
 ReportRun failed(std::int64_t seed, const std::string& why) {
-  ReportRun run = finished(seed, 0);
+  ReportRun run = finished_run(seed, 0);
   run.state = RunState::failed;
   run.value.reset();
   run.curve.clear();
@@ -49,9 +39,9 @@ ReportData made_up() {
   report.metric = {"val_loss", false, "nats", "cross-entropy of the validation split"};
   report.folder = "runs/sweeps/which-score-0123456789ab";
   report.seeds = {0, 1, 2};
-  report.arms = {arm("reference", {finished(0, 1.00), finished(1, 1.10), finished(2, 1.20)}),
-                 arm("worse", {finished(0, 1.30), finished(1, 1.41), finished(2, 1.49)}),
-                 arm("partly", {finished(0, 0.90), failed(1, "NaN loss at step 17"), finished(2, 1.10)})};
+  report.arms = {arm("reference", {finished_run(0, 1.00), finished_run(1, 1.10), finished_run(2, 1.20)}),
+                 arm("worse", {finished_run(0, 1.30), finished_run(1, 1.41), finished_run(2, 1.49)}),
+                 arm("partly", {finished_run(0, 0.90), failed(1, "NaN loss at step 17"), finished_run(2, 1.10)})};
   report.reference_config = "name = \"which score\"\n";
   compute_statistics(report);
   return report;
@@ -66,9 +56,9 @@ ReportData six_seeds() {
       noise{0.012, -0.008, 0.010, -0.013, 0.006, -0.009};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto seed = static_cast<std::int64_t>(i);
-    reference.push_back(finished(seed, values[i]));
-    worse.push_back(finished(seed, values[i] + costs[i]));
-    alike.push_back(finished(seed, values[i] + noise[i]));
+    reference.push_back(finished_run(seed, values[i]));
+    worse.push_back(finished_run(seed, values[i] + costs[i]));
+    alike.push_back(finished_run(seed, values[i] + noise[i]));
   }
   report.arms = {arm("reference", reference), arm("worse", worse), arm("alike", alike)};
   compute_statistics(report);
@@ -186,7 +176,7 @@ TEST_CASE("a report begins with its question", "[report]") {
 TEST_CASE("one run alone has no spread and no difference", "[report]") {
   ReportData report = made_up();
   report.seeds = {0};
-  report.arms = {arm("reference", {finished(0, 1.5)})};
+  report.arms = {arm("reference", {finished_run(0, 1.5)})};
   compute_statistics(report);
   const std::string text = render_terminal(report, Style{});
   CHECK(contains(text, "1 of 1 run finished"));

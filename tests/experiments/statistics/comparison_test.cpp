@@ -1,5 +1,6 @@
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/equivalence.hpp"
+#include "tests/experiments/statistics/seeded.hpp"
 
 #include <catch2/catch.hpp>
 #include <vector>
@@ -9,10 +10,7 @@ using namespace heed::statistics;
 namespace {
 
 SeedValues values(std::vector<double> numbers, std::int64_t first_seed = 0) {
-  SeedValues out;
-  for (std::size_t i = 0; i < numbers.size(); ++i) out.seeds.push_back(first_seed + static_cast<std::int64_t>(i));
-  out.values = std::move(numbers);
-  return out;
+  return seeded<SeedValues>(std::move(numbers), first_seed);
 }
 
 const SeedValues reference = values({1.00, 1.10, 1.20, 1.05, 0.95, 1.15});

@@ -1,6 +1,7 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/flips.hpp"
+#include "tests/experiments/statistics/seeded.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
 
 #include <algorithm>
@@ -16,10 +17,7 @@ using namespace heed::statistics;
 namespace {
 
 SeedDifferences arm(std::vector<double> values, std::int64_t first_seed = 0) {
-  SeedDifferences out;
-  for (std::size_t i = 0; i < values.size(); ++i) out.seeds.push_back(first_seed + static_cast<std::int64_t>(i));
-  out.values = std::move(values);
-  return out;
+  return seeded<SeedDifferences>(std::move(values), first_seed);
 }
 
 /// mean / (sd / sqrt(n)), by the book.

@@ -28,7 +28,8 @@ TEST_CASE("models, training and a task's lengths may differ", "[sweep][comparabi
 }
 
 TEST_CASE("another task, other held-out examples and other targets are refused", "[sweep][comparability]") {
-  CHECK_THAT(why_not("task.kind = \"reverse\"\n"), Contains("task.kind is \"reverse\", and the reference's is \"copy\""));
+  CHECK_THAT(why_not("task.kind = \"reverse\"\n"),
+             Contains("task.kind is \"reverse\", and the reference's is \"copy\""));
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\nseed = 3\n"), Contains("task.seed is 3"));
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\nvalidation = 64\n"), Contains("task.validation is 64"));
   CHECK_THAT(why_not("[task]\nkind = \"copy\"\n[task.copy]\nsymbols = 16\n"), Contains("it predicts one of"));
@@ -38,5 +39,6 @@ TEST_CASE("another task, other held-out examples and other targets are refused",
 
 TEST_CASE("an arm that does not measure the metric is refused", "[sweep][comparability]") {
   CHECK(why_not("task.kind = \"copy\"\n", Form::language_model, "val_sequence_accuracy").empty());
-  CHECK_THAT(why_not("task.kind = \"copy\"\n", Form::language_model, "val_bleu"), Contains("does not measure val_bleu"));
+  CHECK_THAT(why_not("task.kind = \"copy\"\n", Form::language_model, "val_bleu"),
+             Contains("does not measure val_bleu"));
 }

@@ -17,7 +17,8 @@ TEST_CASE("listed arms are these and no others", "[sweep][kinds]") {
 
 TEST_CASE("additions are tried one by one", "[sweep][kinds]") {
   const Plan p = plan_of("[attention]\nscore = \"dot\"\n[[sweep.block]]\n"
-                         "on.scale = { \"attention.score\" = \"scaled_dot\" }\non.more_heads = { \"model.heads\" = 8 }\n");
+                         "on.scale = { \"attention.score\" = \"scaled_dot\" }\n"
+                         "on.more_heads = { \"model.heads\" = 8 }\n");
   CHECK(labels_of(p) == Labels{"reference", "with scale", "with more heads"});
   CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"attention.score", "scaled_dot"}});
 }
@@ -41,11 +42,11 @@ TEST_CASE("random arms are drawn once and for all", "[sweep][kinds]") {
   CHECK(p.arms.size() == 7);
   CHECK(plan_of(text).hash == p.hash);
   // More of them leave the first as they are; so does another option beside.
-  const Plan more = plan_of("[[sweep.block]]\ncount = 8\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform = "
-                            "[1e-4, 1e-2] }, \"attention.score\" = { choice = [\"dot\", \"additive\"] } }\n");
+  const Plan more = plan_of("[[sweep.block]]\ncount = 8\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform "
+                            "= [1e-4, 1e-2] }, \"attention.score\" = { choice = [\"dot\", \"additive\"] } }\n");
   for (std::size_t i = 0; i < 7; ++i) CHECK(more.runs[i].id == p.runs[i].id);
-  const Plan other = plan_of("[[sweep.block]]\ncount = 6\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform = "
-                             "[1e-4, 1e-2] } }\n");
+  const Plan other = plan_of("[[sweep.block]]\ncount = 6\nseed = 3\nrandom = { \"train.learning_rate\" = { log_uniform "
+                             "= [1e-4, 1e-2] } }\n");
   CHECK(config_of(other.runs[3]).train.learning_rate == config_of(p.runs[3]).train.learning_rate);
   std::set<double> rates;
   for (const PlannedRun& run : p.runs) rates.insert(config_of(run).train.learning_rate);
@@ -60,13 +61,15 @@ TEST_CASE("conditions hold for every kind", "[sweep][kinds]") {
   const Plan p = plan_of("[[sweep.block]]\ngrid = { \"model.width\" = [32, 64, 128], \"model.heads\" = [2, 4, 8] }\n"
                          "require = [{ \"model.heads\" = 8 }, { \"model.width\" = 32, \"model.heads\" = 2 }]\n"
                          "exclude = [{ \"model.width\" = 64 }]\n");
-  CHECK(labels_of(p) == Labels{"reference", "width = 32, heads = 2", "width = 32, heads = 8", "width = 128, heads = 8"});
+  CHECK(labels_of(p) == Labels{"reference", "width = 32, heads = 2", "width = 32, heads = 8",
+                               "width = 128, heads = 8"});
 
   const Plan q = plan_of("[[sweep.block]]\nkind = \"pairwise\"\noff.residual = { \"block.residual\" = \"none\" }\n"
                          "off.norm = { \"block.norm\" = \"none\" }\nexclude = [{ \"block.residual\" = \"none\", "
                          "\"block.norm\" = \"none\" }]\n");
   CHECK(labels_of(q) == Labels{"reference", "without residual", "without norm"});
-  CHECK_THROWS_WITH(plan_of("[[sweep.block]]\non.heads = { \"model.heads\" = 8 }\nrequire = [{ \"model.width\" = 32 }]\n"),
+  CHECK_THROWS_WITH(plan_of("[[sweep.block]]\non.heads = { \"model.heads\" = 8 }\n"
+                            "require = [{ \"model.width\" = 32 }]\n"),
                     Contains("test.toml:1:1") && Contains("excludes them all"));
 }
 

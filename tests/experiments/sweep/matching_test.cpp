@@ -1,4 +1,5 @@
-// Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and feed-forward.
+// Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and
+// feed-forward.
 #include "tests/experiments/sweep/plan_support.hpp"
 
 #include <catch2/catch.hpp>
@@ -50,7 +51,8 @@ TEST_CASE("FLOPs may be evened out instead", "[sweep][match]") {
 }
 
 TEST_CASE("what no width evens out is not hidden", "[sweep][match]") {
-  const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n[[sweep.block]]\ngrid = { \"model.width\" = [256] }\n", counted);
+  const Plan p = plan_of("[sweep]\nmatch = \"parameters\"\n[[sweep.block]]\ngrid = { \"model.width\" = [256] }\n",
+                         counted);
   REQUIRE(p.arms[1].matched);
   CHECK(p.arms[1].matched->width == 1);
   CHECK(p.arms[1].matched->excess() > even_enough);

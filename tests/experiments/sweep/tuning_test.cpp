@@ -81,7 +81,8 @@ TEST_CASE("each arm, the reference too, tries the whole grid with seeds of its o
 TEST_CASE("a seed that replicates use, or an option that is compared, can't be tuned with", "[sweep][tuning]") {
   CHECK_THROWS_WITH(plan_of("[sweep]\nseeds = [0, 1]\n[sweep.tune]\nseeds = [1]\ngrid.\"train.clip\" = [0, 1]\n"),
                     Contains("test.toml:3:1") && Contains("seeds has 1, which is also one of the replicates'"));
-  CHECK_THROWS_WITH(plan_of("seed = 4\n[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n"), Contains("seeds has 4"));
+  CHECK_THROWS_WITH(plan_of("seed = 4\n[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n"),
+                    Contains("seeds has 4"));
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\n"), Contains("test.toml:1:1") && Contains("give it a grid"));
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\ngrid.\"train.clip\" = [0, 1]\n"), Contains("give it seeds of its own"));
   CHECK_THROWS_WITH(plan_of("[sweep.tune]\nseeds = [4]\ngrid.\"train.clip\" = [0, 1]\n[[sweep.block]]\n"
@@ -199,11 +200,12 @@ TEST_CASE("a choice on the grid's edge says so, for numbers alone", "[sweep][tun
 }
 
 TEST_CASE("tuning crosses its options, and goes with evened-out arms", "[sweep][tuning]") {
-  const Plan p = plan_of("[sweep.tune]\nseeds = [9]\ngrid = { \"train.learning_rate\" = [1e-3, 1e-2], \"train.clip\" = [0.0, "
-                         "1.0] }\n");
+  const Plan p = plan_of("[sweep.tune]\nseeds = [9]\ngrid = { \"train.learning_rate\" = [1e-3, 1e-2], \"train.clip\" = "
+                         "[0.0, 1.0] }\n");
   REQUIRE(p.tuning->arms.at(0).trials.size() == 4);
   CHECK(p.tuning->arms[0].trials[1].point ==
         std::vector<PlannedChange>{{"train.learning_rate", "0.001"}, {"train.clip", "1.0"}});
-  CHECK_THROWS_WITH(plan_of("[sweep]\nmatch = \"flops\"\n[sweep.tune]\nseeds = [9]\ngrid.\"block.ffn_width\" = [8, 16]\n"),
+  CHECK_THROWS_WITH(plan_of("[sweep]\nmatch = \"flops\"\n[sweep.tune]\nseeds = [9]\n"
+                            "grid.\"block.ffn_width\" = [8, 16]\n"),
                     Contains("which sweep.match sets"));
 }

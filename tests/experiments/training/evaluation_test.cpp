@@ -300,9 +300,9 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   std::int64_t total = 0;
   for (const auto& [name, n] : cost.parameters_by_module) total += n;
   CHECK(total == cost.parameters);
-  // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention adds 2 * 128
-  // for each score that a token sees and as much for the value it weights, and again twice backward; the causal mask lets
-  // through 65 / 2 of 64 keys on average.
+  // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention
+  // adds 2 * 128 for each score that a token sees and as much for the value it weights, and again twice backward; the
+  // causal mask lets through 65 / 2 of 64 keys on average.
   const double tokens = 12 * 64, weights = 65 * 128 + 4 * 12 * 128 * 128;
   const double products = 6 * tokens * weights + 12 * tokens * 4 * 128 * 65 / 2;
   CHECK(cost.flops_per_step == Approx(products).epsilon(1e-9));

@@ -68,7 +68,8 @@ TEST_CASE("a classifier with a context vector learns which word of a text decide
     table += praise ? "good\t" : "bad\t";
     const int words = 3 + i % 9, at = i * 5 % words;
     for (int w = 0; w < words; ++w)
-      table += (w == at ? fmt::format("{}{}", praise ? "praise" : "blame", i % 10) : fmt::format("w{}", (i * i + w * 31) % 40)) + " ";
+      table += (w == at ? fmt::format("{}{}", praise ? "praise" : "blame", i % 10)
+                : fmt::format("w{}", (i * i + w * 31) % 40)) + " ";
     table += "\n";
   }
   const Folder folder;

@@ -120,8 +120,8 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
 }
 
 // Runs of a few milliseconds: decoders of a generated task, of a text and of pairs, an encoder-decoder of the first,
-// encoders of a generated task and of labelled texts, and a model of images. Their files are there twice, in the folders
-// a and b.
+// encoders of a generated task and of labelled texts, and a model of images. Their files are there twice, in the
+// folders a and b.
 struct Bases {
   Folder folder;
 

@@ -188,7 +188,8 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
     Workers workers(threads);
     StepRunner step(start.config, *start.task, start.run, optimizer, workers);
     using Catch::Contains;
-    CHECK_THAT(test::failure([&] { step(4); }), Contains("step 5") && Contains("loss") && Contains("[linear_activation]"));
+    CHECK_THAT(test::failure([&] { step(4); }),
+               Contains("step 5") && Contains("loss") && Contains("[linear_activation]"));
     CHECK(std::memcmp(before.data(), start.run.parameters.values(), before.size() * sizeof(double)) == 0);
     for (const auto& [name, numbers] : optimizer.state())
       CHECK(std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; }));

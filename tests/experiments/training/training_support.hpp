@@ -103,22 +103,16 @@ template <class Work> std::string failure(Work work) {
   return "";
 }
 
-/// A decoder that takes a few milliseconds: it copies 2 to 4 of 5 symbols.
-inline const std::string tiny_decoder = R"(
-seed = 1
-[task]
-kind = "copy"
-validation = 40
-test = 40
-[task.copy]
-length = 4
-min_length = 2
-symbols = 5
+/// A model that takes a few milliseconds to train. `task` is the table [task] and its own; `model` and `train` come at
+/// the end of theirs.
+inline std::string tiny(const std::string& task, const std::string& model, const std::string& train = "") {
+  return "seed = 1\n[task]\n" + task + R"(
 [model]
 layers = 2
 width = 8
 heads = 2
 init_std = 0.3
+)" + model + R"(
 [train]
 steps = 6
 batch = 7
@@ -127,87 +121,46 @@ threads = 1
 learning_rate = 0.01
 log_every = 1
 evaluate_every = 3
-)";
+)" + train;
+}
+
+/// Copies of 2 to 4 of 5 symbols, so many for validation as for the test.
+inline std::string tiny_copies(int examples) {
+  return fmt::format(R"(
+kind = "copy"
+validation = {0}
+test = {0}
+[task.copy]
+length = 4
+min_length = 2
+symbols = 5
+)", examples);
+}
+
+/// A decoder that copies.
+inline const std::string tiny_decoder = tiny(tiny_copies(40), "");
 
 /// An encoder-decoder of the same task, which says how it does when it goes by its own outputs.
-inline const std::string tiny_encoder_decoder = R"(
-seed = 1
-[task]
-kind = "copy"
-validation = 24
-test = 24
-[task.copy]
-length = 4
-min_length = 2
-symbols = 5
-[model]
-kind = "encoder_decoder"
-layers = 2
-width = 8
-heads = 2
-init_std = 0.3
-[train]
-steps = 6
-batch = 7
-shards = 3
-threads = 1
-learning_rate = 0.01
-log_every = 1
-evaluate_every = 3
-evaluate_beam = 2
-)";
+inline const std::string tiny_encoder_decoder =
+    tiny(tiny_copies(24), "kind = \"encoder_decoder\"", "evaluate_beam = 2\n");
 
 /// An encoder that says whether 3 to 8 bits have an odd sum.
-inline const std::string tiny_encoder = R"(
-seed = 1
-[task]
+inline const std::string tiny_encoder = tiny(R"(
 kind = "parity"
 validation = 20
 test = 20
 [task.parity]
 length = 8
 min_length = 3
-[model]
-kind = "encoder"
-layers = 2
-width = 8
-heads = 2
-init_std = 0.3
-[train]
-steps = 6
-batch = 7
-shards = 3
-threads = 1
-learning_rate = 0.01
-log_every = 1
-evaluate_every = 3
-)";
+)", "kind = \"encoder\"");
 
 /// A model that looks at patches of 2 x 2 pixels and says which of 4 shapes an image shows.
-inline const std::string tiny_patches = R"(
-seed = 1
-[task]
+inline const std::string tiny_patches = tiny(R"(
 kind = "shapes"
 validation = 20
 test = 20
 [task.shapes]
 size = 8
-[model]
-kind = "patches"
-layers = 2
-width = 8
-heads = 2
-init_std = 0.3
-[model.patches]
-patch = 2
-[train]
-steps = 6
-batch = 7
-shards = 3
-threads = 1
-learning_rate = 0.01
-log_every = 1
-evaluate_every = 3
-)";
+)", "kind = \"patches\"\n[model.patches]\npatch = 2");
 
 } // namespace heed::test

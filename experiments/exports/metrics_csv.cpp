@@ -1,25 +1,11 @@
-#include "experiments/exports/csv.hpp"
+#include "experiments/exports/metrics_csv.hpp"
 
-#include <algorithm>
+#include "experiments/data/csv.hpp"
+
 #include <fmt/format.h>
 #include <map>
 
 namespace heed {
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string out;
-  for (std::size_t i = 0; i < cells.size(); ++i) out += (i ? "," : "") + csv_cell(cells[i]);
-  return out + "\n";
-}
-
-std::string csv_number(double value) { return fmt::format("{}", value); }
 
 std::string metrics_csv(const std::vector<Metrics>& metrics) {
   std::vector<std::string> headings{"step", "seconds", "tokens"};

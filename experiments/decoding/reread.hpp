@@ -10,6 +10,6 @@ namespace heed::HEED_REAL {
 std::unique_ptr<Decoding> start_decoding(const Model& model, Pass& pass, const Batch& batch);
 
 /// The latter, whether or not the model has its own.
-std::unique_ptr<Decoding> recompute(const Model& model, const Batch& batch);
+std::unique_ptr<Decoding> reread(const Model& model, const Batch& batch);
 
 } // namespace heed::HEED_REAL

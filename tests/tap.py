@@ -1,7 +1,9 @@
-"""Prints the points of a test in the Test Anything Protocol."""
+"""What tests in Python share: they print their points in the Test Anything Protocol, and run commands."""
 
 import contextlib
 import subprocess
+import sys
+import unittest
 
 
 class Points:
@@ -35,3 +37,25 @@ def explained(problem):
 def run(command, **options):
     """Runs a command and returns what it printed; fails with its outputs unless its status is 0."""
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=240, **options).stdout
+
+
+def attempt(command, **options):
+    """Runs a command that may fail, and returns its status and outputs."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+def run_case(case):
+    """Runs the tests of a unittest.TestCase, a point each, and ends the program."""
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
+    failed = 0
+    for number, test in enumerate(suite, 1):
+        result = unittest.TestResult()
+        test.run(result)
+        good = result.wasSuccessful()
+        failed += not good
+        for _, text in result.failures + result.errors:
+            print("\n".join("# " + line for line in text.splitlines()))
+        name = test.id().split(".")[-1].removeprefix("test_").replace("_", " ")
+        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+    print(f"1..{suite.countTestCases()}")
+    sys.exit(1 if failed else 0)

@@ -1,4 +1,4 @@
-#include "experiments/decoding/recompute.hpp"
+#include "experiments/decoding/reread.hpp"
 
 #include <algorithm>
 
@@ -15,9 +15,9 @@ void select_rows(std::vector<std::int32_t>& numbers, std::int64_t width, std::sp
   numbers = std::move(out);
 }
 
-class Recompute : public Decoding {
+class Reread : public Decoding {
 public:
-  Recompute(const Model& model, const Batch& batch) : model_(model), batch_(batch) {
+  Reread(const Model& model, const Batch& batch) : model_(model), batch_(batch) {
     if (batch.form != Form::sequence_to_sequence && batch.form != Form::language_model)
       throw Failed("[decoding] the model gives a class, and no tokens");
     own_tokens_ = batch.form == Form::language_model;
@@ -63,13 +63,13 @@ private:
 
 } // namespace
 
-std::unique_ptr<Decoding> recompute(const Model& model, const Batch& batch) {
-  return std::make_unique<Recompute>(model, batch);
+std::unique_ptr<Decoding> reread(const Model& model, const Batch& batch) {
+  return std::make_unique<Reread>(model, batch);
 }
 
 std::unique_ptr<Decoding> start_decoding(const Model& model, Pass& pass, const Batch& batch) {
   std::unique_ptr<Decoding> own = model.decoding(pass, batch);
-  return own ? std::move(own) : recompute(model, batch);
+  return own ? std::move(own) : reread(model, batch);
 }
 
 } // namespace heed::HEED_REAL

@@ -1,17 +1,9 @@
-#include "experiments/exports/csv.hpp"
+#include "experiments/exports/metrics_csv.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
 using namespace heed;
-
-TEST_CASE("cells are quoted as RFC 4180 has it, where they need to be", "[exports][csv]") {
-  CHECK(csv_cell("plain text") == "plain text");
-  CHECK(csv_cell("a,b") == "\"a,b\"");
-  CHECK(csv_cell("a \"b\"") == "\"a \"\"b\"\"\"");
-  CHECK(csv_cell("two\nlines") == "\"two\nlines\"");
-  CHECK(csv_line({"a", "", "b,c"}) == "a,,\"b,c\"\n");
-}
 
 TEST_CASE("metrics are a table with a column for every metric that occurs", "[exports][csv]") {
   const std::vector<Metrics> metrics{{10, 0.5, 320, {{"train_loss", 1.25}, {"learning_rate", 0.001}}},

@@ -1,0 +1,70 @@
+#include "experiments/command_line/older_sweep.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/runs/run_store.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+/// Runs that may be known to both plans: all that are run, and all that tuning might choose.
+std::set<std::string> ids_of(const Plan& plan) {
+  std::set<std::string> out;
+  const auto add = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs)
+      if (!run.id.empty()) out.insert(run.id);
+  };
+  add(plan.runs);
+  if (!plan.tuning) return out;
+  add(plan.tuning->runs);
+  for (const ArmTuning& arm : plan.tuning->arms)
+    for (const Trial& trial : arm.trials) add(trial.replicates);
+  return out;
+}
+
+} // namespace
+
+std::optional<OlderSweep> find_older_sweep(const Plan& plan, const std::filesystem::path& out) {
+  if (is_frozen(plan, out)) return std::nullopt;
+  for (const std::filesystem::path& folder : sweep_folders(out)) {
+    try {
+      Plan other = load_plan(folder);
+      if (other.name == plan.name && (other.sweep || plan.sweep)) return OlderSweep{folder, std::move(other)};
+    } catch (const Refused&) {
+      // What can't be read has nothing to tell.
+    }
+  }
+  return std::nullopt;
+}
+
+void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::filesystem::path& out,
+                         Console& console) {
+  std::size_t finished = 0, running = 0, shared = 0, shared_finished = 0;
+  const std::set<std::string> ours = ids_of(plan), theirs = ids_of(older.plan);
+  for (const std::string& id : theirs) {
+    const RunState state = state_of(RunFolder{out / id});
+    finished += state == RunState::finished;
+    running += state == RunState::running;
+    if (!ours.contains(id)) continue;
+    ++shared;
+    shared_finished += state == RunState::finished;
+  }
+  fmt::print(console.err,
+             "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
+             older.folder.string(), counted(finished, "run"),
+             running > 0 ? fmt::format(" and {} running", running) : "");
+  if (shared == 0) fmt::print(console.err, "The two have no run in common.\n");
+  else
+    fmt::print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
+               counted(theirs.size(), "run"), shared_finished);
+}
+
+} // namespace heed

@@ -1,0 +1,263 @@
+// A configuration's [sweep], expanded into a plan: arms from blocks, without repetitions, and their runs.
+#include "experiments/sweep/plan.hpp"
+
+#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/runs/run_store.hpp"
+#include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/matching.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace heed {
+namespace {
+
+[[noreturn]] void refuse(const Origin& origin, const std::string& what) { throw Refused(origin.text() + ": " + what); }
+
+/// Whether setting the option so would change nothing: then it is so.
+bool holds(const Settings& arm, const FlatConfig& flat, const Change& change) {
+  if (!flat.contains(change.key)) return false;
+  try {
+    return flat_config(arm.with({change}).resolve()) == flat;
+  } catch (const Refused&) {
+    return false;
+  }
+}
+
+/// Whether all of one of the conditions hold.
+bool any_holds(const std::vector<std::vector<Change>>& conditions, const Settings& arm, const FlatConfig& flat) {
+  return std::any_of(conditions.begin(), conditions.end(), [&](const std::vector<Change>& all) {
+    return !all.empty() &&
+           std::all_of(all.begin(), all.end(), [&](const Change& change) { return holds(arm, flat, change); });
+  });
+}
+
+bool left_out(const Settings& arm, const FlatConfig& flat, const SweepBlock& block) {
+  return any_holds(block.exclude, arm, flat) || (!block.require.empty() && !any_holds(block.require, arm, flat));
+}
+
+/// The identity of configurations, asking for each data only once.
+class Identities {
+public:
+  explicit Identities(const Fingerprint& fingerprint) : fingerprint_(fingerprint) {}
+
+  std::string of(const Config& config) {
+    std::string data;
+    for (const FlatOption& option : flatten(config))
+      if (option.key.starts_with("data.") || option.key.starts_with("task."))
+        data += fmt::format("{} = {}\n", option.key, option.value);
+    auto it = known_.find(data);
+    if (it == known_.end()) it = known_.emplace(std::move(data), fingerprint_(config)).first;
+    return run_id(config, it->second);
+  }
+
+private:
+  const Fingerprint& fingerprint_;
+  std::map<std::string, std::string> known_;
+};
+
+Change seed_change(std::int64_t seed) { return {"seed", Value(seed), Origin{"sweep", 0, 0, 0}}; }
+
+std::vector<PlannedChange> planned(const std::vector<Change>& changes) {
+  std::vector<PlannedChange> out;
+  for (const Change& change : changes) out.push_back({change.key, plain_text(change.value)});
+  return out;
+}
+
+std::string in_words(const std::vector<Change>& changes) {
+  std::vector<std::string> what;
+  for (const Change& change : changes) what.push_back(fmt::format("{} = {}", change.key, plain_text(change.value)));
+  return fmt::format("{}", fmt::join(what, ", "));
+}
+
+/// What a plan is made of while it grows.
+class Growing {
+public:
+  Growing(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, Plan& plan)
+      : settings_(settings), identities_(fingerprint), plan_(plan), flat_(flat_config(settings.resolve())),
+        first_seed_(seed_change(plan.seeds.front())) {
+    if (plan.match != "none") matcher_.emplace(settings, cost_of);
+    add(settings, "reference", {});
+    is_new(settings);
+  }
+
+  void add_block(const SweepBlock& block, const std::vector<Candidate>& candidates, const ArmNames& names) {
+    std::size_t left = 0;
+    for (const Candidate& candidate : candidates) {
+      try {
+        left += add_candidate(block, candidate, names);
+      } catch (const Refused& error) {
+        throw Refused(fmt::format("{} (in the sweep's arm {})", error.what(),
+                                  candidate.label.empty() ? in_words(candidate.changes) : candidate.label));
+      }
+    }
+    if (left == 0) refuse(block.origin, "this block of the sweep has no arm, or excludes them all");
+  }
+
+  /// The runs of all arms. Whole replicates come first: a sweep that is stopped early has seeds that compare all arms.
+  void add_runs() {
+    for (const std::int64_t seed : plan_.seeds)
+      for (std::size_t a = 0; a < arms_.size(); ++a) {
+        plan_.arms[a].runs.push_back(plan_.runs.size());
+        plan_.runs.push_back(run_of(arms_[a], a, seed));
+      }
+  }
+
+  /// Trials of all arms, with what each would lead to.
+  void add_tuning(const TuneSpec& spec) {
+    Tuning tuning;
+    tuning.seeds = spec.seeds;
+    for (const auto& [key, values] : spec.axes) {
+      TunedOption option{key, {}, false};
+      for (const Change& value : values) option.values.push_back(plain_text(value.value));
+      const Value& first = values.front().value;
+      option.ordered = std::holds_alternative<double>(first) || std::holds_alternative<std::int64_t>(first);
+      tuning.options.push_back(std::move(option));
+    }
+    const auto points = combinations(spec.axes, spec.origin);
+    std::vector<std::vector<Settings>> tried(arms_.size());
+    for (std::size_t a = 0; a < arms_.size(); ++a) {
+      tuning.arms.emplace_back();
+      for (const auto& point : points) {
+        try {
+          tried[a].push_back(arms_[a].with(point));
+          Trial trial{planned(point), {}, {}, {}, {}};
+          for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(run_of(tried[a].back(), a, seed));
+          tuning.arms[a].trials.push_back(std::move(trial));
+        } catch (const Refused& error) {
+          throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan_.arms[a].label,
+                                    in_words(point)));
+        }
+      }
+    }
+    for (const std::int64_t seed : spec.seeds)
+      for (std::size_t a = 0; a < arms_.size(); ++a)
+        for (std::size_t t = 0; t < points.size(); ++t) {
+          tuning.arms[a].trials[t].runs.push_back(tuning.runs.size());
+          tuning.runs.push_back(run_of(tried[a][t], a, seed));
+        }
+    plan_.tuning = std::move(tuning);
+    for (std::size_t a = 0; a < arms_.size(); ++a)
+      for (std::size_t s = 0; s < plan_.seeds.size(); ++s) plan_.arms[a].runs.push_back(s * arms_.size() + a);
+    apply_choices(plan_);
+  }
+
+private:
+  PlannedRun run_of(const Settings& arm, std::size_t index, std::int64_t seed) {
+    const Config config = arm.with({seed_change(seed)}).resolve();
+    return {identities_.of(config), index, seed, to_toml(config)};
+  }
+
+  /// Whether there was no such arm before.
+  bool is_new(const Settings& arm) { return known_.insert(identities_.of(arm.with({first_seed_}).resolve())).second; }
+
+  /// Whether the conditions of the block leave the candidate in.
+  bool add_candidate(const SweepBlock& block, const Candidate& candidate, const ArmNames& names) {
+    Settings arm = settings_.with(candidate.changes);
+    FlatConfig flat = flat_config(arm.resolve());
+    if (left_out(arm, flat, block)) return false;
+    if (!is_new(arm)) return true;
+    std::vector<Change> changes = candidate.changes;
+    std::string label = !candidate.label.empty() ? candidate.label : names.label(changes, flat, flat_);
+    std::optional<Matched> matched;
+    if (matcher_) {
+      Evened evened = matcher_->match(settings_, changes, plan_.match);
+      matched = evened.matched;
+      if (evened.changes.size() > changes.size()) {
+        changes = std::move(evened.changes);
+        arm = settings_.with(changes);
+        flat = flat_config(arm.resolve());
+        label += fmt::format(", ffn width {}", matched->width);
+        if (!is_new(arm)) return true;
+      }
+    }
+    add(arm, std::move(label), differing(changes, flat, flat_), matched);
+    return true;
+  }
+
+  void add(const Settings& settings, std::string label, const std::vector<Change>& changes,
+           std::optional<Matched> matched = {}) {
+    if (const int before = labels_[label]++; before > 0) label += fmt::format(" ({})", before + 1);
+    arms_.push_back(settings);
+    plan_.arms.push_back({std::move(label), planned(changes), {}, matched});
+  }
+
+  const Settings& settings_;
+  Identities identities_;
+  Plan& plan_;
+  FlatConfig flat_;                    ///< the reference's
+  Change first_seed_;
+  std::optional<Matcher> matcher_;
+  std::vector<Settings> arms_;         ///< as plan_.arms
+  std::set<std::string> known_;        ///< identities of each arm's run with the first seed
+  std::map<std::string, int> labels_;
+};
+
+/// What is tuned can't be compared, and what is chosen by a seed can't be judged by it.
+void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std::vector<Candidate>>& blocks,
+                  const std::string& match) {
+  if (spec.axes.empty())
+    refuse(spec.origin, "[sweep.tune] does not say what to try: give it a grid, such as grid = { "
+                        "\"train.learning_rate\" = [1e-3, 3e-3] }");
+  if (spec.seeds.empty())
+    refuse(spec.origin, "[sweep.tune] does not say with which seeds to try: give it seeds of its own, such as seeds = "
+                        "[100, 101]");
+  for (const std::int64_t seed : spec.seeds)
+    if (std::find(plan.seeds.begin(), plan.seeds.end(), seed) != plan.seeds.end())
+      refuse(spec.origin, fmt::format("[sweep.tune] seeds has {}, which is also one of the replicates' (sweep.seeds): "
+                                      "a choice must not be judged by the seeds that it was made with; take others, "
+                                      "such as seeds = [100, 101]",
+                                      seed));
+  for (const auto& [key, values] : spec.axes) {
+    if (key == width_option && match != "none")
+      refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which sweep.match sets; it can do only one of "
+                                                "the two", key));
+    for (const auto& candidates : blocks)
+      for (const Candidate& candidate : candidates)
+        for (const Change& change : candidate.changes)
+          if (change.key == key)
+            refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which an arm of the sweep changes ({}): "
+                                                      "either it is compared, or each arm has its own",
+                                                      key, change.origin.text()));
+  }
+}
+
+} // namespace
+
+Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
+               const CostOf& cost_of) {
+  const Config reference = settings.resolve();
+  const SweepSpec& sweep = settings.sweep();
+  Plan plan;
+  plan.name = !reference.general.name.empty() ? reference.general.name : fallback_name;
+  if (plan.name.empty()) plan.name = "sweep";
+  plan.metric = reference.report.metric;
+  if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
+  plan.question = reference.report.question;
+  plan.match = sweep.match;
+  plan.sweep = sweep.present;
+  plan.seeds = sweep.seeds;
+  if (plan.seeds.empty()) plan.seeds = {reference.general.seed};
+
+  std::vector<std::vector<Candidate>> blocks;
+  std::vector<std::string> keys;
+  for (const SweepBlock& block : sweep.blocks) {
+    blocks.push_back(expand(block));
+    for (const Candidate& candidate : blocks.back())
+      for (const Change& change : candidate.changes) keys.push_back(change.key);
+  }
+  if (sweep.tune) check_tuning(*sweep.tune, plan, blocks, sweep.match);
+
+  const ArmNames names(keys);
+  Growing growing(settings, fingerprint, cost_of, plan);
+  for (std::size_t b = 0; b < blocks.size(); ++b) growing.add_block(sweep.blocks[b], blocks[b], names);
+  if (sweep.tune) growing.add_tuning(*sweep.tune);
+  else growing.add_runs();
+  plan.hash = hash_of(plan);
+  return plan;
+}
+
+} // namespace heed

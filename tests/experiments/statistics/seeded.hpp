@@ -1,0 +1,14 @@
+// Numbers of runs with their seeds, which follow each other.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+/// SeedValues or SeedDifferences.
+template <class Seeded> Seeded seeded(std::vector<double> values, std::int64_t first_seed = 0) {
+  Seeded out;
+  for (std::size_t i = 0; i < values.size(); ++i) out.seeds.push_back(first_seed + static_cast<std::int64_t>(i));
+  out.values = std::move(values);
+  return out;
+}
