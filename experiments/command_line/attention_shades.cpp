@@ -134,8 +134,8 @@ std::string attention_text(const AttentionExample& example, const Style& style) 
     if (drawn(*first)) out += draw({first, end});
     first = end;
   }
-  if (all_drawn) out += "\n  queries from top to bottom, keys from left to right; weights above 0.005 ·, 0.05 ░, 0.2 ▒, "
-                        "0.45 ▓, 0.75 █\n";
+  if (all_drawn)
+    out += "\n  queries from top to bottom, keys from left to right; weights above 0.005 ·, 0.05 ░, 0.2 ▒, 0.45 ▓, 0.75 █\n";
   return out;
 }
 

@@ -60,8 +60,8 @@ inline void add_config(CLI::App& command, std::string& config, std::vector<std::
 
 /// An option for a number, or several, from `low` to `high`; `value` may be an optional one.
 template <class Value, class Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning, Number low,
-                Number high) {
+CLI::Option* add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning,
+                        Number low, Number high) {
   return command.add_option(name, value, meaning)->check(CLI::Range(low, high).description(""))->type_name("N");
 }
 

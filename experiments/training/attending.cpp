@@ -133,8 +133,8 @@ void read_output(const Task& task, RunModel& run, Tape& tape, const AttentionReq
 
 Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest& request) {
   if (request.output && run.form != Form::sequence_to_sequence)
-    throw Refused("an output does nothing here: only the decoder of an encoder-decoder reads one; what a language model "
-                  "is to read is all part of its input");
+    throw Refused("an output does nothing here: only the decoder of an encoder-decoder reads one; what a language "
+                  "model is to read is all part of its input");
   Reading to;
   to.example.input = request.input;
   to.batch.reset(1, run.shape, run.form);
@@ -144,7 +144,8 @@ Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest
     return to;
   }
   const Tokens tokens = tokens_of(task, request.input, "input", &Task::encode, run.shape.length);
-  if (tokens.empty()) throw Refused(fmt::format("the input {} has no tokens; give one at least", quoted(request.input)));
+  if (tokens.empty())
+    throw Refused(fmt::format("the input {} has no tokens; give one at least", quoted(request.input)));
   std::ranges::copy(tokens, to.batch.tokens.begin());
   to.batch.lengths[0] = static_cast<std::int32_t>(tokens.size());
   to.batch.trim();

@@ -12,8 +12,8 @@ namespace heed::HEED_REAL {
 /// inspect_model defines them). Where an attention is called step by step, its steps are stacked to one map.
 ///
 /// Axes: self attention has the tokens that are read on both; in sequence_to_sequence, attention to the input has the
-/// input's tokens as keys and, as queries, the token that each step puts out, the end included. Pooling has one query of
-/// its own, "<query>". Patches are called "row,column", from 0.
+/// input's tokens as keys and, as queries, the token that each step puts out, the end included. Pooling has one query
+/// of its own, "<query>". Patches are called "row,column", from 0.
 ///
 /// A decoder that reads outputs is given the request's, or else what it finds greedily. Throws heed::Refused for an
 /// input that can't be read (an unknown word, an empty or too long one, an output where there is none to give), and for

@@ -45,7 +45,7 @@ ARMS, SEEDS = 4, 3
 
 
 def attention(tokens, sharp):
-    """An attention.json as another program may leave it: two heads, which look at the token before, `sharp`ly or not."""
+    """An attention.json as another program may leave it: two heads that look at the token before, `sharp`ly or not."""
     heads = []
     for head in range(2):
         weights = [[sharp if key == max(0, query - head) else (1 - sharp) / (len(tokens) - 1)

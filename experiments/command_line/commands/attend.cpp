@@ -80,7 +80,8 @@ void write_npy(const std::string& run, const std::vector<AttentionExample>& exam
   for (std::size_t e = 0; e < examples.size(); ++e) {
     const std::vector<AttentionMap>& maps = examples[e].heads;
     for (auto first = maps.begin(); first != maps.end();) {
-      const auto end = std::find_if(first, maps.end(), [&](const AttentionMap& m) { return m.module != first->module; });
+      const auto end =
+          std::find_if(first, maps.end(), [&](const AttentionMap& m) { return m.module != first->module; });
       std::vector<float> numbers;
       for (auto map = first; map != end; ++map)
         for (const double weight : map->weights) numbers.push_back(static_cast<float>(weight));
@@ -138,8 +139,8 @@ void add_attend(Commands& commands) {
       "  heed attend 9c01 --input \"jump left twice\" --output \"I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP\"\n"
       "  heed attend 9c01 --input \"jump left twice\" --npy maps\n"
       "The weights are kept in the run's attention.json, where heed report finds them; an input that is there is\n"
-      "replaced. Of images, an input is a row. A decoder of an encoder-decoder reads the model's own greedy output, or\n"
-      "--output. RUN is a path to a run's folder, or a unique beginning of its ID." +
+      "replaced. Of images, an input is a row. A decoder of an encoder-decoder reads the model's own greedy output,\n"
+      "or --output. RUN is a path to a run's folder, or a unique beginning of its ID." +
           std::string(exit_statuses),
       [](CLI::App& command, AttendArguments& arguments) {
         command.add_option("RUN", arguments.run, "which run")->required()->type_name("");

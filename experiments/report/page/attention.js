@@ -104,7 +104,8 @@ function enlarge(arm, map) {
   dialog.addEventListener("close", () => document.body.append(tooltip), { once: true });
   const svg = d3.select(chart).append("svg").attr("role", "img").attr("aria-label", headTitle(map));
   const room = Math.min(640, window.innerWidth - 140, window.innerHeight - 240);
-  explainMap(svg, map, drawMap(svg, map, Math.max(room, 2 * map.queries.length, 2 * map.keys.length), 11, 30), headTitle(map));
+  const side = Math.max(room, 2 * map.queries.length, 2 * map.keys.length);
+  explainMap(svg, map, drawMap(svg, map, side, 11, 30), headTitle(map));
 }
 
 /** The runs of an arm that have weights, by seed. */
@@ -126,7 +127,8 @@ function drawAttention() {
   const lacking = reasons.map(({ key, values }) =>
     element("li", {}, element("strong", {}, values.map((entry) => entry.arm).join(", ")), `: ${key}`));
   const problems = lacking.length ? element("div", { class: "note", id: "attention-problems" },
-    element("p", {}, "Not all attention weights that were asked for could be made:"), element("ul", {}, ...lacking)) : "";
+    element("p", {}, "Not all attention weights that were asked for could be made:"),
+    element("ul", {}, ...lacking)) : "";
   if (!shownArms.length) {
     if (lacking.length) section("attention", "Attention", problems);
     return;

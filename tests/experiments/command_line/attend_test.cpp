@@ -83,7 +83,8 @@ TEST_CASE("attend shows every head, and keeps the weights beside the run", "[com
   CHECK(inputs_of(run) == std::vector<std::string>{"3 1 4 | 3"});
   CHECK(read_attention(run)->front().step == 4);
 
-  const Answer more = heed_says({"attend", run.path.string(), "--input", "1 |", "--input", "3 1 4 | 3", "--average", "3"});
+  const Answer more =
+      heed_says({"attend", run.path.string(), "--input", "1 |", "--input", "3 1 4 | 3", "--average", "3"});
   INFO(more.err);
   CHECK(more.status == 0);
   CHECK_THAT(more.out, Contains("the average of 3 checkpoints"));
@@ -110,7 +111,8 @@ TEST_CASE("attend tells programs all weights in full", "[command_line]") {
 
 TEST_CASE("a row of the validation split is the input with its text", "[command_line]") {
   const Scratch scratch;
-  const RunFolder run = run_of(scratch, test::tiny_encoder, one_id), patches = run_of(scratch, test::tiny_patches, other_id);
+  const RunFolder run = run_of(scratch, test::tiny_encoder, one_id);
+  const RunFolder patches = run_of(scratch, test::tiny_patches, other_id);
   CHECK(heed_says({"attend", run.path.string(), "--row", "2", "--row", "0"}).status == 0);
   const Config c = read_config(run);
   const auto task = make_task(c);
@@ -131,7 +133,8 @@ TEST_CASE("arrays are written for each attention, and an index says what their a
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_encoder_decoder, one_id, 4, {"train.evaluate_beam=0"});
   const std::filesystem::path folder = scratch.path / "maps";
-  const Answer answer = heed_says({"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3", "--npy", folder.string()});
+  const Answer answer =
+      heed_says({"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3", "--npy", folder.string()});
   INFO(answer.err);
   REQUIRE(answer.status == 0);
   const json::value index = json::parse(*read_file(folder / "index.json"));
@@ -206,7 +209,8 @@ TEST_CASE("a report makes what is missing, and makes again what is of another ch
       continue;
     }
     CHECK(example.step == 4);
-    const auto fresh = engine(c).attend(c, *make_task(c), newest_checkpoint(run)->checkpoint, {{example.input, {}}}).at(0);
+    const auto fresh =
+        engine(c).attend(c, *make_task(c), newest_checkpoint(run)->checkpoint, {{example.input, {}}}).at(0);
     for (std::size_t i = 0; i < fresh.heads.at(0).weights.size(); ++i)
       CHECK(example.heads.at(0).weights.at(i) == Approx(fresh.heads.at(0).weights.at(i)).epsilon(1e-4).margin(1e-12));
   }
@@ -226,7 +230,8 @@ TEST_CASE("a run whose weights can't be made says why, and stops no other", "[co
 
 TEST_CASE("runs of other seeds, and unfinished ones, are left alone", "[command_line]") {
   const Scratch scratch;
-  const RunFolder one = run_of(scratch, test::tiny_decoder, one_id), other = run_of(scratch, test::tiny_decoder, other_id);
+  const RunFolder one = run_of(scratch, test::tiny_decoder, one_id);
+  const RunFolder other = run_of(scratch, test::tiny_decoder, other_id);
   Plan plan = plan_of({{one, test::tiny_decoder}, {other, test::tiny_decoder}}, {"1 |"});
   plan.runs[1].seed = 2;
   Manifest manifest;

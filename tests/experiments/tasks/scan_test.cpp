@@ -191,7 +191,8 @@ TEST_CASE("scan: a token has its word, in commands, in actions and in a language
   for (const std::int32_t token : {translates.begin, actions[0], actions[1], translates.end})
     read.push_back(task->output_token_text(token));
   CHECK(read == std::vector<std::string>{"<begin>", "I_TURN_LEFT", "I_JUMP", "<end>"});
-  for (const std::int32_t token : task->encode("jump left <begin> I_TURN_LEFT I_JUMP")) row.push_back(task->token_text(token));
+  for (const std::int32_t token : task->encode("jump left <begin> I_TURN_LEFT I_JUMP"))
+    row.push_back(task->token_text(token));
   CHECK(row == std::vector<std::string>{"jump", "left", "<begin>", "I_TURN_LEFT", "I_JUMP"});
   CHECK(task->token_text(continues.end) == "<end>");
   CHECK_THROWS_AS(task->encode_output("jump"), Refused);

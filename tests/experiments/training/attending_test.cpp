@@ -245,7 +245,8 @@ TEST_CASE("patches are called by row and column", "[attend]") {
 TEST_CASE("what a model can't read is refused, and says what is allowed", "[attend]") {
   Subject decoder(test::tiny_decoder, {}), translator(test::tiny_encoder_decoder, {}), patches(test::tiny_patches, {});
   CHECK_THAT(refusal([&] { decoder.attend("3 cat"); }),
-             Contains("the input \"3 cat\" can't be read") && Contains("\"cat\" is not a word") && Contains("0 1 2 3 4"));
+             Contains("the input \"3 cat\" can't be read") && Contains("\"cat\" is not a word") &&
+                 Contains("0 1 2 3 4"));
   CHECK_THAT(refusal([&] { decoder.attend("  "); }), Contains("has no tokens"));
   CHECK_THAT(refusal([&] { decoder.attend("0 0 0 0 0 0 0 0 0 0"); }),
              Contains("has 10 tokens, and the longest that this run's model reads has 8"));
