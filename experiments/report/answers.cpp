@@ -57,8 +57,44 @@ std::string p_and_n(const Comparison& c) {
                      c.seeds.size());
 }
 
+/// " 2 of 8 seeds are in no number here: a run failed, or is left out." Arms that diverge look better without them.
+std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
+  const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
+  const std::vector<ReportRun>& reference = report.arms.front().runs;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < std::min(arm.runs.size(), reference.size()); ++i)
+    if (lost(arm.runs[i]) || lost(reference[i])) ++count;
+  if (count == 0) return "";
+  return fmt::format(" {} of {} seeds {} in no number here: a run failed, or is left out.", count, reference.size(),
+                     count == 1 ? "is" : "are");
+}
+
 std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
+}
+
+/// What the numbers say, without what is missing from them.
+std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
+  const std::string who = subject(arm), unit = unit_of(report.metric);
+  if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
+  const Comparison& c = *arm.comparison;
+  switch (c.answer) {
+    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
+    case Answer::same:
+      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.", who,
+                         margin_text(report), signed_difference(c, unit),
+                         p_with_relation(c.p_equivalence_holm.value_or(1)), c.seeds.size(),
+                         c.p.value_or(1) <= statistics::significance_level
+                             ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
+                             : "");
+    case Answer::undecided:
+      return fmt::format("{} can't be told from the reference{}: {}, {}.", who,
+                         report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
+                         signed_difference(c, unit), p_and_n(c));
+    case Answer::underpowered:
+      return fmt::format("{} is {}. So far {}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit));
+  }
+  return "";
 }
 
 } // namespace
@@ -70,23 +106,7 @@ std::string underpowered_words(std::size_t seeds) {
 
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.arms.empty() || &arm == &report.arms.front()) return "";
-  const std::string who = subject(arm), unit = unit_of(report.metric);
-  if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
-  const Comparison& c = *arm.comparison;
-  switch (c.answer) {
-    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
-    case Answer::same:
-      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}.", who,
-                         margin_text(report), signed_difference(c, unit),
-                         p_with_relation(c.p_equivalence_holm.value_or(1)), c.seeds.size());
-    case Answer::undecided:
-      return fmt::format("{} can't be told from the reference{}: {}, {}.", who,
-                         report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
-                         signed_difference(c, unit), p_and_n(c));
-    case Answer::underpowered:
-      return fmt::format("{} is {}. So far {}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit));
-  }
-  return "";
+  return compared_sentence(report, arm) + lost_seeds(report, arm);
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {

@@ -71,6 +71,8 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_holm", number(c.p_holm));
   cells.emplace_back("margin", number(c.margin));
   cells.emplace_back("p_equivalence", number(c.p_equivalence));
+  cells.emplace_back("p_equivalence_holm", number(c.p_equivalence_holm));
+  cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
   cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
   const bool known = arm.facts.has_value();
   cells.emplace_back("parameters", known ? fmt::format("{}", arm.facts->cost.parameters) : "");

@@ -33,16 +33,6 @@ json::array texts(const std::vector<std::string>& of) { return json::array(of.be
 
 json::array integers(const std::vector<std::int64_t>& of) { return json::array(of.begin(), of.end()); }
 
-std::string_view word_of(statistics::Answer answer) {
-  switch (answer) {
-    case statistics::Answer::differs: return "differs";
-    case statistics::Answer::same: return "same";
-    case statistics::Answer::undecided: return "undecided";
-    case statistics::Answer::underpowered: return "underpowered";
-  }
-  return "undecided";
-}
-
 json::value comparison_of(const ReportArm& arm) {
   if (!arm.comparison) return nullptr;
   const statistics::Comparison& c = *arm.comparison;
@@ -57,11 +47,13 @@ json::value comparison_of(const ReportArm& arm) {
       {"effect_size", number(c.effect_size)},
       {"improvement", estimate(c.improvement)},
       {"p", number(c.p)},
+      {"exact", c.exact},
       {"p_flip", number(c.p_flip)},
       {"p_holm", number(c.p_holm)},
       {"margin", number(c.margin)},
       {"p_equivalence", number(c.p_equivalence)},
-      {"answer", word_of(c.answer)}};
+      {"p_equivalence_holm", number(c.p_equivalence_holm)},
+      {"answer", statistics::name_of(c.answer)}};
 }
 
 json::value cost_of(const ReportArm& arm) {

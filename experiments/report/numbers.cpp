@@ -30,8 +30,11 @@ std::string fixed(std::optional<double> value, int decimals) {
 std::string signed_fixed(double value, int decimals) { return fmt::format("{:+.{}f}", value, decimals); }
 
 std::string probability(double p) {
-  // 0.0995 would be shown as 0.1.
-  return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
+  // 0.0995 would be shown as 0.1; and what is above 0.05 must not look as if it were not.
+  std::string text = p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
+  for (int digits = 3; p > 0.05 && p < 0.06 && std::stod(text) <= 0.05 && digits < 17; ++digits)
+    text = fmt::format("{:.{}g}", p, digits);
+  return text;
 }
 
 std::string p_with_relation(double p) {

@@ -29,7 +29,7 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
 
   TextTable table{{"effect d_z", "seeds"}, {Align::right, Align::right}, {}};
   if (compared > 1) {
-    table.headings.push_back(fmt::format("for all {} arms", compared));
+    table.headings.push_back(fmt::format("of {} arms, each", compared));
     table.alignment.push_back(Align::right);
   }
   for (const double size : effects) {
@@ -40,7 +40,7 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
             statistics::seeds_for_effect(size, power, statistics::significance_level, arms))));
     table.rows.push_back(std::move(row));
   }
-  return fmt::format("  seeds    {}\n\n{}\n  About the seeds that find an effect in {:.0f} of 100 sweeps at p <= {:g}; "
+  return fmt::format("  seeds    {}\n\n{}\n  About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}; "
                      "d_z is the mean difference in\n  standard deviations of the differences.\n",
                      first_line(plan.seeds.size()), to_text(table), 100 * power, statistics::significance_level);
 }

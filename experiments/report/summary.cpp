@@ -53,7 +53,7 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 std::string difference_note(const ReportData& report) {
   if (report.seeds.size() < 2) return "difference: from the reference; one seed says nothing about the spread.";
   return "difference: from the reference, runs paired by seed, with Student's t interval (95 %) for each arm by "
-         "itself, not corrected for the number of arms.";
+         "itself, not corrected for the number of arms: it takes differences to be normal, and may disagree with p.";
 }
 
 std::string p_note(const ReportData& report) {
@@ -68,8 +68,8 @@ std::string p_note(const ReportData& report) {
 std::string answer_note(const ReportData& report) {
   std::string text = "answer: differs where p is at most 0.05";
   if (report.margin)
-    text += fmt::format(", the same where two one-sided t tests put the difference within {:g}{} at 0.05, corrected "
-                        "for the number of arms (Holm)",
+    text += fmt::format(", the same where two one-sided t tests put the difference within {:g}{} at 0.05 (as the "
+                        "90 % interval does, not the 95 % one), corrected for the number of arms (Holm)",
                         *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
   return text + "; else undecided.";
 }
@@ -120,12 +120,15 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   const MetricInfo& metric = report.metric;
   const bool several = report.seeds.size() > 1;
   const std::string spread =
-      several ? fmt::format("mean ± standard deviation over {} seeds, ", report.seeds.size()) : "";
+      several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
   notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread,
                               metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
+    if (report.count(RunState::finished) < report.total())
+      notes.emplace_back("the sweep isn't finished: answers may change, and p holds for one look at a number of seeds "
+                         "that was fixed beforehand.");
     notes.push_back(difference_note(report));
     notes.push_back(p_note(report));
     notes.push_back(answer_note(report));

@@ -15,7 +15,10 @@ std::optional<double> equivalence_p(std::span<const double> differences, double 
     throw Failed(fmt::format("[statistics] a margin is a number above 0: {}", margin));
   if (differences.size() < 2) return std::nullopt;
   const double centre = mean(differences), spread = *standard_deviation(differences);
-  if (spread == 0) return std::abs(centre) < margin ? 0.0 : 1.0;
+  constexpr double rounding = 1e-12;
+  if (spread <= rounding * std::max(std::abs(centre), margin))
+    return std::abs(centre) < margin ? std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differences.size(), 1000)))
+                                     : 1.0;
   const double n = static_cast<double>(differences.size()), error = spread / std::sqrt(n);
   const boost::math::students_t student(n - 1);
   return std::max(boost::math::cdf(boost::math::complement(student, (centre + margin) / error)),

@@ -69,8 +69,9 @@ function drawForest() {
       return [["difference", `${differenceText(c.difference)} ${intervalText(c.interval)}`],
         ["pairs of runs", String(c.pairs)],
         ...(c.p === null ? [] : [["p", pText(c.p)]]),
-        ...(c.interquartile === null ? [] : [["interquartile mean", differenceText(c.interquartile.value)]]),
-        ...(c.p_equivalence === null ? [] : [["p of being within the margin", pText(c.p_equivalence)]])];
+        ...(c.interquartile === null ? [] : [["interquartile mean (BCa, approximate)",
+          `${differenceText(c.interquartile.value)} ${intervalText(c.interquartile.interval)}`]]),
+        ...(c.p_equivalence_holm === null ? [] : [["equivalence, p (Holm)", pText(c.p_equivalence_holm)]])];
     });
 
     const sides = report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];

@@ -47,7 +47,11 @@ const valueText = (value) => fixed(value, report.digits.value);
 const differenceText = (value) => signed(value, report.digits.difference);
 const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
 const withCommas = (count) => count.toLocaleString("en-US");
-const pText = (p) => (p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+const pText = (p) => {
+  if (p === null) return "–";
+  if (p < 0.001) return "< 0.001";
+  return p > 0.05 && p < 0.0505 ? "> 0.050" : p.toFixed(3);
+};
 const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
 
 /** Three significant digits: "1.24 G". */

@@ -109,3 +109,22 @@ TEST_CASE("the sentences stand under the table, in the terminal and in Markdown"
   CHECK(render_terminal(report, Style{}).find("\n  " + said) != std::string::npos);
   CHECK(render_markdown(report).find("\n- " + said) != std::string::npos);
 }
+
+TEST_CASE("seeds whose runs failed are counted, since arms that diverge look better without them", "[report]") {
+  ReportData report = sweep("score = additive", {0.30, 0.33, 0.29, 0.31, 0.27, 0.34, 0.30, 0.30});
+  report.arms[1].runs[6].state = RunState::failed;
+  report.arms[1].runs[6].value.reset();
+  report.arms[0].runs[7].left_out = true;
+  report.arms[0].runs[7].value.reset();
+  compute_statistics(report);
+  CHECK(sentence(report) == "score = additive costs 0.307 nats [0.280, 0.334], p = 0.031, n = 6. 2 of 8 seeds are in no "
+                            "number here: a run failed, or is left out.");
+}
+
+TEST_CASE("a difference within the margin is the same, and said to be there", "[report]") {
+  ReportData report = sweep("heads = 8", {0.010, 0.012, 0.011, 0.010, 0.013, 0.011});
+  report.margin = 0.05;
+  compute_statistics(report);
+  CHECK_THAT(sentence(report), Catch::Contains("is the same as the reference within 0.05 nats") &&
+                                   Catch::EndsWith("; the difference, within that, is found (p = 0.031)."));
+}

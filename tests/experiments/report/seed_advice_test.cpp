@@ -33,9 +33,9 @@ TEST_CASE("a plan says how many seeds effects take", "[report]") {
   const std::string one = seed_advice(plan(2, 8));
   CHECK(contains(one, "  effect d_z  seeds\n         0.5     34\n           1     10\n"
                       "         1.5      7\n           2      6\n"));
-  CHECK_FALSE(contains(one, "for all"));
+  CHECK_FALSE(contains(one, "arms, each"));
   const std::string ten = seed_advice(plan(11, 8), 0.2);
-  CHECK(contains(ten, "  effect d_z  seeds  for all 10 arms\n         0.2    199              337\n"));
+  CHECK(contains(ten, "  effect d_z  seeds  of 10 arms, each\n         0.2    199               337\n"));
   CHECK_FALSE(contains(ten, "1.5"));
 }
 

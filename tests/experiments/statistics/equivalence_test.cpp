@@ -22,7 +22,8 @@ TEST_CASE("equivalence does not ask for the difference's sign", "[statistics]") 
 }
 
 TEST_CASE("differences without a spread are within the margin or not", "[statistics]") {
-  CHECK(equivalence_p(std::vector<double>{0.5, 0.5, 0.5}, 1).value() == 0.0);
+  CHECK(equivalence_p(std::vector<double>{0.5, 0.5, 0.5}, 1).value() == 0.125);
+  CHECK(equivalence_p(std::vector<double>{0.1 + 0.2, 0.3, 0.3, 0.3}, 1).value() == 0.0625);
   CHECK(equivalence_p(std::vector<double>{0.5, 0.5, 0.5}, 0.5).value() == 1.0);
   CHECK(equivalence_p(std::vector<double>{-2, -2, -2}, 1).value() == 1.0);
 }
