@@ -40,14 +40,14 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
   if (!read && inputs.empty()) return read.error;
   const std::vector<AttentionExample> none, &kept = read ? *read : none;
   const std::vector<std::int64_t> steps = checkpoint_steps(run);
-  const std::vector<Wanted> wanted = wanted_of(kept, inputs, steps.empty() ? -1 : steps.front());
+  const std::int64_t newest = steps.empty() ? -1 : steps.front();
+  const std::vector<Wanted> wanted = wanted_of(kept, inputs, newest);
   if (wanted.empty()) return {};
-  std::vector<AttentionExample> fresh, left = kept;
+  std::vector<AttentionExample> fresh;
   std::string problems;
   std::optional<TrainedRun> trained;
   std::int64_t average = 0;
   for (const Wanted& want : wanted) {
-    std::erase_if(left, [&](const AttentionExample& e) { return e.input == want.request.input; });
     try {
       if (average != want.average) {
         std::vector<std::string> damaged;
@@ -62,7 +62,15 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
         problems += (problems.empty() ? "" : "; ") + std::string(problem.what());
     }
   }
-  write_attention(run, merged(left, fresh));
+  if (fresh.empty()) return problems;
+  update_attention(run, [&](std::vector<AttentionExample>& now) {
+    // Another process may have made some meanwhile.
+    const std::vector<Wanted> still = wanted_of(now, inputs, newest);
+    std::erase_if(fresh, [&](const AttentionExample& made) {
+      return std::ranges::none_of(still, [&](const Wanted& want) { return want.request.input == made.input; });
+    });
+    now = merged(std::move(now), fresh);
+  });
   return problems;
 }
 

@@ -62,7 +62,7 @@ std::vector<EstimatedRun> look_for_runs(const Plan& plan, const std::filesystem:
   std::vector<EstimatedRun> runs;
   const auto add = [&](const PlannedRun& run, const Trial* trial) {
     const RunState state = run.id.empty() ? RunState::missing : state_of(RunFolder{out / run.id});
-    runs.push_back({&run, trial, state});
+    runs.push_back({&run, trial, state, {}, 0});
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
@@ -78,28 +78,23 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
                   bool probe) {
   Estimate e;
   e.runs = look_for_runs(prepared.plan, out);
-  const auto cost_of = [&](const EstimatedRun& run) -> const Cost& {
-    return prepared.arms.at(run.run->arm).facts.cost;
-  };
-  const auto largest = [&](int with_threads) {
-    double bytes = 0;
-    for (const EstimatedRun& run : e.runs) bytes = std::max(bytes, cost_of(run).bytes(with_threads));
-    return bytes;
-  };
-  for (const EstimatedRun& run : e.runs) {
+  for (EstimatedRun& run : e.runs) {
+    run.load = load_of(prepared, prepared.plan, run.run->arm, run.trial);
     e.finished += run.state == RunState::finished;
-    if (run.state != RunState::finished)
-      e.flops += cost_of(run).flops_per_step * static_cast<double>(prepared.arms.at(run.run->arm).config.train.steps);
+    if (run.state != RunState::finished) e.flops += run.load.flops();
   }
   if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
-  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1), largest(std::max(1, threads)), jobs,
-                          threads);
-  e.bytes = largest(e.share.threads) * e.share.jobs;
+  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1),
+                          largest_bytes(prepared, std::max(1, threads)), jobs, threads);
+  e.bytes = largest_bytes(prepared, e.share.threads) * e.share.jobs;
   if (!probe || e.to_do() == 0) return e;
   e.arm_seconds = run_seconds(prepared, tasks, e.share.threads);
   double total = 0;
-  for (const EstimatedRun& run : e.runs)
-    if (run.state != RunState::finished) total += e.arm_seconds[run.run->arm];
+  for (EstimatedRun& run : e.runs) {
+    const PreparedArm& arm = prepared.arms.at(run.run->arm);
+    run.seconds = e.arm_seconds[run.run->arm] * run.load.flops() / Load{arm.config.train.steps, arm.facts.cost}.flops();
+    if (run.state != RunState::finished) total += run.seconds;
+  }
   e.seconds = total / e.share.jobs;
   return e;
 }

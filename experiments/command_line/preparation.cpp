@@ -3,8 +3,12 @@
 #include "autograd/error.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/tuning.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace heed {
@@ -36,6 +40,49 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
                             metric);
 }
 
+using Checked = std::pair<Config, ArmFacts>;
+
+/// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
+/// with.
+Checked checked(const PlannedRun& run, const Plan& plan, const Config* reference, Tasks& tasks) {
+  Config config = config_of(run);
+  ArmFacts facts = facts_of(config, tasks);
+  if (reference)
+    if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
+      throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
+  return {std::move(config), std::move(facts)};
+}
+
+Checked prepared_arm(const Plan& plan, std::size_t arm, const Config* reference, Tasks& tasks) {
+  try {
+    return checked(plan.runs.at(plan.arms[arm].runs.front()), plan, reference, tasks);
+  } catch (const Refused& error) {
+    if (plan.arms.size() == 1) throw;
+    throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
+  }
+}
+
+Checked prepared_trial(const Trial& trial, const Plan& plan, std::size_t arm, const Config* reference,
+                       Tasks& tasks) {
+  try {
+    return checked(trial.replicates.front(), plan, reference, tasks);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
+                              short_words(trial)));
+  }
+}
+
+/// What each arm tries for itself, nobody can set from outside.
+void refuse_tuned_overrides(const Settings& settings, const std::vector<std::string>& overrides) {
+  if (!settings.sweep().tune) return;
+  for (const auto& [key, values] : settings.sweep().tune->axes)
+    for (const std::string& assignment : overrides)
+      if (assignment.substr(0, assignment.find('=')) == key)
+        throw Refused(fmt::format("command line: {} is tried by [sweep.tune] ({}), so setting it does nothing; change "
+                                  "the grid",
+                                  key, values.front().origin.text()));
+}
+
 } // namespace
 
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
@@ -46,25 +93,48 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks) {
   Settings settings = load_settings(file, overrides);
+  refuse_tuned_overrides(settings, overrides);
   Plan plan = make_plan(
       settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, file.stem().string(),
       [&](const Config& config) { return facts_of(config, tasks).cost; });
   std::vector<PreparedArm> arms;
-  for (const Arm& arm : plan.arms) {
-    Config config = config_of(plan.runs.at(arm.runs.front()));
-    try {
-      ArmFacts facts = facts_of(config, tasks);
-      arms.push_back({std::move(config), std::move(facts)});
-      if (const std::string why = not_comparable(arms.front().config, arms.back().config, plan.metric, tasks);
-          arms.size() > 1 && !why.empty())
-        throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
-    } catch (const Refused& error) {
-      if (plan.arms.size() == 1) throw;
-      throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), arm.label));
+  std::optional<Config> first;
+  const auto reference = [&] { return first ? &*first : nullptr; };
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    PreparedArm arm;
+    if (plan.tuning) {
+      for (const Trial& trial : plan.tuning->arms.at(a).trials) {
+        auto [config, facts] = prepared_trial(trial, plan, a, reference(), tasks);
+        if (!first) first = config;
+        arm.trials.push_back({config.train.steps, facts.cost});
+        if (arm.trials.size() == 1) std::tie(arm.config, arm.facts) = std::tie(config, facts);
+      }
+    } else {
+      std::tie(arm.config, arm.facts) = prepared_arm(plan, a, reference(), tasks);
+      if (!first) first = arm.config;
     }
+    arms.push_back(std::move(arm));
   }
   MetricInfo metric = metric_of(arms.front().config, plan.metric);
   return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
+}
+
+Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, const Trial* trial) {
+  const PreparedArm& of = prepared.arms.at(arm);
+  if (!plan.tuning) return {of.config.train.steps, of.facts.cost};
+  const ArmTuning& tuning = plan.tuning->arms.at(arm);
+  const std::size_t index =
+      trial ? static_cast<std::size_t>(trial - tuning.trials.data()) : tuning.chosen.value_or(0);
+  return of.trials.at(index);
+}
+
+double largest_bytes(const Preparation& prepared, int threads) {
+  double bytes = 0;
+  for (const PreparedArm& arm : prepared.arms) {
+    bytes = std::max(bytes, arm.facts.cost.bytes(threads));
+    for (const Load& trial : arm.trials) bytes = std::max(bytes, trial.cost.bytes(threads));
+  }
+  return bytes;
 }
 
 std::string size_in_words(const Plan& plan) {

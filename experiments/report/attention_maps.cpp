@@ -162,6 +162,16 @@ void write_attention(const RunFolder& run, const std::vector<AttentionExample>& 
   write_file(run.attention(), json::serialize(json::object{{"examples", attention_array(kept)}}) + "\n");
 }
 
+std::string update_attention(const RunFolder& run,
+                             const std::function<void(std::vector<AttentionExample>&)>& change) {
+  const auto lock = FileLock::wait(run.path / "attention.lock");
+  auto kept = read_attention(run);
+  std::vector<AttentionExample> examples = kept ? std::move(*kept) : std::vector<AttentionExample>{};
+  change(examples);
+  write_attention(run, examples);
+  return kept.error;
+}
+
 std::vector<AttentionExample> merged(std::vector<AttentionExample> kept, const std::vector<AttentionExample>& fresh) {
   for (const AttentionExample& example : fresh) {
     const auto found = std::ranges::find(kept, example.input, &AttentionExample::input);

@@ -11,6 +11,7 @@
 #include "experiments/training/attention_example.hpp"
 
 #include <boost/json/array.hpp>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,11 @@ Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run);
 /// Writes a run's attention.json. Weights keep five significant digits, which a picture does not exhaust. Throws
 /// heed::Failed.
 void write_attention(const RunFolder& run, const std::vector<AttentionExample>& examples);
+
+/// Has `change` change what a run's attention.json holds, and writes it, while nobody else does (attention.lock). One
+/// that is damaged is written anew from nothing: then returns what is wrong with it, as `read_attention` says it.
+/// Throws heed::Failed.
+std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change);
 
 /// `kept` with the fresh examples, each in the place of the one that has its input, or behind them.
 std::vector<AttentionExample> merged(std::vector<AttentionExample> kept, const std::vector<AttentionExample>& fresh);

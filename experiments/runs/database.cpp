@@ -5,8 +5,6 @@
 namespace heed {
 namespace {
 
-constexpr int patience = 60'000;  // milliseconds
-
 void check(sqlite3* connection, int result) {
   if (result != SQLITE_OK && result != SQLITE_ROW && result != SQLITE_DONE)
     throw DatabaseError(result, connection ? sqlite3_errmsg(connection) : sqlite3_errstr(result));
@@ -48,7 +46,11 @@ Database::Database(const std::string& path) {
   const int result = sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   connection_.reset(connection);
   check(connection, result);
-  check(connection, sqlite3_busy_timeout(connection, patience));
+  wait_up_to(patience);
+}
+
+void Database::wait_up_to(std::chrono::milliseconds time) {
+  check(connection_.get(), sqlite3_busy_timeout(connection_.get(), static_cast<int>(time.count())));
 }
 
 void Database::run(const std::string& sql) {

@@ -1,6 +1,7 @@
 // SQLite, as far as an index needs it: a connection, statements with bound values, failures as exceptions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -27,6 +28,10 @@ public:
   /// Opens or makes the file; ":memory:" is one of its own. Waits up to a minute for others who write. Throws
   /// DatabaseError, as all members do.
   explicit Database(const std::string& path);
+
+  /// How long each statement waits for others from now on.
+  void wait_up_to(std::chrono::milliseconds time);
+  static constexpr std::chrono::milliseconds patience{60'000};
 
   /// Statements without values or results, separated by semicolons.
   void run(const std::string& sql);

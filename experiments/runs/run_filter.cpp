@@ -12,9 +12,11 @@ namespace {
 
 using Kind = IndexField::Kind;
 
-// Well within what SQLite takes: a parser stack of 100 entries, and expressions of 1000 levels.
-constexpr int deepest = 20;
+// Within what SQLite takes: a parser stack of 100 entries, of which a level takes up to six, expressions of 1000 levels,
+// and 32,766 values in a statement, which may have the filter twice.
+constexpr int deepest = 12;
 constexpr int most_comparisons = 400;
+constexpr int most_in_lists = 10'000;
 
 struct Token {
   enum class Type { name, text, number, symbol, end };
@@ -317,6 +319,8 @@ private:
     std::string between;
     do {
       const Operand entry = literal_or_name();
+      if (++in_lists_ > most_in_lists)
+        refuse(text_, entry.at, fmt::format("the filter's lists hold more than {} values", most_in_lists));
       if (entry.field) refuse(text_, entry.at, "the list of in holds numbers and texts in single quotes, no fields");
       check_type(*left.field, entry, false);
       append(out, between, entry.sql());
@@ -346,7 +350,7 @@ private:
   const std::vector<IndexField>& fields_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  int comparisons_ = 0;
+  int comparisons_ = 0, in_lists_ = 0;
   const IndexField* compared_ = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include "experiments/config/values.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -14,6 +15,8 @@
 
 namespace heed {
 namespace {
+
+constexpr std::chrono::milliseconds for_readers{2'000};
 
 using Kind = IndexField::Kind;
 using Source = IndexField::Source;
@@ -173,11 +176,18 @@ void RunIndex::open() {
     try {
       if (!database_) database_.emplace(file);
       database_->run("BEGIN IMMEDIATE");
-      refresh();
+      // From here on, only who reads is in the way: the file is changed in the end alone, and readers need not end.
+      database_->wait_up_to(for_readers);
+      database_->run("PRAGMA cache_spill = OFF");
+      // To commit, even nothing, is to wait for readers.
+      database_->run(refresh() ? "COMMIT" : "ROLLBACK");
+      database_->wait_up_to(Database::patience);
+      database_->run("BEGIN");
       in_memory_.clear();
       return;
     } catch (const DatabaseError& failed) {
       in_memory_ = failed.what();
+      if (failed.code == SQLITE_BUSY) in_memory_ = fmt::format("another program is using it ({})", failed.what());
       const bool damaged = failed.code == SQLITE_CORRUPT || failed.code == SQLITE_NOTADB || failed.code == SQLITE_ERROR;
       if (again || !damaged) break;
     }
@@ -202,7 +212,7 @@ void RunIndex::make_tables() {
   database_->run(drop + tables_sql() + fmt::format("PRAGMA user_version = {}", index_version()));
 }
 
-void RunIndex::refresh() {
+bool RunIndex::refresh() {
   read_ = 0;
   if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
     throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
@@ -233,7 +243,9 @@ void RunIndex::refresh() {
     for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
                             "DELETE FROM metrics WHERE run = ?", "DELETE FROM folders WHERE id = ?"})
       database_->query(sql, {id});
-  if (anew || read_ > 0 || !known.empty()) make_flat_view();
+  const bool changed = anew || read_ > 0 || !known.empty();
+  if (changed) make_flat_view();
+  return changed;
 }
 
 void RunIndex::take(const std::string& id, const std::string& signature) {

@@ -56,8 +56,8 @@ struct Selection {
 };
 
 /// The index, as its folder is now. The file is made anew where it is missing, damaged or from another version, and
-/// otherwise only what changed is read; where it can't be written, the index is in memory. While one of these lives,
-/// others that want to bring the same file up to date wait: ask, and let it go.
+/// otherwise only what changed is read; where it can't be written, or others go on reading it, the index is in memory.
+/// What it answers is of one moment. While one of these lives, others that find something new are in memory: let it go.
 class RunIndex {
 public:
   /// Throws heed::Refused where there is no such folder.
@@ -86,7 +86,7 @@ public:
 
 private:
   void open();
-  void refresh();
+  bool refresh();                        ///< whether there was anything new
   void make_tables();
   void take(const std::string& id, const std::string& signature);
   void make_flat_view();

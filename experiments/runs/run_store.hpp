@@ -11,6 +11,7 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
+#include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/files.hpp"
 #include "experiments/runs/machine.hpp"
 #include "experiments/training/training.hpp"
@@ -113,23 +114,24 @@ std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vecto
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
 
-/// A run's lock. It ends with the claim or its process, whatever ends that.
+/// A run's lock.
 class RunClaim {
 public:
   /// Nothing if another process has it. Throws heed::Failed where the lock file can't be made.
-  static std::optional<RunClaim> attempt(const RunFolder& run);
+  static std::optional<RunClaim> attempt(const RunFolder& run) { return of(FileLock::attempt(run.lock())); }
   /// Waits; nothing if `give_up` says so.
-  static std::optional<RunClaim> wait(const RunFolder& run, const std::function<bool()>& give_up);
-  /// Whether any process, this one included, holds the claim. Takes nothing, so it never disturbs one who claims.
-  static bool held(const RunFolder& run);
-
-  RunClaim(RunClaim&& other) noexcept : file_(other.file_) { other.file_ = -1; }
-  RunClaim& operator=(RunClaim&& other) noexcept { std::swap(file_, other.file_); return *this; }
-  ~RunClaim();
+  static std::optional<RunClaim> wait(const RunFolder& run, const std::function<bool()>& give_up) {
+    return of(FileLock::wait(run.lock(), give_up));
+  }
+  /// Whether any process, this one included, holds the claim.
+  static bool held(const RunFolder& run) { return FileLock::held(run.lock()); }
 
 private:
-  explicit RunClaim(int file) : file_(file) {}
-  int file_;
+  explicit RunClaim(FileLock&& lock) : lock_(std::move(lock)) {}
+  static std::optional<RunClaim> of(std::optional<FileLock>&& lock) {
+    return lock ? std::optional(RunClaim(std::move(*lock))) : std::nullopt;
+  }
+  FileLock lock_;
 };
 
 /// IDs of all runs in an output folder, in alphabetical order.

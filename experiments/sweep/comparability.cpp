@@ -7,6 +7,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <string_view>
 
 namespace heed {
@@ -25,6 +26,20 @@ std::map<std::string, std::string> deciding(const Config& config) {
   for (const FlatOption& option : flatten(config))
     if (decides_validation(option.key)) out[option.key] = option.value;
   return out;
+}
+
+/// A task with a list of examples, part of which are held out, is what the list is.
+bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::size_t>(Split::train)] >= 0; }
+
+/// How many rows of the validation split an evaluation takes; none: all.
+std::optional<std::int64_t> rows_measured(const Config& config, const Task& task, Form form) {
+  const std::int64_t rows = config.train.evaluate_batches * config.train.batch;
+  if (rows == 0 || rows >= task.evaluation_rows(form, Split::validation)) return std::nullopt;
+  return rows;
+}
+
+std::string rows_in_words(const std::optional<std::int64_t>& rows) {
+  return rows ? fmt::format("the first {} held-out rows", *rows) : "all held-out rows";
 }
 
 std::string_view in_words(Form form) {
@@ -57,6 +72,9 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
                          value);
   if (!arm.data.path.empty() && arm_task.fingerprint() != reference_task.fingerprint())
     return "its data is not the reference's";
+  if (is_listed(arm_task) && arm_task.fingerprint() != reference_task.fingerprint())
+    return fmt::format("its examples are not the reference's: they would be measured on other data ({}, and {})",
+                       arm_task.fingerprint(), reference_task.fingerprint());
   if (arm_form != reference_form)
     return fmt::format("its model sees {}, the reference's {}: their losses are over other targets", in_words(arm_form),
                        in_words(reference_form));
@@ -64,6 +82,11 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   if (classes != others)
     return fmt::format("it predicts one of {}, the reference one of {}: their losses are over other targets", classes,
                        others);
+  const auto here_rows = rows_measured(arm, arm_task, arm_form),
+             there_rows = rows_measured(reference, reference_task, reference_form);
+  if (here_rows != there_rows)
+    return fmt::format("it is measured on {} (train.evaluate_batches x train.batch), the reference on {}",
+                       rows_in_words(here_rows), rows_in_words(there_rows));
   return "";
 }
 

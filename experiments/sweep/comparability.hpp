@@ -5,12 +5,14 @@
 //   task.seed, task.validation            of generated tasks: which examples are held out
 //   the data's content, and [data] but    of tasks that read files: which rows are held out, and what their tokens are
 //     for data.bucket
+//   the list of examples                  of tasks that have one (scan): its options decide which are held out
+//   train.evaluate_batches x train.batch  where that is not all held-out rows
 //   how the model sees the task           a classifier's loss is per row, a decoder's per token, an encoder-decoder's
 //                                         has its end token, too
 //   how many classes there are            a loss over 16 symbols is not one over 8
 //   the metric                            every arm must measure it
 //
-// A task's own options ([task.KIND]) may differ where these agree: how long inputs are is a question, not a mistake.
+// A generated task's own options ([task.KIND]) may differ where these agree: how long inputs are is a question, not a mistake.
 #pragma once
 
 #include "experiments/config/config.hpp"

@@ -21,6 +21,10 @@ Matcher::Matcher(const Settings& reference, const CostOf& cost_of) : cost_of_(co
   reference_ = cost_of_(reference.resolve());
 }
 
+double Matcher::amount_of(const Settings& arm, const std::string& by) const {
+  return amount(cost_of_(arm.resolve()), by);
+}
+
 Evened Matcher::match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const {
   const std::string key(width_option);
   const Origin& origin = reference.sweep().match_origin;

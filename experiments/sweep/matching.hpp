@@ -28,6 +28,9 @@ public:
   /// Throws heed::Refused where the arm has no feed-forward, where its width does not count, and where the arm sets it.
   Evened match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const;
 
+  /// What is evened out: parameters, or FLOPs a step.
+  double amount_of(const Settings& arm, const std::string& by) const;
+
 private:
   CostOf cost_of_;
   Cost reference_;

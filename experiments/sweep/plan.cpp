@@ -24,6 +24,11 @@ void apply_choices(Plan& plan) {
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
+  text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));
+  if (plan.tuning) text += fmt::format("tuning seeds {}\n", fmt::join(plan.tuning->seeds, ", "));
+  if (plan.tuning)
+    for (const TunedOption& option : plan.tuning->options)
+      text += fmt::format("tune {} = {} ordered {}\n", option.key, fmt::join(option.values, " | "), option.ordered);
   if (!plan.question.empty()) text += fmt::format("question {}\n", plan.question);
   const auto add_run = [&](const char* what, const PlannedRun& run) {
     text += fmt::format("{} {} {}\n", what, run.seed, run.id);

@@ -114,8 +114,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);
 
-/// 12 hexadecimal digits of the metric, margin and question, the arms and their runs; of a tuned sweep, of all that may
-/// be run, so that it is the same before and after the choice.
+/// 12 hexadecimal digits of the metric, margin, question, match and seeds, the arms and their runs; of a tuned sweep, of
+/// all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused where this version does not understand it.

@@ -124,6 +124,7 @@ public:
       for (const auto& point : points) {
         try {
           tried[a].push_back(arms_[a].with(point));
+          if (matcher_) refuse_unevened(a, point, tried[a].back());
           Trial trial{planned(point), {}, {}, {}, {}};
           for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(run_of(tried[a].back(), a, seed));
           tuning.arms[a].trials.push_back(std::move(trial));
@@ -149,6 +150,26 @@ private:
   PlannedRun run_of(const Settings& arm, std::size_t index, std::int64_t seed) {
     const Config config = arm.with({seed_change(seed)}).resolve();
     return {identities_.of(config), index, seed, to_toml(config)};
+  }
+
+  /// What is evened out must stay so, whichever point an arm takes.
+  void refuse_unevened(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
+    const double even = matcher_->amount_of(arms_[a], plan_.match), now = matcher_->amount_of(tried, plan_.match);
+    if (now == even) return;
+    const auto unevens = [&](const Change& change) {
+      try {
+        return matcher_->amount_of(arms_[a].with({change}), plan_.match) != even;
+      } catch (const Refused&) {  // it goes only together with another
+        return true;
+      }
+    };
+    const auto found = std::find_if(point.begin(), point.end(), unevens);
+    const Change& change = found != point.end() ? *found : point.front();
+    refuse(change.origin,
+           fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" evens out ({:.12g} {}, and "
+                       "{:.12g} without it); take it off the grid, or set sweep.match = \"none\"",
+                       change.key, plain_text(change.value), plan_.match, now,
+                       plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
   }
 
   /// Whether there was no such arm before.

@@ -2,6 +2,7 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/settings.hpp"
+#include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/json_fields.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -67,7 +68,21 @@ std::vector<PlannedRun> read_runs(const json::object& object, std::string_view k
   return out;
 }
 
-Tuning read_tuning(const json::object& object, std::size_t arms, std::size_t seeds) {
+/// That a trial tries just the tuned options, with values that are on the grid.
+void check_point(const std::vector<PlannedChange>& point, const std::vector<TunedOption>& options) {
+  const auto on_grid = [](const PlannedChange& change, const TunedOption& option) {
+    return change.key == option.key && std::ranges::find(option.values, change.value) != option.values.end();
+  };
+  if (!std::ranges::equal(point, options, on_grid)) throw Wrong{"a trial's point is not one of the tuned options' grid"};
+}
+
+/// That these are the arm's runs with just these seeds.
+void check_runs(const std::vector<const PlannedRun*>& runs, std::size_t arm, const std::vector<std::int64_t>& seeds) {
+  const auto belongs = [&](const PlannedRun* run, std::int64_t seed) { return run->arm == arm && run->seed == seed; };
+  if (!std::ranges::equal(runs, seeds, belongs)) throw Wrong{"a trial has not a run for each seed"};
+}
+
+Tuning read_tuning(const json::object& object, std::size_t arms, const std::vector<std::int64_t>& seeds) {
   Tuning tuning;
   for (const json::value& seed : list(object, "seeds")) tuning.seeds.push_back(integer(seed, "seeds"));
   for (const json::value& value : list(object, "options")) {
@@ -82,7 +97,9 @@ Tuning read_tuning(const json::object& object, std::size_t arms, std::size_t see
     out.ordered = ordered.get_bool();
     tuning.options.push_back(std::move(out));
   }
+  if (tuning.seeds.empty() || tuning.options.empty()) throw Wrong{"its tuning has no seeds, or no options"};
   tuning.runs = read_runs(object, "runs", arms);
+  std::vector<int> trials_of_run(tuning.runs.size());
   for (const json::value& of_arm : list(object, "trials")) {
     const json::array* trials = of_arm.if_array();
     if (!trials || trials->empty()) throw Wrong{"an arm has no trials"};
@@ -90,19 +107,41 @@ Tuning read_tuning(const json::object& object, std::size_t arms, std::size_t see
     for (const json::value& value : *trials) {
       const json::object& trial = as_object(value, "a trial");
       Trial out{read_changes(list(trial, "point")), {}, read_runs(trial, "replicates", arms), {}, {}};
+      check_point(out.point, tuning.options);
+      std::vector<const PlannedRun*> trial_runs, replicates;
       for (const json::value& index : list(trial, "runs")) {
         const std::int64_t run = integer(index, "runs");
         if (run < 0 || static_cast<std::size_t>(run) >= tuning.runs.size())
           throw Wrong{fmt::format("a trial has run {} of {}", run, tuning.runs.size())};
         out.runs.push_back(static_cast<std::size_t>(run));
+        trial_runs.push_back(&tuning.runs[out.runs.back()]);
+        ++trials_of_run[out.runs.back()];
       }
-      if (out.runs.size() != tuning.seeds.size() || out.replicates.size() != seeds)
-        throw Wrong{"a trial has not a run for each seed"};
+      for (const PlannedRun& run : out.replicates) replicates.push_back(&run);
+      check_runs(trial_runs, tuning.arms.size() - 1, tuning.seeds);
+      check_runs(replicates, tuning.arms.size() - 1, seeds);
       tuning.arms.back().trials.push_back(std::move(out));
     }
   }
+  if (std::ranges::count(trials_of_run, 1) != std::ssize(tuning.runs))
+    throw Wrong{"a run of the tuning does not belong to just one trial"};
   if (tuning.arms.size() != arms) throw Wrong{fmt::format("{} of {} arms have trials", tuning.arms.size(), arms)};
   return tuning;
+}
+
+/// Of all runs' configurations. They are no part of a plan's own hash: options that can't change a result may differ.
+std::string configs_hash(const Plan& plan) {
+  std::string text;
+  const auto add = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs) text += fmt::format("run {}\n{}\n", run.id, run.config);
+  };
+  if (!plan.tuning) add(plan.runs);
+  else {
+    add(plan.tuning->runs);
+    for (const ArmTuning& arm : plan.tuning->arms)
+      for (const Trial& trial : arm.trials) add(trial.replicates);
+  }
+  return content_hash(text).substr(0, 12);
 }
 
 Plan read(std::string_view bytes) {
@@ -129,7 +168,7 @@ Plan read(std::string_view bytes) {
   for (const json::value& arm : list(object, "arms")) plan.arms.push_back(read_arm(as_object(arm, "an arm")));
   plan.runs = read_runs(object, "runs", plan.arms.size());
   if (const json::value* tuning = object.if_contains("tuning")) {
-    plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds.size());
+    plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds);
     apply_choices(plan);
   }
 
@@ -140,6 +179,7 @@ Plan read(std::string_view bytes) {
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
+  if (text(object, "configs") != configs_hash(plan)) throw Wrong{"a run's configuration was edited"};
   return plan;
 }
 
@@ -196,10 +236,11 @@ std::string to_json(const Plan& plan) {
   const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
   const std::string question =
       plan.question.empty() ? "" : fmt::format("\"question\": {},\n", json_text(plan.question));
-  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"metric\": {},\n{}{}"
+  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
+                                "\"metric\": {},\n{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
-                                format_version, json_text(plan.name), json_text(plan.hash), json_text(plan.metric),
-                                margin, question, json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
+                                format_version, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
+                                json_text(plan.metric), margin, question, json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
     const std::string matched =

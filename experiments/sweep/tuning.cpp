@@ -1,5 +1,6 @@
 #include "experiments/sweep/tuning.hpp"
 
+#include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/sweep/json_fields.hpp"
 
@@ -27,26 +28,37 @@ bool higher_is_better(const Plan& plan) {
 /// Whether all runs of the trial are finished or failed; then it has a value or a problem.
 bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   double sum = 0;
+  std::string problem;
+  trial.value.reset();
+  trial.problem.clear();
   for (const std::size_t index : trial.runs) {
     const PlannedRun& planned = plan.tuning->runs.at(index);
     const RunFolder run{out / planned.id};
     const RunState state = state_of(run);
     if (state == RunState::failed) {
       const auto manifest = read_manifest(run);
-      trial.problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
+      problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
     } else if (state == RunState::finished) {
       const auto entry = read_entry(run);
       const MetricEntry* metric = entry ? entry->metric(plan.metric) : nullptr;
       if (metric && std::isfinite(metric->last)) sum += metric->last;
       else
-        trial.problem = entry ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
-                              : fmt::format("seed {} is left out: {}", planned.seed, entry.error);
+        problem = entry ? fmt::format("seed {} has no {}", planned.seed, plan.metric)
+                        : fmt::format("seed {} is left out: {}", planned.seed, entry.error);
     } else {
       return false;
     }
   }
-  if (trial.problem.empty()) trial.value = sum / static_cast<double>(trial.runs.size());
+  if (problem.empty()) trial.value = sum / static_cast<double>(trial.runs.size());
+  trial.problem = std::move(problem);
   return true;
+}
+
+/// Looks at all trials of an arm: whether each has a value or a problem.
+bool look_at(ArmTuning& arm, const Plan& plan, const fs::path& out) {
+  std::size_t done = 0;
+  for (Trial& trial : arm.trials) done += look_at(trial, plan, out);
+  return done == arm.trials.size();
 }
 
 std::optional<std::size_t> best(const std::vector<Trial>& trials, bool higher) {
@@ -79,6 +91,7 @@ void read_arm(const json::object& object, ArmTuning& arm) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const json::object& trial = as_object(trials[i], "a trial");
     arm.trials[i].problem = text(trial, "problem");
+    arm.trials[i].value.reset();
     const json::value& value = needed(trial, "value");
     if (value.is_null()) continue;
     json::error_code error;
@@ -107,25 +120,30 @@ void look_at_trials(Plan& plan, const fs::path& out) {
   const bool higher = higher_is_better(plan);
   for (ArmTuning& arm : plan.tuning->arms) {
     if (arm.chosen) continue;
-    std::size_t done = 0;
-    for (Trial& trial : arm.trials) done += look_at(trial, plan, out);
-    if (done == arm.trials.size()) arm.chosen = best(arm.trials, higher);
+    if (look_at(arm, plan, out)) arm.chosen = best(arm.trials, higher);
   }
   apply_choices(plan);
 }
 
-void settle(Plan& plan, const fs::path& out, const fs::path& folder) {
+bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::function<bool()>& give_up) {
+  const auto lock = FileLock::wait(folder / "lock", give_up);
+  if (!lock) return false;
+  read_choices(plan, folder);  // another process may have settled it meanwhile
+  if (plan.tuning->settled()) return true;
   look_at_trials(plan, out);
+  const auto done = [](const Trial& trial) { return trial.value || !trial.problem.empty(); };
+  for (const ArmTuning& arm : plan.tuning->arms)
+    if (!std::ranges::all_of(arm.trials, done)) return false;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     const ArmTuning& arm = plan.tuning->arms[a];
     if (arm.chosen) continue;
     std::string why;
     for (const Trial& trial : arm.trials)
-      why += fmt::format("\n      {}: {}", point_in_words(trial.point, true),
-                         trial.problem.empty() ? "it is not done" : trial.problem);
+      why += fmt::format("\n      {}: {}", point_in_words(trial.point, true), trial.problem);
     throw Failed(fmt::format("tuning the arm \"{}\": none of what it tried can be chosen:{}", plan.arms[a].label, why));
   }
   write_file(choices_file(folder), choices_json(plan));
+  return true;
 }
 
 void read_choices(Plan& plan, const fs::path& folder) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,13 @@ namespace heed {
 /// arms that have chosen stay as they are.
 void look_at_trials(Plan& plan, const std::filesystem::path& out);
 
-/// Keeps the choices in FOLDER/tuned.json and puts them into the plan's runs. All trials are done.
+/// Keeps the choices in FOLDER/tuned.json and puts them into the plan's runs; where another process has kept its own
+/// meanwhile, those. One process does so at a time (FOLDER/lock). False, with nothing kept, where a trial is not
+/// finished or failed (it may run elsewhere), and where `give_up` ended the wait for the lock.
 /// Throws heed::Failed for an arm none of whose trials can be chosen.
-void settle(Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder);
+bool settle(
+    Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+    const std::function<bool()>& give_up = [] { return false; });
 
 /// Puts the choices of FOLDER/tuned.json into the plan, where there is one. Throws heed::Refused: which file, what is
 /// wrong, and how to mend it.

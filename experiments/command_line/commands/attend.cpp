@@ -109,9 +109,9 @@ int attend(const AttendArguments& arguments, Console& console) {
   std::vector<AttentionExample> examples =
       engine(run.config).attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
   for (AttentionExample& example : examples) example.average = arguments.average;
-  auto kept = read_attention(folder);
-  if (!kept) fmt::print(console.err, "heed: {}; it is written anew\n", kept.error);
-  write_attention(folder, merged(kept ? *kept : std::vector<AttentionExample>{}, examples));
+  const std::string damage = update_attention(
+      folder, [&](std::vector<AttentionExample>& kept) { kept = merged(std::move(kept), examples); });
+  if (!damage.empty()) fmt::print(console.err, "heed: {}; it was written anew\n", damage);
   if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {

@@ -90,15 +90,13 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
 void write_csv(const Preparation& prepared, const Estimate& e, Console& console) {
   console.out << "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
   for (const EstimatedRun& run : e.runs) {
-    const PreparedArm& arm = prepared.arms.at(run.run->arm);
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     fmt::print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
                csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
-               arm.facts.cost.parameters, arm.facts.cost.flops_per_step, arm.config.train.steps,
-               arm.facts.cost.bytes(e.share.threads),
-               e.arm_seconds.empty() ? "" : fmt::format("{:.3g}", e.arm_seconds[run.run->arm]));
+               run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps,
+               run.load.cost.bytes(e.share.threads), e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
   }
 }
 

@@ -119,14 +119,29 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
   }
   if (executed.failed > 0) throw Failed(fmt::format("the run failed this time: {}", reason));
   if (!executed.all_done()) throw Failed("stopped before its end, so that nothing can be said");
+  if (executed.finished != 1)
+    throw Failed(fmt::format("'{}' was finished by another process meanwhile, and nothing ran here; name an empty "
+                             "folder with --into",
+                             run.path.string()));
+}
+
+/// What is there already would be found finished, or gone on with: then nothing, or not all, would have run again.
+void refuse_what_is_there(const Place& place, const Original& original) {
+  const RunFolder there{place.path() / original.id};
+  std::error_code error;
+  if (std::filesystem::equivalent(there.path, original.folder.path, error))
+    throw Refused("--into is the folder of the run itself; name another");
+  if (std::filesystem::symlink_status(there.path, error).type() == std::filesystem::file_type::not_found) return;
+  const RunState state = state_of(there);
+  throw Refused(fmt::format("'{}' holds this run already ({}); name an empty folder with --into",
+                            place.path().string(), state == RunState::missing ? "not begun" : name_of(state)));
 }
 
 int rerun(const RerunArguments& arguments, Console& console) {
   const Original original = original_of(arguments);
   warn_of_differences(original, console);
   const Place place(arguments.into);
-  if (std::error_code error; std::filesystem::equivalent(place.path() / original.id, original.folder.path, error))
-    throw Refused("--into is the folder of the run itself; name another");
+  refuse_what_is_there(place, original);
   const RunFolder again = prepare_run(place.path(), original.id, to_toml(original.config));
   const auto configured = static_cast<int>(original.config.train.threads);
   const Share share = share_machine(this_machine(), 1, 0.0, 1, arguments.threads > 0 ? arguments.threads : configured);

@@ -41,18 +41,17 @@ std::string label_of(const Plan& plan, const PlannedRun& run) {
 /// The runs of tuning, then the replicates.
 std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
-  const auto add = [&](const std::string& label, std::size_t index) {
-    const PreparedArm& arm = prepared.arms.at(index);
-    const auto steps = arm.config.train.steps;
-    runs.push_back({label, steps, arm.facts.cost.flops_per_step * static_cast<double>(steps)});
+  const auto add = [&](const std::string& label, std::size_t arm, const Trial* trial) {
+    const Load load = load_of(prepared, plan, arm, trial);
+    runs.push_back({label, load.steps, load.flops()});
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
     for (std::size_t i = 0; i < trials.size(); ++i)
       add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(plan, plan.tuning->runs[i])),
-          plan.tuning->runs[i].arm);
+          plan.tuning->runs[i].arm, trials[i]);
   }
-  for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm);
+  for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm, nullptr);
   return runs;
 }
 
@@ -61,11 +60,17 @@ std::size_t unfinished(std::span<const RunFolder> runs) {
       runs.begin(), runs.end(), [](const RunFolder& run) { return state_of(run) != RunState::finished; }));
 }
 
+/// How many runs of a plan are still to be done. Trials count until the arms have chosen: one that failed is out then,
+/// and not to do.
+/// @param replicates  none: not known before the arms have chosen
+std::size_t left_of(const Plan& plan, std::span<const RunFolder> trials, std::span<const RunFolder> replicates) {
+  const bool to_tune = plan.tuning && !plan.tuning->settled();
+  return (to_tune ? unfinished(trials) : 0) + (replicates.empty() ? plan.runs.size() : unfinished(replicates));
+}
+
 /// How many runs at once and with how many threads, for the runs that are not finished.
 Share share_for(const Preparation& prepared, std::size_t to_do, const RunArguments& arguments) {
-  double bytes = 0;
-  const int at_least_one = std::max(1, arguments.threads);
-  for (const PreparedArm& arm : prepared.arms) bytes = std::max(bytes, arm.facts.cost.bytes(at_least_one));
+  const double bytes = largest_bytes(prepared, std::max(1, arguments.threads));
   const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
   const int threads = arguments.threads > 0 ? arguments.threads : configured;
   return share_machine(this_machine(), to_do, bytes, arguments.jobs, threads);
@@ -140,8 +145,18 @@ public:
       for (const std::size_t run : failed) again.push_back(runs[run]);
       total_.failed -= execute(again, failed).size();  // told of by the report, and no failure of the sweep
     }
+    // Another process may be trying once more what failed here, or have left what it began.
+    while (!stopped_ && !settle(plan, out, folder, [&] { return stop_requested(); })) {
+      std::vector<RunFolder> open;
+      std::vector<std::size_t> on_board;
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        if (const RunState state = state_of(runs[i]); state != RunState::finished && state != RunState::failed) {
+          open.push_back(runs[i]);
+          on_board.push_back(i);
+        }
+      total_.failed -= execute(open, on_board).size();
+    }
     if (stopped_) return;
-    settle(plan, out, folder);
     for (std::size_t a = 0; a < plan.arms.size(); ++a)
       display_.say(fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
   }
@@ -197,10 +212,7 @@ int run(const RunArguments& arguments, Console& console) {
 
   const bool to_tune = plan.tuning && !plan.tuning->settled();
   const std::size_t all = trials.size() + plan.runs.size();
-  const auto to_do_now = [&] {
-    return (to_tune ? unfinished(trials) : 0) + (replicates.empty() ? plan.runs.size() : unfinished(replicates));
-  };
-  const std::size_t to_do = to_do_now(), before = all - to_do;
+  const std::size_t to_do = left_of(plan, trials, replicates), before = all - to_do;
   fmt::print(console.err, "{}  {}{}\n", console.err_style.bold(plan.name), size_in_words(plan),
              to_do == 0   ? "; all were done before"
              : before > 0 ? fmt::format("; {} done before", before)
@@ -233,10 +245,8 @@ int run(const RunArguments& arguments, Console& console) {
   console.out.flush();
 
   if (executed.interrupted + executed.remaining > 0) {
-    std::size_t left = unfinished(replicates) + unfinished(trials);
-    if (replicates.empty()) left += plan.runs.size();
-    throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}", all - left, all,
-                             same_command(arguments, console)));
+    throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
+                             all - left_of(plan, trials, replicates), all, same_command(arguments, console)));
   }
   if (executed.failed > 0)
     throw Failed(fmt::format("{} of {} runs failed, for the reasons above; the others are kept. Try them again with\n"

@@ -11,7 +11,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <optional>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -34,7 +35,7 @@ struct Look {
   std::string failed;                  ///< a line for each run that failed
 };
 
-/// The steps of the arm's runs; 0 where this version does not understand its configuration.
+/// The run's steps; 0 where this version does not understand its configuration.
 std::int64_t steps_of(const PlannedRun& planned) {
   try {
     return config_of(planned).train.steps;
@@ -74,20 +75,21 @@ void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& l
 
 Look look_at(const Plan& plan, const std::filesystem::path& out) {
   Look look;
-  std::vector<std::optional<std::int64_t>> steps(plan.arms.size());
-  const auto add = [&](const PlannedRun& run, const std::string& stage) {
+  std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps;  // seeds differ in none
+  const auto add = [&](const PlannedRun& run, const Trial* trial, const std::string& stage) {
     const std::string seed = fmt::format("seed {}", run.seed);
     const std::string label =
         stage + (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
-    if (!steps.at(run.arm)) steps[run.arm] = steps_of(run);
-    look_at(run, *steps[run.arm], label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
+    const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
+    if (is_new) known->second = steps_of(run);
+    look_at(run, known->second, label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
     for (std::size_t i = 0; i < trials.size(); ++i)
-      add(plan.tuning->runs[i], fmt::format("tuning {}: ", short_words(*trials[i])));
+      add(plan.tuning->runs[i], trials[i], fmt::format("tuning {}: ", short_words(*trials[i])));
   }
-  for (const PlannedRun& run : plan.runs) add(run, "");
+  for (const PlannedRun& run : plan.runs) add(run, nullptr, "");
   return look;
 }
 

@@ -173,7 +173,7 @@ TEST_CASE("a damaged attention.json is named and written anew", "[command_line]"
   write_file(run.attention(), "{");
   const Answer answer = heed_says({"attend", run.path.string(), "--input", "1 |"});
   CHECK(answer.status == 0);
-  CHECK_THAT(answer.err, Contains("is damaged") && Contains("written anew"));
+  CHECK_THAT(answer.err, Contains("is damaged") && Contains("it was written anew"));
   CHECK(inputs_of(run) == std::vector<std::string>{"1 |"});
 }
 
@@ -226,6 +226,23 @@ TEST_CASE("a run whose weights can't be made says why, and stops no other", "[co
   CHECK_THAT(problems.at(other_id), Contains("\"3 1 4 | 3\" can't be read") && Contains("\"3\" is not a word"));
   CHECK(inputs_of(bits) == std::vector<std::string>{"1 0 1"});
   CHECK(inputs_of(reads) == std::vector<std::string>{"3 1 4 | 3", "1 0 1"});
+}
+
+TEST_CASE("weights of another checkpoint stay until there are newer ones", "[command_line]") {
+  const Scratch scratch;
+  const RunFolder run = run_of(scratch, test::tiny_decoder, one_id, 2);
+  const Plan plan = plan_of({{run, test::tiny_decoder}}, {"3 1 4 | 3"});
+  CHECK(keep_attention_up(plan, scratch.path).empty());
+  AttentionExample unreadable = read_attention(run)->front();
+  unreadable.input = "not of this vocabulary";
+  write_attention(run, merged(*read_attention(run), {unreadable}));
+  write_checkpoint(run, 4, test::train(read_config(run)).last(), 3);
+  CHECK(keep_attention_up(plan, scratch.path).size() == 1);
+  const std::vector<AttentionExample> now = *read_attention(run);
+  REQUIRE(now.size() == 2);
+  CHECK(now[0].step == 4);
+  CHECK(now[1].input == "not of this vocabulary");
+  CHECK(now[1].step == 2);
 }
 
 TEST_CASE("runs of other seeds, and unfinished ones, are left alone", "[command_line]") {

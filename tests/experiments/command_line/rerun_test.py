@@ -79,6 +79,16 @@ class Rerun(unittest.TestCase):
         self.assertIn('warning: cpu was "an abacus"', again.stderr)
         self.assertIn('warning: blas was "beads"', again.stderr)
 
+    def test_a_folder_that_holds_the_run_already_is_refused(self) -> None:
+        into = self.place / "again"
+        self.assertEqual(self.rerun("--into", str(into)).returncode, 0)
+        again = self.rerun("--into", str(into))
+        self.assertEqual(again.returncode, 2, again.stdout + again.stderr)
+        self.assertIn("again' holds this run already (finished); name an empty folder with --into", again.stderr)
+        self.assertNotIn("the same bits", again.stdout)
+        (into / self.run_folder.name / "manifest.json").unlink()  # a checkpoint, and who knows whose
+        self.assertIn("holds this run already", self.rerun("--into", str(into)).stderr)
+
     def test_the_run_itself_is_not_touched(self) -> None:
         before = {path.name: path.read_bytes() for path in self.run_folder.iterdir()}
         self.assertEqual(self.rerun().returncode, 0)

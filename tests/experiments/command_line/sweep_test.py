@@ -39,6 +39,7 @@ grid = {{ "train.learning_rate" = [1e-3, 1e-2] }}
 [[sweep.block]]
 grid = {{ "attention.score" = ["additive"] }}
 """
+DECAY = "[train.adamw]\nweight_decay = 1.0\n[sweep]"  # (1 - 1e6 * 1.0)^n soon is not finite
 GRID = BASE + """[sweep]
 seeds = [0, 1, 2]
 [[sweep.block]]
@@ -118,6 +119,61 @@ def two_at_once_share_the_work(folder):
         assert steps == sorted(set(steps)), f"steps were written twice: {steps}"
 
 
+def two_at_once_tune_to_one_choice(folder):
+    # The greatest rate spoils every model: its trials fail in both processes, and are tried once more by both.
+    config = write(folder, "tune.toml", TUNED.format(steps=150).replace("1e-2]", "1e-2, 1e6]").replace("[sweep]", DECAY, 1))
+    out = folder / "tune"
+    both = [subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    for process in both:
+        said, _ = process.communicate(timeout=240)
+        assert process.returncode == 0, said
+        assert "4 of 4 runs finished" in said and "chose 0.0" in said, said
+    plan = json.loads(next(out.glob("sweeps/*/plan.json")).read_text())
+    choice = json.loads(next(out.glob("sweeps/*/tuned.json")).read_text())
+    assert all("failed" in arm["trials"][2]["problem"] for arm in choice["arms"]), choice
+    chosen = [plan["tuning"]["trials"][a][arm["chosen"]]["replicates"] for a, arm in enumerate(choice["arms"])]
+    wanted = {run["id"] for runs in chosen for run in runs} | {run["id"] for run in plan["tuning"]["runs"]}
+    assert {file.parent.name for file in out.glob("*/config.toml")} == wanted, "others than the chosen ones ran"
+
+
+def what_is_out_is_done(folder):
+    config = write(folder, "left.toml", TUNED.format(steps=1500).replace("1e-2]", "1e-2, 1e6]").replace("[sweep]", DECAY, 1))
+    out = folder / "left"
+    process = subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    for _ in range(1200):
+        if any(out.glob("sweeps/*/tuned.json")):
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    # 12 runs of tuning, four of which failed, and at most some of the four replicates
+    done = int(said.split("stopped with ")[1].split(" of 16 runs done")[0])
+    assert 12 <= done < 16, said
+
+
+def what_trials_need(folder):
+    text = TUNED.format(steps=30)
+    config = write(folder, "tuned.toml", text)
+    for value in ("0.5", "@default"):
+        said = refused([heed, "plan", config, f"train.learning_rate={value}", "--no-probe"])
+        assert "train.learning_rate is tried by [sweep.tune] (" in said and "tuned.toml:19:" in said, said
+    tried = '"train.learning_rate" = [1e-3, 1e-2]'
+    other = write(folder, "other.toml", text.replace(tried, '"task.validation" = [32, 16]'))
+    said = refused([heed, "plan", other, "--no-probe"])
+    assert "can't be compared" in said, said
+    assert '(in [sweep.tune], the arm "reference" with validation = 16)' in said, said
+    sizes = write(folder, "sizes.toml", text.replace(tried, '"train.batch" = [8, 4096], "train.steps" = [30, 60]'))
+    rows = list(csv.DictReader(io.StringIO(run([heed, "plan", sizes, "--csv", "--no-probe"]))))
+    assert [row["steps"] for row in rows[:4]] == ["30", "60"] * 2, rows[:4]
+    assert float(rows[2]["flops_per_step"]) > 100 * float(rows[0]["flops_per_step"]), rows[:4]
+    assert float(rows[2]["memory_bytes"]) > 2 * float(rows[0]["memory_bytes"]), rows[:4]
+    plan = json.loads(run([heed, "plan", sizes, "--json", "--no-probe", "--jobs", "1"]))
+    assert plan["memory_bytes"] == max(float(row["memory_bytes"]) for row in rows) or plan["threads"] != 1, plan
+
+
 def edited_file_is_a_new_sweep(folder):
     out = folder / "edited"
     file = write(folder, "edited.toml", GRID.format(steps=20, scores='"dot", "additive"'))
@@ -193,7 +249,8 @@ def status_shows_what_runs(folder):
 
 
 for test in (plan_for_programs, arms_of_equal_size, what_cannot_be_compared, edited_file_is_a_new_sweep,
-             two_at_once_share_the_work, stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
+             what_trials_need, two_at_once_share_the_work, two_at_once_tune_to_one_choice, what_is_out_is_done,
+             stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 points.plan()

@@ -4,6 +4,8 @@
 #include "tests/experiments/runs/scratch.hpp"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <thread>
 
 using namespace heed;
 
@@ -109,4 +111,24 @@ TEST_CASE("a file that is damaged is named", "[report]") {
   const auto read = read_attention(RunFolder{scratch.path});
   CHECK_FALSE(read);
   CHECK_THAT(read.error, Catch::Contains((scratch.path / "attention.json").string()) && Catch::Contains("examples"));
+}
+
+TEST_CASE("who changes kept weights at once with others undoes nothing of theirs", "[report]") {
+  const Scratch scratch;
+  const RunFolder run{scratch.path};
+  std::vector<std::thread> all;
+  for (int t = 0; t < 4; ++t)
+    all.emplace_back([&, t] {
+      for (int i = 0; i < 5; ++i)
+        update_attention(run, [&](std::vector<AttentionExample>& kept) {
+          kept = merged(std::move(kept), {example_of(std::to_string(5 * t + i), {0, 1, 1, 0})});
+        });
+    });
+  for (std::thread& thread : all) thread.join();
+  CHECK(read_attention(run)->size() == 20);
+
+  put(run.attention(), "{");
+  CHECK(update_attention(run, [](std::vector<AttentionExample>& kept) { CHECK(kept.empty()); }).find("is damaged") !=
+        std::string::npos);
+  CHECK(read_attention(run)->empty());
 }

@@ -189,11 +189,33 @@ TEST_CASE("deep and long filters are taken up to a bound, and refused beyond it"
     for (int i = 0; i < levels; ++i) text = "seed = 2 or (seed > 0 and not (" + text + "))";
     return text;
   };
-  CHECK_NOTHROW(runs.found(nested(6)));
-  CHECK_THAT(runs.refusal(nested(40)), Contains("nested deeper"));
+  CHECK_NOTHROW(runs.found(nested(4)));
+  CHECK_THAT(runs.refusal(nested(5)), Contains("nested deeper"));
   CHECK_THAT(runs.refusal(std::string(100000, '(')), Contains("nested deeper"));
-  std::string parentheses = std::string(20, '(') + "seed = 1" + std::string(20, ')');
+  std::string parentheses = std::string(12, '(') + "seed = 1" + std::string(12, ')');
   CHECK(runs.found(parentheses).size() == 1);
+  // At the bound SQLite takes whatever stands before each parenthesis, also where a statement nests the filter again.
+  for (const std::string before : {"seed = 1 or seed = 2 and ", "seed = 1 and seed in (1, 2) or seed = 2 and ",
+                                   "attention.score like 'd%' or seed < 3 and "}) {
+    const auto deep = [&](int levels) {
+      std::string text = "seed = 1";
+      for (int i = 0; i < levels; ++i) text = before + "(" + text + ")";
+      return text;
+    };
+    CHECK_NOTHROW(runs.found(deep(12)));
+    CHECK_NOTHROW(runs.index->options_that_differ(parse_filter(deep(12), runs.index->fields())));
+    CHECK_NOTHROW(runs.index->fields_present(parse_filter(deep(12), runs.index->fields())));
+    CHECK_THAT(runs.refusal(deep(13)), Contains("nested deeper than 12 levels"));
+  }
+  const auto listed = [](int values) {
+    std::string text = "seed in (1";
+    for (int i = 1; i < values; ++i) text += ", 1";
+    return text + ")";
+  };
+  CHECK(runs.found(listed(10'000)).size() == runs.found("seed = 1").size());
+  CHECK_NOTHROW(runs.index->options_that_differ(parse_filter(listed(10'000), runs.index->fields())));
+  CHECK_THAT(runs.refusal(listed(10'001)), Contains("hold more than 10000 values"));
+  CHECK_THAT(runs.refusal(listed(6'000) + " or " + listed(6'000)), Contains("hold more than 10000 values"));
   const auto long_one = [](int comparisons) {
     std::string text = "seed = 1";
     for (int i = 1; i < comparisons; ++i) text += " or attention.score = 'dot'";

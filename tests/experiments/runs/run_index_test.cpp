@@ -3,6 +3,7 @@
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,37 @@ TEST_CASE("several processes may bring an index up to date at once", "[runs][ind
     CHECK(status == 0);
   }
   CHECK(RunIndex(out.path).read_anew() == 0);
+}
+
+TEST_CASE("who reads is not waited for: the index is then in memory, and says so", "[runs][index]") {
+  const Three runs;
+  { RunIndex made(runs.path); }
+  Database reader(index_path(runs.path).string());
+  reader.run("BEGIN");
+  REQUIRE(reader.query("SELECT count(*) FROM runs") == Rows{{std::int64_t{3}}});
+  CHECK(RunIndex(runs.path).in_memory().empty());  // nothing is new, so nothing is written
+  run_of(runs, "seed = 3\n", losses({1.0}));
+  const auto start = std::chrono::steady_clock::now();
+  {
+    RunIndex index(runs.path);
+    CHECK_THAT(index.in_memory(), Contains("another program is using it"));
+    CHECK(index.size() == 4);
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  reader.run("COMMIT");
+  RunIndex index(runs.path);
+  CHECK(index.in_memory().empty());
+  CHECK(index.size() == 4);
+}
+
+TEST_CASE("an index that is open keeps no other from being brought up to date at once", "[runs][index]") {
+  const Three runs;
+  const RunIndex one(runs.path);
+  const auto start = std::chrono::steady_clock::now();
+  RunIndex other(runs.path);
+  CHECK(other.in_memory().empty());
+  CHECK(other.read_anew() == 0);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 TEST_CASE("folders that can't be relied on are left out, each with its reason", "[runs][index]") {

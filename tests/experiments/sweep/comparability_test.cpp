@@ -42,3 +42,34 @@ TEST_CASE("an arm that does not measure the metric is refused", "[sweep][compara
   CHECK_THAT(why_not("task.kind = \"copy\"\n", Form::language_model, "val_bleu"),
              Contains("does not measure val_bleu"));
 }
+
+TEST_CASE("listed examples are compared by which are held out", "[sweep][comparability]") {
+  const auto why = [](const std::string& a, const std::string& b) {
+    const Config reference = Settings::parse(a, "reference.toml").resolve();
+    const Config arm = Settings::parse(b, "arm.toml").resolve();
+    return why_not_comparable(reference, *make_task(reference), Form::language_model, arm, *make_task(arm),
+                              Form::language_model, "val_loss");
+  };
+  const std::string scan = "[task]\nkind = \"scan\"\nvalidation = 32\n[task.scan]\n";
+  CHECK(why(scan + "split = \"simple\"\n", scan + "split = \"simple\"\n").empty());
+  CHECK_THAT(why(scan + "split = \"simple\"\n", scan + "split = \"add_jump\"\n"),
+             Contains("other data") && Contains("split = add_jump"));
+  CHECK_THAT(why(scan + "split = \"length\"\n", scan + "split = \"length\"\ncutoff = 20\n"),
+             Contains("other data") && Contains("cutoff = 20"));
+}
+
+TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {
+  const auto why = [](const std::string& a, const std::string& b) {
+    const std::string task = "[task]\nkind = \"copy\"\nvalidation = 64\n[train]\n";
+    const Config reference = Settings::parse(task + a, "reference.toml").resolve();
+    const Config arm = Settings::parse(task + b, "arm.toml").resolve();
+    return why_not_comparable(reference, *make_task(reference), Form::language_model, arm, *make_task(arm),
+                              Form::language_model, "val_loss");
+  };
+  CHECK(why("batch = 8\n", "batch = 16\n").empty());
+  CHECK(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 2\n").empty());
+  CHECK(why("batch = 8\nevaluate_batches = 8\n", "batch = 16\nevaluate_batches = 9\n").empty());  // all, both
+  CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 4\n"),
+             Contains("the reference on the first 32 held-out rows"));
+  CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 8\n"), Contains("on all held-out rows"));
+}

@@ -1,6 +1,7 @@
 // Tuned sweeps: what their plan holds, how arms choose, and what is kept of it. Runs are folders that the tests write.
 #include "experiments/sweep/tuning.hpp"
 
+#include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -168,7 +169,24 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
   CHECK_FALSE(p.tuning->arms[0].chosen);   // one run is missing
   CHECK(p.tuning->arms[1].chosen == 2U);
   CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("0.01 (not done); 2 of 3 trials are done"));
-  CHECK_THROWS_AS(settle(p, out.path, folder), Failed);
+  CHECK_FALSE(settle(p, out.path, folder));
+  CHECK_FALSE(fs::exists(folder / "tuned.json"));
+
+  // A seed that failed is no verdict while another runs: it may be tried once more.
+  const PlannedRun &first = p.tuning->runs[trials[2].runs[0]], &second = p.tuning->runs[trials[2].runs[1]];
+  fs::remove_all(out.path / first.id);
+  fail(out.path, first);
+  look_at_trials(p, out.path);
+  CHECK(trials[2].problem.empty());
+  fs::remove_all(out.path / first.id);
+  finish(out.path, first, 1.1);
+  finish(out.path, second, 1.3);
+  {
+    Plan again = load_plan(folder);
+    look_at_trials(again, out.path);
+    CHECK(again.tuning->arms[0].chosen == 2U);
+  }
+  fs::remove_all(out.path / second.id);
 
   fail(out.path, p.tuning->runs[trials[2].runs[1]]);
   look_at_trials(p, out.path);
@@ -208,4 +226,67 @@ TEST_CASE("tuning crosses its options, and goes with evened-out arms", "[sweep][
   CHECK_THROWS_WITH(plan_of("[sweep]\nmatch = \"flops\"\n[sweep.tune]\nseeds = [9]\n"
                             "grid.\"block.ffn_width\" = [8, 16]\n"),
                     Contains("which sweep.match sets"));
+}
+
+TEST_CASE("of two processes that settle, the second takes the first one's choice", "[sweep][tuning]") {
+  const Scratch out;
+  Plan one = plan_of(tuned), other = one;
+  const fs::path folder = freeze(one, out.path);
+  finish_all(one, out.path, {{2.0, 1.5, 1.7}, {1.9, 1.8, 1.6}});
+  {
+    const auto held = FileLock::attempt(folder / "lock");
+    CHECK_FALSE(settle(one, out.path, folder, [] { return true; }));
+  }
+  REQUIRE(settle(one, out.path, folder));
+  const std::string kept = content(folder / "tuned.json");
+  for (const PlannedRun& run : one.tuning->runs) fs::remove_all(out.path / run.id);
+  finish_all(one, out.path, {{1.0, 2.0, 3.0}, {1.0, 2.0, 3.0}});
+  REQUIRE(settle(other, out.path, folder));
+  CHECK(other.tuning->arms[0].chosen == 1U);
+  CHECK(other.runs[1].id == one.runs[1].id);
+  CHECK(content(folder / "tuned.json") == kept);
+}
+
+TEST_CASE("a plan that was edited is refused, wherever", "[sweep][tuning]") {
+  const std::string whole = to_json(plan_of(tuned));
+  REQUIRE(plan_from_json(whole));
+  const auto edited = [&](const std::string& what, const std::string& by) {
+    std::string text = whole;
+    const auto at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return plan_from_json(text.replace(at, what.size(), by)).error;
+  };
+  const std::string point = R"({"point": [{"key": "train.learning_rate", "value": "0.001"}])";
+  CHECK_THAT(edited(point, R"({"point": [])"), Contains("a trial's point"));
+  CHECK_THAT(edited(point, R"({"point": [{"key": "train.clip", "value": "0.001"}])"), Contains("a trial's point"));
+  CHECK_THAT(edited(point, point.substr(0, point.size() - 1) + R"(, {"key": "train.clip", "value": "1"}])"),
+             Contains("a trial's point"));
+  CHECK_THAT(edited(point, R"({"point": [{"key": "train.learning_rate", "value": "0.5"}])"),
+             Contains("a trial's point"));
+  CHECK_THAT(edited(R"("values": ["0.001", )", R"("values": ["0.001", "7", )"), Contains("it was edited"));
+  CHECK_THAT(edited(R"("ordered": true)", R"("ordered": false)"), Contains("it was edited"));
+  CHECK_THAT(edited(R"("match": "none")", R"("match": "flops")"), Contains("it was edited"));
+  CHECK_THAT(edited(R"("runs": [0, 6])", R"("runs": [1, 6])"), Contains("does not belong to just one trial"));
+  CHECK_THAT(edited("steps = ", "steps = 1"), Contains("a run's configuration was edited"));
+  CHECK_THAT(edited(R"("options": [)", R"("options": [], "others": [)"), Contains("no options"));
+}
+
+TEST_CASE("what evens arms out can't be undone by tuning", "[sweep][tuning][match]") {
+  const auto counted = [](const Config& config) {
+    Cost cost;
+    const std::int64_t d = config.model.width, f = config.layers.at(0).block.ffn_width;
+    cost.parameters = 4 * d * d + 2 * d * (f > 0 ? f : 4 * d);
+    cost.flops_per_step = static_cast<double>(cost.parameters * config.train.batch);
+    return cost;
+  };
+  const auto with = [](const std::string& match, const std::string& grid) {
+    return "[sweep]\nmatch = \"" + match + "\"\n[sweep.tune]\nseeds = [9]\ngrid = { " + grid + " }\n";
+  };
+  CHECK_NOTHROW(plan_of(with("parameters", "\"train.learning_rate\" = [1e-3, 1e-2], \"train.batch\" = [8, 16]"),
+                        counted));
+  CHECK_THROWS_WITH(plan_of(with("flops", "\"train.learning_rate\" = [1e-3, 1e-2], \"train.batch\" = [8, 16]"),
+                            counted),
+                    Contains("test.toml:5:") && Contains("tries train.batch = 8") && Contains("\"flops\" evens out"));
+  CHECK_THROWS_WITH(plan_of(with("parameters", "\"model.width\" = [64, 32]"), counted),
+                    Contains("tries model.width = 32") && Contains("parameters, and 49152 without it"));
 }

@@ -1,4 +1,6 @@
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/file_lock.hpp"
+
+#include "experiments/runs/files.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -11,7 +13,7 @@
 namespace heed {
 namespace {
 
-// Locks of the open file, not of the process: they also hold against other claims of the same process, go with the
+// Locks of the open file, not of the process: they also hold against other locks of the same process, go with the
 // process whatever kills it, and work on shared file systems.
 struct flock whole_file(short type) {
   struct flock lock = {};
@@ -22,31 +24,31 @@ struct flock whole_file(short type) {
 
 } // namespace
 
-std::optional<RunClaim> RunClaim::attempt(const RunFolder& run) {
+std::optional<FileLock> FileLock::attempt(const std::filesystem::path& path) {
   const auto fail = [&](int error) {
     throw Failed(fmt::format("cannot lock '{}': {}; change its permissions, or choose another folder with --out",
-                             run.lock().string(), std::strerror(error)));
+                             path.string(), std::strerror(error)));
   };
-  const int file = ::open(run.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) fail(errno);
   struct flock lock = whole_file(F_WRLCK);
-  if (::fcntl(file, F_OFD_SETLK, &lock) == 0) return RunClaim(file);
+  if (::fcntl(file, F_OFD_SETLK, &lock) == 0) return FileLock(file);
   const int error = errno;
   ::close(file);
   if (error != EAGAIN && error != EACCES) fail(error);
   return std::nullopt;
 }
 
-std::optional<RunClaim> RunClaim::wait(const RunFolder& run, const std::function<bool()>& give_up) {
+std::optional<FileLock> FileLock::wait(const std::filesystem::path& path, const std::function<bool()>& give_up) {
   for (;;) {
-    if (auto claim = attempt(run)) return claim;
+    if (auto lock = attempt(path)) return lock;
     if (give_up()) return std::nullopt;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
 
-bool RunClaim::held(const RunFolder& run) {
-  const int file = ::open(run.lock().c_str(), O_RDONLY | O_CLOEXEC);
+bool FileLock::held(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   struct flock lock = whole_file(F_RDLCK);
   const bool asked = ::fcntl(file, F_OFD_GETLK, &lock) == 0;
@@ -54,7 +56,7 @@ bool RunClaim::held(const RunFolder& run) {
   return asked && lock.l_type != F_UNLCK;
 }
 
-RunClaim::~RunClaim() {
+FileLock::~FileLock() {
   if (file_ >= 0) ::close(file_);
 }
 
