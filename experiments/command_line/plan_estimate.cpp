@@ -13,12 +13,16 @@ namespace {
 /// Seconds that are spent on measuring all arms together, and at most on one.
 constexpr double all_probes = 6.0, longest_probe = 1.0, shortest_probe = 0.1;
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
 /// Seconds of training a step of `config`, measured for about `budget` seconds; nothing of it is kept.
 double seconds_per_step(Config config, const Task& task, int threads, double budget) {
   config.train.threads = threads;
   config.train.evaluate_every = 0;
   config.train.checkpoint_every = 0;
-  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
   std::optional<Clock::time_point> start;
   std::int64_t first = 0, last = 0;
   double seconds = 0;
@@ -26,13 +30,13 @@ double seconds_per_step(Config config, const Task& task, int threads, double bud
   hooks.measured = [](const Metrics&) {};
   hooks.checkpoint = [](const Checkpoint&) {};
   hooks.progress = [&](const Progress& progress) {
-    // The first steps allocate; time starts behind them.
-    if (!start && progress.step >= 3) {
+    // The first steps allocate; time starts behind them, or behind the first where that is slow.
+    if (!start && (progress.step >= 3 || seconds_since(begin) >= budget)) {
       start = Clock::now();
       first = progress.step;
     }
     last = progress.step;
-    if (start) seconds = std::chrono::duration<double>(Clock::now() - *start).count();
+    if (start) seconds = seconds_since(*start);
   };
   hooks.stop_requested = [&] { return seconds >= budget; };
   engine(config).train(config, task, std::nullopt, hooks);
@@ -44,12 +48,12 @@ std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int t
   const double each = all_probes / static_cast<double>(prepared.arms.size());
   const double budget = std::clamp(each, shortest_probe, longest_probe);
   std::vector<double> seconds;
-  double spent = 0, per_flop = 0;
+  const Clock::time_point begin = Clock::now();
+  double per_flop = 0;
   for (const PreparedArm& arm : prepared.arms) {
     double step = arm.facts.cost.flops_per_step * per_flop;
-    if (spent < all_probes) {
+    if (seconds_since(begin) < all_probes) {
       step = seconds_per_step(arm.config, tasks.of(arm.config), threads, budget);
-      spent += budget;
       if (seconds.empty()) per_flop = step / arm.facts.cost.flops_per_step;
     }
     seconds.push_back(step * static_cast<double>(arm.config.train.steps));
