@@ -121,7 +121,8 @@ def two_at_once_share_the_work(folder):
 
 def two_at_once_tune_to_one_choice(folder):
     # The greatest rate spoils every model: its trials fail in both processes, and are tried once more by both.
-    config = write(folder, "tune.toml", TUNED.format(steps=150).replace("1e-2]", "1e-2, 1e6]").replace("[sweep]", DECAY, 1))
+    config = write(folder, "tune.toml", TUNED.format(steps=150).replace("1e-2]", "1e-2, 1e6]")
+                   .replace("[sweep]", DECAY, 1))
     out = folder / "tune"
     both = [subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True) for _ in range(2)]
@@ -138,11 +139,12 @@ def two_at_once_tune_to_one_choice(folder):
 
 
 def what_is_out_is_done(folder):
-    config = write(folder, "left.toml", TUNED.format(steps=1500).replace("1e-2]", "1e-2, 1e6]").replace("[sweep]", DECAY, 1))
+    config = write(folder, "left.toml", TUNED.format(steps=1500).replace("1e-2]", "1e-2, 1e6]")
+                   .replace("[sweep]", DECAY, 1))
     out = folder / "left"
     process = subprocess.Popen([heed, "run", config, "--out", str(out), "--jobs", "1"], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
-    for _ in range(1200):
+    for _ in range(12000):  # under sanitizers, minutes
         if any(out.glob("sweeps/*/tuned.json")):
             break
         time.sleep(0.05)
@@ -169,7 +171,8 @@ def what_trials_need(folder):
     rows = list(csv.DictReader(io.StringIO(run([heed, "plan", sizes, "--csv", "--no-probe"]))))
     assert [row["steps"] for row in rows[:4]] == ["30", "60"] * 2, rows[:4]
     assert float(rows[2]["flops_per_step"]) > 100 * float(rows[0]["flops_per_step"]), rows[:4]
-    assert float(rows[2]["memory_bytes"]) > 2 * float(rows[0]["memory_bytes"]), rows[:4]
+    # Beyond what a process takes by itself, which is much with sanitizers.
+    assert float(rows[2]["memory_bytes"]) > float(rows[0]["memory_bytes"]) + 5e7, rows[:4]
     plan = json.loads(run([heed, "plan", sizes, "--json", "--no-probe", "--jobs", "1"]))
     assert plan["memory_bytes"] == max(float(row["memory_bytes"]) for row in rows) or plan["threads"] != 1, plan
 
