@@ -1,10 +1,12 @@
 #include "experiments/command_line/plan_estimate.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
 
 namespace heed {
 
@@ -43,6 +45,15 @@ double seconds_per_step(Config config, const Task& task, int threads, double bud
   return last > first ? seconds / static_cast<double>(last - first) : 0;
 }
 
+/// The same; none where training fails, which is then the run's own finding, and no reason to have no plan.
+std::optional<double> probed(const Config& config, const Task& task, int threads, double budget) {
+  try {
+    return seconds_per_step(config, task, threads, budget);
+  } catch (const Failed&) {
+    return std::nullopt;
+  }
+}
+
 /// Seconds that a run of each arm will train, about; the arms that the budget does not reach by the first one's FLOPs.
 std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int threads) {
   const double each = all_probes / static_cast<double>(prepared.arms.size());
@@ -53,7 +64,7 @@ std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int t
   for (const PreparedArm& arm : prepared.arms) {
     double step = arm.facts.cost.flops_per_step * per_flop;
     if (seconds_since(begin) < all_probes) {
-      step = seconds_per_step(arm.config, tasks.of(arm.config), threads, budget);
+      step = probed(arm.config, tasks.of(arm.config), threads, budget).value_or(step);
       if (seconds.empty()) per_flop = step / arm.facts.cost.flops_per_step;
     }
     seconds.push_back(step * static_cast<double>(arm.config.train.steps));

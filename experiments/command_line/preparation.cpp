@@ -43,13 +43,13 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
 using Checked = std::pair<Config, ArmFacts>;
 
 /// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
-/// with.
+/// with, and must measure the metric.
 Checked checked(const PlannedRun& run, const Plan& plan, const Config* reference, Tasks& tasks) {
   Config config = config_of(run);
   ArmFacts facts = facts_of(config, tasks);
-  if (reference)
-    if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
-      throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
+  if (!reference) metric_of(config, plan.metric);
+  else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
+    throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
   return {std::move(config), std::move(facts)};
 }
 
@@ -98,20 +98,19 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
       settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, file.stem().string(),
       [&](const Config& config) { return facts_of(config, tasks).cost; });
   std::vector<PreparedArm> arms;
-  std::optional<Config> first;
-  const auto reference = [&] { return first ? &*first : nullptr; };
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
+    const std::size_t against = plan.arms[a].reference;  // of an arm before this one, or its own
+    const Config* reference = against == a ? nullptr : &arms.at(against).config;
     if (plan.tuning) {
       for (const Trial& trial : plan.tuning->arms.at(a).trials) {
-        auto [config, facts] = prepared_trial(trial, plan, a, reference(), tasks);
-        if (!first) first = config;
+        const bool first = arm.trials.empty();
+        auto [config, facts] = prepared_trial(trial, plan, a, first || reference ? reference : &arm.config, tasks);
         arm.trials.push_back({config.train.steps, facts.cost});
-        if (arm.trials.size() == 1) std::tie(arm.config, arm.facts) = std::tie(config, facts);
+        if (first) std::tie(arm.config, arm.facts) = std::tie(config, facts);
       }
     } else {
-      std::tie(arm.config, arm.facts) = prepared_arm(plan, a, reference(), tasks);
-      if (!first) first = arm.config;
+      std::tie(arm.config, arm.facts) = prepared_arm(plan, a, reference, tasks);
     }
     arms.push_back(std::move(arm));
   }

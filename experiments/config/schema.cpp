@@ -225,11 +225,16 @@ json::object sweep_schema() {
   for (const char* conditions : {"exclude", "require"}) block[conditions] = list_of(reference("$defs/changes"));
   json::object match{{"type", "string"}, {"enum", {"none", "parameters", "flops"}},
                      {"description", "What the feed-forward's width makes equal to the reference's in every arm."}};
+  const json::object name{{"type", "string"}};
+  json::object within{{"anyOf", {name, list_of(name)}},
+                      {"description", "Options by full name: arms are compared among those with the same values of "
+                                      "these, each group with a reference of its own."}};
   json::object tune = closed_object(
       {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema("Seeds of the trials, none of sweep.seeds.")}},
       "Values that each arm tries by itself, before its replicates run with the best.");
   return closed_object({{"seeds", seeds_schema("Replicates: a list of seeds, or how many.")},
                         {"match", std::move(match)},
+                        {"within", std::move(within)},
                         {"tune", std::move(tune)},
                         {"block", list_of(closed_object(std::move(block), "Arms; those of all blocks add up."))}},
                        "What to compare with the file's own configuration.");

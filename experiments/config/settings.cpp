@@ -132,6 +132,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
       out.sweep_.match = std::get<std::string>(file.sweep_match->value);
       out.sweep_.match_origin = file.sweep_match->origin;
     }
+    if (file.sweep_within) out.sweep_.within = std::move(*file.sweep_within);
     if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), out.sweep_.tune);
     out.sweep_.present |= file.has_sweep;
   }

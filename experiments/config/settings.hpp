@@ -82,11 +82,18 @@ struct TuneSpec {
 };
 
 /// [sweep]
+/// An option that a file names without giving it a value.
+struct NamedOption {
+  std::string key;
+  Origin origin;
+};
+
 struct SweepSpec {
   std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
   std::vector<SweepBlock> blocks;
   std::string match = "none";          ///< none | parameters | flops: what the feed-forward's width evens out
   Origin match_origin;
+  std::vector<NamedOption> within;     ///< arms are compared among those that have the same values of these
   std::optional<TuneSpec> tune;
   bool present = false;                ///< the file has a [sweep]
 };

@@ -1,5 +1,6 @@
 #include "experiments/config/sweep_file.hpp"
 
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/draws.hpp"
 #include "experiments/config/sweep_changes.hpp"
 #include "experiments/config/sweep_kinds.hpp"
@@ -190,6 +191,28 @@ struct SweepReader : SweepChanges {
                                          list_in_words(words), text ? did_you_mean(text->get(), words) : ""));
   }
 
+  /// An option's name, or a list of them.
+  void read_within(const toml::node& node, ConfigFile& out) {
+    out.sweep_within.emplace();
+    const auto read_name = [&](const toml::node& entry) {
+      const auto* text = entry.as_string();
+      if (!text)
+        return problem(entry.source(), fmt::format("sweep.within holds {}; it must be the name of an option, such as "
+                                                   "\"task.copy.length\"",
+                                                   node_in_words(entry)));
+      const std::string& key = text->get();
+      if (!find_option(key)) return problem(entry.source(), "sweep.within: " + unknown_key(key));
+      if (const std::string why = not_for_arms(key); !why.empty())
+        return problem(entry.source(), fmt::format("sweep.within: {}", why));
+      for (const NamedOption& before : *out.sweep_within)
+        if (before.key == key) return problem(entry.source(), fmt::format("sweep.within names {} twice", key));
+      out.sweep_within->push_back({key, at(entry.source())});
+    };
+    if (const toml::array* list = node.as_array())
+      for (const toml::node& entry : *list) read_name(entry);
+    else read_name(node);
+  }
+
   void read_tune(const toml::node& node, ConfigFile& out) {
     const toml::table* table = node.as_table();
     if (!table)
@@ -244,7 +267,7 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds", "block", "match", "tune"};
+  const std::vector<std::string> names{"seeds", "block", "match", "within", "tune"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
@@ -252,6 +275,8 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
       else out.sweep_seeds = std::get<0>(seeds);
     } else if (entry.name == "match") {
       reader.read_match(*entry.node, out);
+    } else if (entry.name == "within") {
+      reader.read_within(*entry.node, out);
     } else if (entry.name == "tune") {
       reader.read_tune(*entry.node, out);
     } else if (entry.name == "block") {

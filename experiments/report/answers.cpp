@@ -13,9 +13,15 @@ namespace {
 using statistics::Answer;
 using statistics::Comparison;
 
-std::string subject(const ReportArm& arm) {
+/// "Removing the residual"; "At length = 64, score = additive".
+std::string subject(const ReportData& report, const ReportArm& arm) {
   constexpr std::string_view removed = "without ";
-  return arm.label.starts_with(removed) ? "Removing " + arm.label.substr(removed.size()) : arm.label;
+  const std::string group = report.group_label(arm);
+  const std::string& name = arm.name.empty() ? arm.label : arm.name;
+  const std::string what = !name.starts_with(removed)
+                               ? name
+                               : (group.empty() ? "Removing " : "removing ") + name.substr(removed.size());
+  return group.empty() ? what : fmt::format("At {}, {}", group, what);
 }
 
 /// " nats"; " in val_accuracy" where the metric has no unit.
@@ -57,10 +63,16 @@ std::string p_and_n(const Comparison& c) {
                      c.seeds.size());
 }
 
+bool all_failed(const ReportArm& arm) {
+  return !arm.runs.empty() && std::ranges::all_of(arm.runs, [](const ReportRun& run) {
+    return !run.left_out && run.state == RunState::failed;
+  });
+}
+
 /// " 2 of 8 seeds are in no number here: a run failed, or is left out." Arms that diverge look better without them.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
-  const std::vector<ReportRun>& reference = report.arms.front().runs;
+  const std::vector<ReportRun>& reference = report.arms[arm.reference].runs;
   std::size_t count = 0;
   for (std::size_t i = 0; i < std::min(arm.runs.size(), reference.size()); ++i)
     if (lost(arm.runs[i]) || lost(reference[i])) ++count;
@@ -75,7 +87,10 @@ std::string margin_text(const ReportData& report) {
 
 /// What the numbers say, without what is missing from them.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
-  const std::string who = subject(arm), unit = unit_of(report.metric);
+  const std::string who = subject(report, arm), unit = unit_of(report.metric);
+  if (!arm.comparison && all_failed(arm))
+    return fmt::format("{} can't be compared: all of its runs failed, the first with \"{}\".", who,
+                       arm.runs.front().problem);
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
   switch (c.answer) {
@@ -105,14 +120,14 @@ std::string underpowered_words(std::size_t seeds) {
 }
 
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
-  if (report.arms.empty() || &arm == &report.arms.front()) return "";
-  return compared_sentence(report, arm) + lost_seeds(report, arm);
+  if (report.is_reference(arm)) return "";
+  return compared_sentence(report, arm) + (all_failed(arm) ? "" : lost_seeds(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {
   std::vector<std::string> sentences;
-  for (std::size_t i = 1; i < report.arms.size(); ++i)
-    sentences.push_back(answer_sentence(report, report.arms[i]));
+  for (const ReportArm& arm : report.arms)
+    if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm));
   return sentences;
 }
 

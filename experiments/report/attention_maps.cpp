@@ -1,85 +1,46 @@
 #include "experiments/report/attention_maps.hpp"
 
+#include "experiments/runs/json_fields.hpp"
+
 #include <algorithm>
-#include <boost/json.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <stdexcept>
 
 namespace heed {
 
 namespace {
 
-namespace json = boost::json;
-
-const json::value& member(const json::value& object, std::string_view name) {
-  const json::value* found = object.is_object() ? object.get_object().if_contains(name) : nullptr;
-  if (found == nullptr) throw std::runtime_error(fmt::format("has no \"{}\"", name));
-  return *found;
-}
-
-const json::array& list(const json::value& object, std::string_view name) {
-  const json::array* found = member(object, name).if_array();
-  if (found == nullptr) throw std::runtime_error(fmt::format("\"{}\" is not a list", name));
-  return *found;
-}
-
-std::string text(const json::value& value, std::string_view name) {
-  if (!value.is_string()) throw std::runtime_error(fmt::format("\"{}\" is not text", name));
-  return std::string(value.get_string());
-}
-
-double number(const json::value& value, std::string_view name) {
-  if (!value.is_number()) throw std::runtime_error(fmt::format("\"{}\" is not a number", name));
-  return value.to_number<double>();
-}
-
-std::optional<double> number_or_null(const json::value& object, std::string_view name) {
-  const json::value* found = object.get_object().if_contains(name);
-  if (found == nullptr || found->is_null()) return std::nullopt;
-  return number(*found, name);
-}
+using namespace json_fields;
 
 json::value value_of(std::optional<double> number) { return number ? json::value(*number) : json::value(nullptr); }
 
-std::vector<std::string> tokens(const json::value& object, std::string_view name) {
-  std::vector<std::string> out;
-  for (const json::value& token : list(object, name)) out.push_back(text(token, name));
-  return out;
-}
-
-AttentionMap map_of(const json::value& value) {
+AttentionMap map_of(const json::object& object) {
   AttentionMap map;
-  map.module = text(member(value, "module"), "module");
-  map.head = static_cast<std::int64_t>(number(member(value, "head"), "head"));
-  map.entropy = number_or_null(value, "entropy");
-  map.distance = number_or_null(value, "distance");
-  map.queries = tokens(value, "queries");
-  map.keys = tokens(value, "keys");
-  const json::array& rows = list(value, "weights");
+  map.module = text(object, "module");
+  map.head = integer(object, "head");
+  if (const json::value* entropy = given(object, "entropy")) map.entropy = real_or_null(*entropy, "entropy");
+  if (const json::value* distance = given(object, "distance")) map.distance = real_or_null(*distance, "distance");
+  map.queries = texts(object, "queries");
+  map.keys = texts(object, "keys");
+  const json::array& rows = list(object, "weights");
   if (rows.size() != map.queries.size())
-    throw std::runtime_error(fmt::format("has {} rows of weights for {} queries", rows.size(), map.queries.size()));
+    throw Wrong{fmt::format("it has {} rows of weights for {} queries", rows.size(), map.queries.size())};
   for (const json::value& row : rows) {
     if (!row.is_array() || row.get_array().size() != map.keys.size())
-      throw std::runtime_error(fmt::format("has a row of weights that is not one number for each of the {} keys",
-                                           map.keys.size()));
-    for (const json::value& weight : row.get_array()) map.weights.push_back(number(weight, "weights"));
+      throw Wrong{fmt::format("it has a row of weights that is not one number for each of the {} keys",
+                              map.keys.size())};
+    for (const json::value& weight : row.get_array()) map.weights.push_back(real(weight, "weights"));
   }
   return map;
 }
 
 /// What is known of how an example was made.
-void read_making(const json::object& value, AttentionExample& to) {
-  if (const json::value* output = value.if_contains("output")) to.output = text(*output, "output");
-  if (const json::value* forced = value.if_contains("forced")) {
-    if (!forced->is_bool()) throw std::runtime_error("\"forced\" is neither true nor false");
-    to.forced = forced->get_bool();
-  }
-  if (const json::value* step = value.if_contains("step"))
-    to.step = static_cast<std::int64_t>(number(*step, "step"));
-  if (const json::value* average = value.if_contains("average"))
-    to.average = static_cast<std::int64_t>(number(*average, "average"));
+void read_making(const json::object& object, AttentionExample& to) {
+  if (const json::value* output = given(object, "output")) to.output = text(*output, "output");
+  if (const json::value* forced = given(object, "forced")) to.forced = boolean(*forced, "forced");
+  if (const json::value* step = given(object, "step")) to.step = integer(*step, "step");
+  if (const json::value* average = given(object, "average")) to.average = integer(*average, "average");
 }
 
 /// With five significant digits.
@@ -96,22 +57,23 @@ Parsed<std::vector<AttentionExample>> attention_from_json(std::string_view bytes
   std::vector<AttentionExample> examples;
   std::size_t head = 0;
   try {
-    const json::value document = json::parse(json::string_view(bytes.data(), bytes.size()));
-    for (const json::value& value : list(document, "examples")) {
+    const json::value document = parsed(bytes);
+    for (const json::value& value : list(as_object(document, "it"), "examples")) {
+      const json::object& object = as_object(value, "it");
       AttentionExample example;
-      example.input = text(member(value, "input"), "input");
       head = 0;
-      for (const json::value& map : list(value, "heads")) {
+      example.input = text(object, "input");
+      for (const json::value& map : list(object, "heads")) {
         ++head;
-        example.heads.push_back(map_of(map));
+        example.heads.push_back(map_of(as_object(map, "it")));
       }
       head = 0;
-      read_making(value.get_object(), example);
+      read_making(object, example);
       examples.push_back(std::move(example));
     }
-  } catch (const std::exception& problem) {
+  } catch (const Wrong& wrong) {
     return Result::wrong(fmt::format("example {}{}: {}", examples.size() + 1,
-                                     head == 0 ? "" : fmt::format(", entry {} of its heads", head), problem.what()));
+                                     head == 0 ? "" : fmt::format(", entry {} of its heads", head), wrong.why));
   }
   return Result::ok(std::move(examples));
 }

@@ -54,6 +54,8 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   const bool compared = arm.comparison.has_value();
   Cells cells{{"arm", arm.label},
               {"changes", changes_of(arm)},
+              {"group", report.group_label(arm)},
+              {"reference", report.is_reference(arm) ? "" : report.arms[arm.reference].label},
               {"metric", report.metric.name},
               {"n", fmt::format("{}", arm.values)},
               {"mean", number(arm.mean)},

@@ -1,4 +1,4 @@
-// Learning curves of an arm, its seeds taken together.
+// What an arm measured at several places, its seeds taken together: learning curves, and accuracies by length.
 #pragma once
 
 #include "experiments/report/report_data.hpp"
@@ -10,9 +10,9 @@
 
 namespace heed {
 
-/// The metric after `step`, over the runs that were evaluated there.
+/// The metric after a step, or of a length, over the runs that were evaluated there.
 struct BandPoint {
-  std::int64_t step = 0;
+  std::int64_t at = 0;
   std::size_t runs = 0;
   double mean = 0, low = 0, high = 0;            ///< low, high: the lowest and the highest run
   std::optional<double> standard_deviation;      ///< none for one run
@@ -20,5 +20,7 @@ struct BandPoint {
 
 /// In the order of the steps; empty where nothing was evaluated yet.
 std::vector<BandPoint> curve_band(const ReportArm& arm);
+/// In the order of the lengths; empty where no finished run has accuracies by length.
+std::vector<BandPoint> length_band(const ReportArm& arm);
 
 } // namespace heed

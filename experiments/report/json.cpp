@@ -64,18 +64,26 @@ json::value cost_of(const ReportArm& arm) {
                       {"bytes", number(cost.bytes(1))}};
 }
 
-json::value curve_of(const ReportArm& arm) {
-  json::array step, runs, mean, low, high, spread;
-  for (const BandPoint& point : curve_band(arm)) {
-    step.emplace_back(point.step);
+json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) {
+  json::array at, runs, mean, low, high, spread;
+  for (const BandPoint& point : band) {
+    at.emplace_back(point.at);
     runs.emplace_back(point.runs);
     mean.push_back(number(point.mean));
     low.push_back(number(point.low));
     high.push_back(number(point.high));
     spread.push_back(number(point.standard_deviation));
   }
-  return json::object{{"step", std::move(step)}, {"runs", std::move(runs)}, {"mean", std::move(mean)},
-                      {"low", std::move(low)},   {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
+  return json::object{{axis, std::move(at)},   {"runs", std::move(runs)}, {"mean", std::move(mean)},
+                      {"low", std::move(low)}, {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
+}
+
+json::value by_length_of(const ReportArm& arm) {
+  const std::vector<BandPoint> band = length_band(arm);
+  if (band.empty()) return nullptr;
+  json::object out = band_of(band, "length");
+  out["metric"] = "val_accuracy_by_length";
+  return out;
 }
 
 json::value run_of(const ReportRun& run) {
@@ -103,8 +111,11 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
   for (const Difference& difference : arm.differences)
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
   for (const ReportRun& run : arm.runs) runs.push_back(run_of(run));
-  const bool reference = &arm == &report.arms.front();
+  const bool reference = report.is_reference(arm);
   return json::object{{"label", arm.label},
+                      {"against", arm.reference},
+                      {"group", texts(arm.group)},
+                      {"name", arm.name.empty() ? arm.label : arm.name},
                       {"changes", std::move(changes)},
                       {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
                       {"n", arm.values},
@@ -114,7 +125,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"comparison", comparison_of(arm)},
                       {"cost", cost_of(arm)},
                       {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
-                      {"curve", curve_of(arm)},
+                      {"curve", band_of(curve_band(arm), "step")},
+                      {"by_length", by_length_of(arm)},
                       {"config", arm.config},
                       {"differences", std::move(differences)},
                       {"runs", std::move(runs)}};
@@ -139,7 +151,9 @@ json::value chance_of(const ReportData& report) {
 } // namespace
 
 json::object report_document(const ReportData& report) {
-  json::array arms, machines;
+  json::array arms, machines, within;
+  for (const PlannedOption& option : report.within)
+    within.push_back(json::object{{"key", option.key}, {"name", option.name}});
   for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
@@ -166,6 +180,7 @@ json::object report_document(const ReportData& report) {
       {"machines", std::move(machines)},
       {"data", report.data},
       {"reference_config", report.reference_config},
+      {"within", std::move(within)},
       {"arms", std::move(arms)}};
 }
 

@@ -130,7 +130,7 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::* 
   std::string out;
   for (std::size_t i = 0; i < band.size(); ++i) {
     const BandPoint& point = band[backwards ? band.size() - 1 - i : i];
-    out += fmt::format("({},{}) ", point.step, point.*part);
+    out += fmt::format("({},{}) ", point.at, point.*part);
   }
   return out;
 }

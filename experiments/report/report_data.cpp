@@ -5,10 +5,10 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <span>
 
 namespace heed {
 
@@ -26,6 +26,21 @@ struct Origins {
   std::map<std::string, std::size_t> machines;  ///< finished runs of each
   std::string data;                             ///< the first run's that says so
 };
+
+/// val_accuracy_by_length.N of the last line that has any.
+std::vector<LengthPoint> by_length(const std::vector<Metrics>& lines) {
+  constexpr std::string_view prefix = "val_accuracy_by_length.";
+  std::vector<LengthPoint> out;
+  for (auto line = lines.rbegin(); line != lines.rend() && out.empty(); ++line)
+    for (const auto& [name, value] : line->values) {
+      LengthPoint point{0, value};
+      if (!name.starts_with(prefix) || !std::isfinite(value)) continue;
+      const char* end = name.data() + name.size();
+      if (std::from_chars(name.data() + prefix.size(), end, point.length).ptr == end) out.push_back(point);
+    }
+  std::ranges::sort(out, {}, &LengthPoint::length);
+  return out;
+}
 
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::string& metric,
                       Origins& origins) {
@@ -52,10 +67,11 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (origins.data.empty()) origins.data = manifest->data;
   }
   for (const Metrics& line : *lines)
-    for (const auto& [name, value] : line.values)
-      if (name == metric && std::isfinite(value)) run.curve.push_back({line.step, value});
+    if (const auto value = value_of(line, metric); value && std::isfinite(*value))
+      run.curve.push_back({line.step, *value});
   if (!lines->empty()) run.seconds = lines->back().seconds;
   if (run.state == RunState::finished) {
+    run.by_length = by_length(*lines);
     const std::optional<double> last = last_value(*lines, metric);
     if (last && std::isfinite(*last)) run.value = last;
     else run.problem = lines->empty() ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
@@ -84,6 +100,13 @@ std::size_t ReportData::count(RunState state) const {
   return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && run.state == state; });
 }
 
+std::string ReportData::group_label(const ReportArm& arm) const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < arm.group.size(); ++i)
+    parts.push_back(fmt::format("{} = {}", within[i].name, arm.group[i]));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
 
 MetricInfo metric_of(const Config& config, const std::string& name) {
@@ -100,6 +123,7 @@ MetricInfo metric_of(const Config& config, const std::string& name) {
 
 void compute_statistics(ReportData& report) {
   std::vector<statistics::SeedValues> results;
+  std::vector<std::size_t> reference_of;
   for (ReportArm& arm : report.arms) {
     statistics::SeedValues result;
     std::vector<double> seconds;
@@ -118,10 +142,11 @@ void compute_statistics(ReportData& report) {
     arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
     arm.comparison.reset();
     results.push_back(std::move(result));
+    reference_of.push_back(arm.reference);
   }
-  const auto compared = statistics::compare(std::span(results).subspan(1), results.front(),
-                                            report.metric.higher_is_better, report.margin);
-  for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i + 1].comparison = compared[i];
+  const auto compared =
+      statistics::compare(results, reference_of, report.metric.higher_is_better, report.margin);
+  for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
 }
 
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
@@ -133,6 +158,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.out = out;
   report.folder = folder;
   report.seeds = plan.seeds;
+  report.within = plan.within;
   report.match = plan.match;
   if (plan.tuning) {
     Plan looked_at = plan;
@@ -146,6 +172,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
     arm.label = planned.label;
+    arm.reference = planned.reference;
+    arm.group = planned.group;
+    arm.name = planned.name;
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
@@ -154,7 +183,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.config = first.config;
     try {
       const Config config = config_of(first);
-      arm.differences = difference(reference_config, config);
+      const bool first_of_group = planned.reference == report.arms.size();
+      const Arm& against = plan.arms[first_of_group ? 0 : planned.reference];
+      arm.differences = difference(config_of(plan.runs.at(against.runs.front())), config);
       arm.facts = facts_of(config);
     } catch (const Refused&) {
       // The data may have moved since; the results stand without these.

@@ -28,6 +28,12 @@ struct CurvePoint {
   double value = 0;
 };
 
+/// The metric over the rows of one length.
+struct LengthPoint {
+  std::int64_t length = 0;
+  double value = 0;
+};
+
 /// One run of an arm. Of one that is left out nothing is known but who it is: no state counts it, nor does any number.
 struct ReportRun {
   std::string id;
@@ -36,14 +42,17 @@ struct ReportRun {
   bool left_out = false;               ///< its folder can't be relied on (read_entry); `problem` says why
   std::optional<double> value;         ///< the metric's last evaluation; only of a finished run
   std::vector<CurvePoint> curve;       ///< the metric at every evaluation so far
+  std::vector<LengthPoint> by_length;  ///< the last accuracies by the length of rows; only of a finished run
   double seconds = 0;                  ///< of training
   std::string problem;                 ///< why it failed, or what is wrong with its folder; empty otherwise
   std::filesystem::path folder;        ///< which may not be there yet
   std::vector<AttentionExample> attention;  ///< attention.json, where the run has one
   std::string attention_problem;       ///< why there are none, or not all that were asked for; empty otherwise
 
-  /// How it stands in one word or two: its state, or "left out".
-  std::string_view standing() const { return left_out ? "left out" : name_of(state); }
+  /// How it stands in a word or three: its state, "left out", or "not chosen yet" while its arm is being tuned.
+  std::string_view standing() const {
+    return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state);
+  }
 };
 
 /// What is known of an arm without running it.
@@ -55,17 +64,21 @@ struct ArmFacts {
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
 struct ReportArm {
   std::string label;
+  std::size_t reference = 0;                               ///< the arm that it is compared with; itself, of a reference
+  std::vector<std::string> group;                          ///< its values of ReportData::within
+  std::string name;                                        ///< within its group; empty where there are no groups
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
   std::optional<ArmFacts> facts;                           ///< none where the data is not there any more
   std::size_t values = 0;                                  ///< n: runs that have the metric
   std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
   std::optional<double> interquartile_mean;                ///< likewise
-  /// With the reference, over the seeds that both have; none for the reference, and where there is no such seed.
+  /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
   double seconds = 0;                                      ///< of training, the mean over finished runs
   std::string config;                                      ///< resolved, as TOML, of its first seed
-  std::vector<Difference> differences;                     ///< a: the reference's option, b: this arm's
+  /// a: its reference's option, b: this arm's; of a group's reference from the first arm.
+  std::vector<Difference> differences;
   std::optional<Matched> matched;                          ///< where arms are evened out
 };
 
@@ -83,7 +96,8 @@ struct ReportData {
   std::optional<double> margin;        ///< differences up to this are the same, in the metric's unit
   std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
-  std::vector<ReportArm> arms;         ///< the reference first
+  std::vector<PlannedOption> within;   ///< whose values make groups of arms; none: all are compared with the first
+  std::vector<ReportArm> arms;         ///< the reference first; groups together, each with its reference first
   std::vector<ReportMachine> machines;
   std::string data;                    ///< the task's fingerprint; the arms' may differ
   std::string reference_config;        ///< resolved, as TOML
@@ -93,6 +107,8 @@ struct ReportData {
   std::size_t total() const;           ///< runs planned
   std::size_t count(RunState state) const;
   std::size_t left_out() const;        ///< runs whose folders can't be relied on
+  bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
+  std::string group_label(const ReportArm& arm) const;  ///< "length = 64"; empty where there are no groups
 };
 
 /// Facts of an arm's configuration; may throw heed::Refused, which leaves them out.
@@ -103,8 +119,8 @@ using FactsOf = std::function<ArmFacts(const Config&)>;
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of);
 
-/// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of all
-/// other arms with the first.
+/// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
+/// with their references.
 void compute_statistics(ReportData& report);
 
 /// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.

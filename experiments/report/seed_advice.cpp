@@ -23,8 +23,9 @@ std::string first_line(std::size_t seeds) {
 } // namespace
 
 std::string seed_advice(const Plan& plan, std::optional<double> effect) {
-  if (plan.arms.size() < 2) return "";
-  const std::size_t compared = plan.arms.size() - 1;
+  std::size_t compared = 0;
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) compared += plan.arms[a].reference != a;
+  if (compared == 0) return "";
   const std::vector<double> effects = effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0};
 
   TextTable table{{"effect d_z", "seeds"}, {Align::right, Align::right}, {}};

@@ -51,9 +51,13 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 }
 
 std::string difference_note(const ReportData& report) {
-  if (report.seeds.size() < 2) return "difference: from the reference; one seed says nothing about the spread.";
-  return "difference: from the reference, runs paired by seed, with Student's t interval (95 %) for each arm by "
-         "itself, not corrected for the number of arms: it takes differences to be normal, and may disagree with p.";
+  const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
+  if (report.seeds.size() < 2)
+    return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
+  return fmt::format("difference: from {}, runs paired by seed, with Student's t interval (95 %) for each arm by "
+                     "itself, not corrected for the number of arms: it takes differences to be normal, and may "
+                     "disagree with p.",
+                     whose);
 }
 
 std::string p_note(const ReportData& report) {
@@ -147,6 +151,16 @@ std::vector<std::string> summary_notes(const ReportData& report) {
 
 std::string progress_sentence(const ReportData& report) {
   const std::size_t total = report.total();
+  if (report.tuning && !report.tuning->settled()) {
+    std::size_t trials = 0, known = 0;
+    for (const ArmTuning& arm : report.tuning->arms) {
+      trials += arm.trials.size();
+      known += static_cast<std::size_t>(std::ranges::count_if(
+          arm.trials, [](const Trial& trial) { return trial.value || !trial.problem.empty(); }));
+    }
+    return fmt::format("arms are being tuned: {} of {} points of the grid are done; {} run{} to follow", known, trials,
+                       total, total == 1 ? "" : "s");
+  }
   std::string text =
       fmt::format("{} of {} run{} finished", report.count(RunState::finished), total, total == 1 ? "" : "s");
   for (const RunState state : {RunState::running, RunState::failed, RunState::interrupted, RunState::missing})

@@ -38,7 +38,7 @@ std::vector<MetricEntry> metric_entries(const Config& config, const std::vector<
   std::vector<MetricEntry> out;
   std::map<std::string, std::size_t> places;
   for (const Metrics& line : lines)
-    for (const auto& [name, value] : line.values) {
+    for (const auto& [name, value] : values_of(line)) {
       const auto [place, is_new] = places.try_emplace(name, out.size());
       if (is_new) out.push_back({name, value, line.step, {}, {}});
       MetricEntry& entry = out[place->second];

@@ -1,4 +1,5 @@
 // The records of a run as JSON: manifest, metrics, progress.
+#include "experiments/runs/json_fields.hpp"
 #include "experiments/runs/run_store.hpp"
 
 #include <algorithm>
@@ -10,53 +11,25 @@
 namespace heed {
 namespace {
 
-namespace json = boost::json;
-
-std::string json_text(std::string_view text) { return json::serialize(json::string(text)); }
+using namespace json_fields;
 
 /// The shortest text that reads back as the same number; JSON has none for NaN and infinities.
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
-struct Wrong {
-  std::string why;
-};
+/// null is NaN.
+double any_real(const json::value& value, std::string_view key) {
+  return real_or_null(value, key).value_or(std::numeric_limits<double>::quiet_NaN());
+}
 
 json::object parse_object(std::string_view bytes) {
-  json::error_code error;
-  json::value value = json::parse({bytes.data(), bytes.size()}, error);
-  if (error) throw Wrong{"it is not JSON: " + error.message()};
+  json::value value = parsed(bytes);
   if (!value.is_object()) throw Wrong{"it is not a JSON object"};
   return std::move(value.as_object());
 }
 
-double real(const json::value& value, std::string_view key) {
-  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  json::error_code error;
-  const double number = value.to_number<double>(error);
-  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
-  return number;
-}
-
-std::int64_t integer(const json::value& value, std::string_view key) {
-  const std::int64_t* number = value.if_int64();
-  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
-  return *number;
-}
-
-std::string text(const json::value& value, std::string_view key) {
-  const json::string* string = value.if_string();
-  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
-  return std::string(*string);
-}
-
-const json::value& needed(const json::object& object, std::string_view key) {
-  if (const json::value* value = object.if_contains({key.data(), key.size()})) return *value;
-  throw Wrong{fmt::format("it has no \"{}\"", key)};
-}
-
 /// Calls `read(value)` where the key is there: records of other versions may lack it.
 template <class Read> void where_given(const json::object& object, std::string_view key, Read read) {
-  if (const json::value* value = object.if_contains({key.data(), key.size()})) read(*value);
+  if (const json::value* value = given(object, key)) read(*value);
 }
 
 int small(const json::value& value, std::string_view key) {
@@ -107,8 +80,8 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
   return guarded<Manifest>([&] {
     const json::object object = parse_object(bytes);
     Manifest m;
-    m.run = text(needed(object, "run"), "run");
-    m.outcome = text(needed(object, "outcome"), "outcome");
+    m.run = text(object, "run");
+    m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
                               m.outcome)};
@@ -124,14 +97,14 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     for (const auto& [key, to] : numbers)
       where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = small(v, key); });
     where_given(object, "step", [&](const json::value& v) { m.step = integer(v, "step"); });
-    where_given(object, "seconds", [&](const json::value& v) { m.seconds = real(v, "seconds"); });
+    where_given(object, "seconds", [&](const json::value& v) { m.seconds = any_real(v, "seconds"); });
     where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
     return m;
   });
 }
 
 std::string to_json(const Metrics& metrics) {
-  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.3f}, \"tokens\": {}", metrics.step, metrics.seconds,
+  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}, \"tokens\": {}", metrics.step, metrics.seconds,
                                 metrics.tokens);
   std::string open;  // the object that names with a dot are being written to
   for (const auto& [name, value] : metrics.values) {
@@ -151,16 +124,16 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
   return guarded<Metrics>([&] {
     const json::object object = parse_object(line);
     Metrics metrics;
-    metrics.step = integer(needed(object, "step"), "step");
-    metrics.seconds = real(needed(object, "seconds"), "seconds");
-    metrics.tokens = integer(needed(object, "tokens"), "tokens");
+    metrics.step = integer(object, "step");
+    metrics.seconds = any_real(needed(object, "seconds"), "seconds");
+    metrics.tokens = integer(object, "tokens");
     for (const auto& entry : object) {
       const std::string key(entry.key());
       if (key == "step" || key == "seconds" || key == "tokens") continue;
       if (const json::object* parts = entry.value().if_object())
         for (const auto& part : *parts)
-          metrics.values.emplace_back(key + "." + std::string(part.key()), real(part.value(), part.key()));
-      else metrics.values.emplace_back(key, real(entry.value(), key));
+          metrics.values.emplace_back(key + "." + std::string(part.key()), any_real(part.value(), part.key()));
+      else metrics.values.emplace_back(key, any_real(entry.value(), key));
     }
     return metrics;
   });
@@ -175,10 +148,10 @@ Parsed<Progress> progress_from_json(std::string_view bytes) {
   return guarded<Progress>([&] {
     const json::object object = parse_object(bytes);
     Progress progress;
-    progress.step = integer(needed(object, "step"), "step");
-    progress.steps = integer(needed(object, "steps"), "steps");
-    progress.loss = real(needed(object, "loss"), "loss");
-    progress.steps_per_second = real(needed(object, "steps_per_second"), "steps_per_second");
+    progress.step = integer(object, "step");
+    progress.steps = integer(object, "steps");
+    progress.loss = any_real(needed(object, "loss"), "loss");
+    progress.steps_per_second = any_real(needed(object, "steps_per_second"), "steps_per_second");
     return progress;
   });
 }

@@ -117,10 +117,22 @@ Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run) {
   return Result::ok(std::move(out));
 }
 
+std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
+  constexpr double microseconds = 1e6;
+  auto out = line.values;
+  if (line.tokens > 0) out.emplace_back("time_per_token", microseconds * line.seconds / static_cast<double>(line.tokens));
+  return out;
+}
+
+std::optional<double> value_of(const Metrics& line, std::string_view name) {
+  for (const auto& [key, value] : values_of(line))
+    if (key == name) return value;
+  return std::nullopt;
+}
+
 std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name) {
   for (auto line = metrics.rbegin(); line != metrics.rend(); ++line)
-    for (const auto& [key, value] : line->values)
-      if (key == name) return value;
+    if (const auto value = value_of(*line, name)) return value;
   return std::nullopt;
 }
 

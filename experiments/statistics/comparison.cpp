@@ -81,12 +81,14 @@ std::string_view name_of(Answer answer) {
   return "";
 }
 
-std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms, const SeedValues& reference,
-                                               bool higher_is_better, std::optional<double> margin) {
+std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
+                                               std::span<const std::size_t> reference_of, bool higher_is_better,
+                                               std::optional<double> margin) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs;
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    pairs.push_back(pair_up(arms[i], reference));
+    const std::size_t reference = reference_of[i];
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference]));
     if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], higher_is_better, margin);
   }
 
@@ -107,7 +109,7 @@ std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
   }
   corrected_by_holm(out, [](const Comparison& c) { return c.p_flip; },
                     [](Comparison& c, double p) { c.p_holm = p; });
-  corrected_by_holm(out, [](const Comparison& c) { return c.p_equivalence; },
+  corrected_by_holm(out, [](const Comparison& c) { return can_reach_level(c) ? c.p_equivalence : std::nullopt; },
                     [](Comparison& c, double p) { c.p_equivalence_holm = p; });
   for (auto& c : out)
     if (c) c->answer = answer_of(*c);

@@ -22,7 +22,7 @@ inline constexpr double significance_level = 0.05;
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
-/// An arm against the reference, runs paired by seed; d = arm - reference.
+/// An arm against its reference, runs paired by seed; d = arm - reference.
 struct Comparison {
   std::vector<std::int64_t> seeds;             ///< that both have; never none
   PairedDifference difference;                 ///< mean, Student's t interval
@@ -35,7 +35,7 @@ struct Comparison {
   bool exact = true;                           ///< p counts all flips; false: a sample of them (more than 20 seeds)
   std::uint64_t flips = 0;                     ///< that p counts
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
-  std::optional<double> p_equivalence_holm;    ///< Holm's correction over the arms: what `same` goes by
+  std::optional<double> p_equivalence_holm;    ///< Holm's correction over the arms with 6 pairs: what `same` goes by
   Answer answer = Answer::undecided;
 };
 
@@ -45,14 +45,16 @@ struct SeedValues {
   std::vector<double> values;
 };
 
-/// Compares each arm with the reference, and corrects for there being several; in the order of `arms`, none for an arm
-/// that shares no seed with the reference.
+/// Compares each arm with its reference, and corrects for there being several; in the order of `arms`, none for an arm
+/// that shares no seed with its reference, and for a reference.
+/// @param reference_of  for each arm which of them is its reference; itself: it is one
 ///
 /// p corrects over all arms that can reach 5 %. One with fewer than 6 pairs can't, so that it takes nothing from the
 /// others (Tarone 1990, doi 10.2307/2531456); such arms are corrected over themselves. The equivalence tests take
-/// Holm's correction.
+/// Holm's correction, over the arms that can reach 5 %.
 /// Throws heed::Failed for values that are not finite.
-std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms, const SeedValues& reference,
-                                               bool higher_is_better, std::optional<double> margin);
+std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
+                                               std::span<const std::size_t> reference_of, bool higher_is_better,
+                                               std::optional<double> margin);
 
 } // namespace heed::statistics

@@ -30,8 +30,10 @@ public:
   /// chosen kind or variant stands behind it.
   std::string label(const std::vector<Change>& changes, const FlatConfig& arm, const FlatConfig& reference) const;
 
-private:
+  /// "length" for task.copy.length, or all of it where another option has the same short name.
   std::string name_of(const std::string& key) const;
+
+private:
   std::map<std::string, int> uses_;  ///< how many keys have this short name
 };
 

@@ -29,6 +29,7 @@ std::string hash_of(const Plan& plan) {
   if (plan.tuning)
     for (const TunedOption& option : plan.tuning->options)
       text += fmt::format("tune {} = {} ordered {}\n", option.key, fmt::join(option.values, " | "), option.ordered);
+  for (const PlannedOption& option : plan.within) text += fmt::format("within {} {}\n", option.key, option.name);
   if (!plan.question.empty()) text += fmt::format("question {}\n", plan.question);
   const auto add_run = [&](const char* what, const PlannedRun& run) {
     text += fmt::format("{} {} {}\n", what, run.seed, run.id);
@@ -36,6 +37,8 @@ std::string hash_of(const Plan& plan) {
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     const Arm& arm = plan.arms[a];
     text += fmt::format("arm {}\n", arm.label);
+    if (!plan.within.empty())
+      text += fmt::format("against {} in {} as {}\n", arm.reference, fmt::join(arm.group, " | "), arm.name);
     for (const PlannedChange& change : arm.changes) text += fmt::format("change {} = {}\n", change.key, change.value);
     if (!plan.tuning) {
       for (const std::size_t run : arm.runs) add_run("run", plan.runs[run]);

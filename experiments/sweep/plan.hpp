@@ -24,6 +24,13 @@ struct PlannedChange {
   bool operator==(const PlannedChange&) const = default;
 };
 
+/// An option with its name in labels.
+struct PlannedOption {
+  std::string key;             ///< "task.copy.length"
+  std::string name;            ///< "length"
+  bool operator==(const PlannedOption&) const = default;
+};
+
 /// What evening out did to an arm: the feed-forward's width, and what the arm then comes to beside the reference.
 struct Matched {
   std::int64_t width = 0;      ///< block.ffn_width
@@ -36,11 +43,15 @@ struct Matched {
 inline constexpr double even_enough = 0.01;
 
 /// What is compared: one configuration, run once for each seed. Arm 0 is the reference, the file without its [sweep].
+/// [sweep] within makes groups of arms, each with a reference: the file with the group's values of these options.
 struct Arm {
-  std::string label;           ///< short and unique: "reference", "score = additive", "without residual"
+  std::string label;           ///< short and unique: "reference", "score = additive", "length = 64: score = additive"
   std::vector<PlannedChange> changes;
   std::vector<std::size_t> runs;  ///< indices into Plan::runs, in the order of the seeds
-  std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of the reference
+  std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of a reference
+  std::size_t reference = 0;   ///< the arm that it is compared with; itself, of a reference
+  std::vector<std::string> group;  ///< its values of Plan::within, as people read them
+  std::string name;            ///< what it is called within its group; empty where there are no groups
 };
 
 struct PlannedRun {
@@ -89,6 +100,7 @@ struct Plan {
   std::string question;        ///< what is asked, for people
   bool sweep = false;          ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
+  std::vector<PlannedOption> within;  ///< whose values make the groups; arms of a group stand together
   std::vector<Arm> arms;
   /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned
   /// they have no ID, and the configuration of its first trial.
@@ -106,7 +118,7 @@ using CostOf = std::function<Cost(const Config&)>;
 
 /// Expands a configuration's [sweep]. Blocks add up; arms whose runs are equal are one. Throws heed::Refused, with the
 /// place in the file, for what can't be combined, for a block that leaves out everything, for an arm that can't be
-/// evened out, and where tuning would share a seed or an option with what is compared.
+/// evened out, for a group without a reference, and where tuning would share a seed or an option with what is compared.
 /// @param fallback_name  where the configuration has no `name`: the file's
 Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
                const CostOf& cost_of = {});
@@ -114,7 +126,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);
 
-/// 12 hexadecimal digits of the metric, margin, question, match and seeds, the arms and their runs; of a tuned sweep, of
+/// 12 hexadecimal digits of the metric, margin, question, match, groups and seeds, the arms and their runs; of a tuned sweep, of
 /// all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 

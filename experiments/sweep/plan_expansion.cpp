@@ -2,13 +2,16 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/arm_labels.hpp"
+#include "experiments/sweep/groups.hpp"
 #include "experiments/sweep/matching.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -76,11 +79,13 @@ std::string in_words(const std::vector<Change>& changes) {
 /// What a plan is made of while it grows.
 class Growing {
 public:
-  Growing(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, Plan& plan)
-      : settings_(settings), identities_(fingerprint), plan_(plan), flat_(flat_config(settings.resolve())),
-        first_seed_(seed_change(plan.seeds.front())) {
+  Growing(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, const Groups& groups,
+          Plan& plan)
+      : settings_(settings), identities_(fingerprint), cost_of_(cost_of), groups_(groups), plan_(plan),
+        flat_(flat_config(settings.resolve())), first_seed_(seed_change(plan.seeds.front())) {
     if (plan.match != "none") matcher_.emplace(settings, cost_of);
-    add(settings, "reference", {});
+    plan_.within = groups.options();
+    add(settings, reference_name, {}, {});
     is_new(settings);
   }
 
@@ -95,6 +100,40 @@ public:
       }
     }
     if (left == 0) refuse(block.origin, "this block of the sweep has no arm, or excludes them all");
+  }
+
+  /// Gives each arm its reference, and puts the arms of a group together, the reference first.
+  void form_groups() {
+    if (groups_.none()) return;
+    std::map<std::string, std::size_t> references;
+    for (std::size_t a = 0; a < arms_.size(); ++a) references.emplace(first_ids_[a], a);
+    std::vector<std::size_t> order(arms_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t a = 0; a < arms_.size(); ++a) {
+      Arm& arm = plan_.arms[a];
+      const auto found = references.find(group_ids_[a]);
+      if (found == references.end())
+        throw Refused(fmt::format("{}: the group {} has no reference: no arm is the file with just that (the arm \"{}\" "
+                                  "is in it); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
+                                  settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
+                                  fmt::join(as_toml(groups_.shared(changes_[a])), ", ")));
+      arm.reference = found->second;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t one = plan_.arms[a].reference, other = plan_.arms[b].reference;
+      return one != other ? one < other : (a == one) > (b == other);
+    });
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+    std::vector<Settings> arms;
+    std::vector<Arm> planned;
+    for (const std::size_t from : order) {
+      arms.push_back(std::move(arms_[from]));
+      planned.push_back(std::move(plan_.arms[from]));
+      planned.back().reference = place[planned.back().reference];
+    }
+    arms_ = std::move(arms);
+    plan_.arms = std::move(planned);
   }
 
   /// The runs of all arms. Whole replicates come first: a sweep that is stopped early has seeds that compare all arms.
@@ -172,8 +211,33 @@ private:
                        plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
   }
 
+  static constexpr const char* reference_name = "reference";
+
+  std::string first_id(const Settings& arm) { return identities_.of(arm.with({first_seed_}).resolve()); }
+
   /// Whether there was no such arm before.
-  bool is_new(const Settings& arm) { return known_.insert(identities_.of(arm.with({first_seed_}).resolve())).second; }
+  bool is_new(const Settings& arm) { return known_.insert(first_id(arm)).second; }
+
+  static std::vector<std::string> as_toml(const std::vector<Change>& changes) {
+    std::vector<std::string> out;
+    for (const Change& change : changes)
+      out.push_back(fmt::format("\"{}\" = {}", change.key, value_text(change.value)));
+    return out;
+  }
+
+  /// The reference of the group that these changes put an arm into.
+  Settings reference_of(const std::vector<Change>& changes) const {
+    return groups_.none() ? settings_ : settings_.with(groups_.shared(changes));
+  }
+
+  /// What evens out the arms of a group.
+  const Matcher& matcher_of(const Settings& reference) {
+    if (groups_.none()) return *matcher_;
+    const std::string id = first_id(reference);
+    auto found = group_matchers_.find(id);
+    if (found == group_matchers_.end()) found = group_matchers_.emplace(id, Matcher(reference, cost_of_)).first;
+    return found->second;
+  }
 
   /// Whether the conditions of the block leave the candidate in.
   bool add_candidate(const SweepBlock& block, const Candidate& candidate, const ArmNames& names) {
@@ -182,10 +246,14 @@ private:
     if (left_out(arm, flat, block)) return false;
     if (!is_new(arm)) return true;
     std::vector<Change> changes = candidate.changes;
-    std::string label = !candidate.label.empty() ? candidate.label : names.label(changes, flat, flat_);
+    const Settings reference = reference_of(changes);
+    const bool is_reference = !groups_.none() && first_id(reference) == first_id(arm);
+    std::string label = is_reference               ? reference_name
+                        : !candidate.label.empty() ? candidate.label
+                                                   : names.label(groups_.own(changes), flat, flat_);
     std::optional<Matched> matched;
-    if (matcher_) {
-      Evened evened = matcher_->match(settings_, changes, plan_.match);
+    if (matcher_ && !is_reference) {
+      Evened evened = matcher_of(reference).match(settings_, changes, plan_.match);
       matched = evened.matched;
       if (evened.changes.size() > changes.size()) {
         changes = std::move(evened.changes);
@@ -195,24 +263,44 @@ private:
         if (!is_new(arm)) return true;
       }
     }
-    add(arm, std::move(label), differing(changes, flat, flat_), matched);
+    add(arm, std::move(label), candidate.changes, differing(changes, flat, flat_), matched);
     return true;
   }
 
-  void add(const Settings& settings, std::string label, const std::vector<Change>& changes,
-           std::optional<Matched> matched = {}) {
+  /// @param stated   what the sweep's block changes
+  /// @param changes  of it and the evening out what makes a difference
+  void add(const Settings& settings, std::string label, const std::vector<Change>& stated,
+           const std::vector<Change>& changes, std::optional<Matched> matched = {}) {
+    Arm arm;
+    if (!groups_.none()) {
+      arm.group = groups_.of(flat_config(settings.resolve()));
+      arm.name = label;
+      label = fmt::format("{}: {}", groups_.label(arm.group), label);
+      changes_.push_back(stated);
+      first_ids_.push_back(first_id(settings));
+      group_ids_.push_back(first_id(reference_of(stated)));
+    }
     if (const int before = labels_[label]++; before > 0) label += fmt::format(" ({})", before + 1);
+    arm.label = std::move(label);
+    arm.changes = planned(changes);
+    arm.matched = matched;
     arms_.push_back(settings);
-    plan_.arms.push_back({std::move(label), planned(changes), {}, matched});
+    plan_.arms.push_back(std::move(arm));
   }
 
   const Settings& settings_;
   Identities identities_;
+  const CostOf& cost_of_;
+  const Groups& groups_;
   Plan& plan_;
   FlatConfig flat_;                    ///< the reference's
   Change first_seed_;
   std::optional<Matcher> matcher_;
+  std::map<std::string, Matcher> group_matchers_;  ///< by the first run's identity of the group's reference
   std::vector<Settings> arms_;         ///< as plan_.arms
+  /// Where there are groups, of each arm: what its block changes, and its first run's identity and its reference's.
+  std::vector<std::vector<Change>> changes_;
+  std::vector<std::string> first_ids_, group_ids_;
   std::set<std::string> known_;        ///< identities of each arm's run with the first seed
   std::map<std::string, int> labels_;
 };
@@ -273,8 +361,10 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   if (sweep.tune) check_tuning(*sweep.tune, plan, blocks, sweep.match);
 
   const ArmNames names(keys);
-  Growing growing(settings, fingerprint, cost_of, plan);
+  const Groups groups(sweep.within, keys, names);
+  Growing growing(settings, fingerprint, cost_of, groups, plan);
   for (std::size_t b = 0; b < blocks.size(); ++b) growing.add_block(sweep.blocks[b], blocks[b], names);
+  growing.form_groups();
   if (sweep.tune) growing.add_tuning(*sweep.tune);
   else growing.add_runs();
   plan.hash = hash_of(plan);

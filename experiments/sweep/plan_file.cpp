@@ -3,7 +3,7 @@
 
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/run_store.hpp"
-#include "experiments/sweep/json_fields.hpp"
+#include "experiments/runs/json_fields.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -28,21 +28,21 @@ std::vector<PlannedChange> read_changes(const json::array& changes) {
   return out;
 }
 
-double real(const json::value& value, std::string_view key) {
-  json::error_code error;
-  const double number = value.to_number<double>(error);
-  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
-  return number;
-}
-
 Arm read_arm(const json::object& object) {
   Arm arm;
   arm.label = text(object, "label");
   arm.changes = read_changes(list(object, "changes"));
+  if (const json::value* reference = object.if_contains("reference")) {
+    const std::int64_t index = integer(*reference, "reference");
+    if (index < 0) throw Wrong{"\"reference\" is below 0"};
+    arm.reference = static_cast<std::size_t>(index);
+    arm.name = text(object, "name");
+    arm.group = texts(object, "group");
+  }
   if (const json::value* matched = object.if_contains("matched")) {
     const json::object& of = as_object(*matched, "\"matched\"");
-    arm.matched = Matched{integer(needed(of, "width"), "width"), real(needed(of, "amount"), "amount"),
-                          real(needed(of, "target"), "target")};
+    arm.matched = Matched{integer(of, "width"), real(of, "amount"),
+                          real(of, "target")};
   }
   return arm;
 }
@@ -50,8 +50,8 @@ Arm read_arm(const json::object& object) {
 PlannedRun read_run(const json::object& object, std::size_t arms) {
   PlannedRun run;
   run.id = text(object, "id");
-  run.seed = integer(needed(object, "seed"), "seed");
-  const std::int64_t arm = integer(needed(object, "arm"), "arm");
+  run.seed = integer(object, "seed");
+  const std::int64_t arm = integer(object, "arm");
   if (arm < 0 || static_cast<std::uint64_t>(arm) >= arms)
     throw Wrong{fmt::format("run {} belongs to arm {} of {}", run.id, arm, arms)};
   run.arm = static_cast<std::size_t>(arm);
@@ -87,15 +87,7 @@ Tuning read_tuning(const json::object& object, std::size_t arms, const std::vect
   for (const json::value& seed : list(object, "seeds")) tuning.seeds.push_back(integer(seed, "seeds"));
   for (const json::value& value : list(object, "options")) {
     const json::object& option = as_object(value, "a tuned option");
-    TunedOption out{text(option, "key"), {}, false};
-    for (const json::value& tried : list(option, "values")) {
-      if (!tried.is_string()) throw Wrong{"a tuned option's value is not a text"};
-      out.values.emplace_back(tried.get_string());
-    }
-    const json::value& ordered = needed(option, "ordered");
-    if (!ordered.is_bool()) throw Wrong{"\"ordered\" is neither true nor false"};
-    out.ordered = ordered.get_bool();
-    tuning.options.push_back(std::move(out));
+    tuning.options.push_back({text(option, "key"), texts(option, "values"), boolean(option, "ordered")});
   }
   if (tuning.seeds.empty() || tuning.options.empty()) throw Wrong{"its tuning has no seeds, or no options"};
   tuning.runs = read_runs(object, "runs", arms);
@@ -147,7 +139,7 @@ std::string configs_hash(const Plan& plan) {
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
-  if (const auto format = integer(needed(object, "format"), "format"); format != format_version)
+  if (const auto format = integer(object, "format"); format != format_version)
     throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
 
   Plan plan;
@@ -156,16 +148,22 @@ Plan read(std::string_view bytes) {
   plan.metric = text(object, "metric");
   if (object.contains("match")) plan.match = text(object, "match");
   if (const json::value* margin = object.if_contains("margin")) {
-    json::error_code error_of_margin;
-    plan.margin = margin->to_number<double>(error_of_margin);
-    if (error_of_margin || !(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
+    plan.margin = real(*margin, "margin");
+    if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
   }
   if (object.contains("question")) plan.question = text(object, "question");
-  const json::value& sweep = needed(object, "sweep");
-  if (!sweep.is_bool()) throw Wrong{"\"sweep\" is neither true nor false"};
-  plan.sweep = sweep.get_bool();
+  plan.sweep = boolean(object, "sweep");
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
+  if (const json::value* within = object.if_contains("within"))
+    for (const json::value& value : list(*within, "within")) {
+      const json::object& option = as_object(value, "an option of \"within\"");
+      plan.within.push_back({text(option, "key"), text(option, "name")});
+    }
   for (const json::value& arm : list(object, "arms")) plan.arms.push_back(read_arm(as_object(arm, "an arm")));
+  for (const Arm& arm : plan.arms)
+    if (arm.reference >= plan.arms.size() || plan.arms[arm.reference].reference != arm.reference ||
+        arm.group.size() != plan.within.size())
+      throw Wrong{fmt::format("arm \"{}\" has no reference in its group", arm.label)};
   plan.runs = read_runs(object, "runs", plan.arms.size());
   if (const json::value* tuning = object.if_contains("tuning")) {
     plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds);
@@ -190,6 +188,20 @@ std::string changes_json(const std::vector<PlannedChange>& changes) {
   return fmt::format("[{}]", fmt::join(out, ", "));
 }
 
+std::string texts_json(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts) out.push_back(json_text(text));
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+/// Nothing where there are no groups.
+std::string within_json(const std::vector<PlannedOption>& within) {
+  std::vector<std::string> out;
+  for (const PlannedOption& option : within)
+    out.push_back(fmt::format("{{\"key\": {}, \"name\": {}}}", json_text(option.key), json_text(option.name)));
+  return out.empty() ? "" : fmt::format("\"within\": [{}],\n", fmt::join(out, ", "));
+}
+
 /// The runs as lines of a list.
 std::string runs_json(const std::vector<PlannedRun>& runs) {
   std::string out = "[";
@@ -205,10 +217,8 @@ std::string runs_json(const std::vector<PlannedRun>& runs) {
 std::string tuning_json(const Tuning& tuning) {
   std::vector<std::string> options, arms;
   for (const TunedOption& option : tuning.options) {
-    std::vector<std::string> values;
-    for (const std::string& value : option.values) values.push_back(json_text(value));
-    options.push_back(fmt::format("{{\"key\": {}, \"ordered\": {}, \"values\": [{}]}}", json_text(option.key),
-                                  option.ordered, fmt::join(values, ", ")));
+    options.push_back(fmt::format("{{\"key\": {}, \"ordered\": {}, \"values\": {}}}", json_text(option.key),
+                                  option.ordered, texts_json(option.values)));
   }
   for (const ArmTuning& arm : tuning.arms) {
     std::vector<std::string> trials;
@@ -237,10 +247,11 @@ std::string to_json(const Plan& plan) {
   const std::string question =
       plan.question.empty() ? "" : fmt::format("\"question\": {},\n", json_text(plan.question));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
-                                "\"metric\": {},\n{}{}"
+                                "\"metric\": {},\n{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 format_version, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
-                                json_text(plan.metric), margin, question, json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
+                                json_text(plan.metric), margin, question, within_json(plan.within),
+                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
     const std::string matched =
@@ -248,8 +259,12 @@ std::string to_json(const Plan& plan) {
                                   arm.matched->width,
                                   arm.matched->amount, arm.matched->target)
                     : "";
-    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}}}", between, json_text(arm.label),
-                       changes_json(arm.changes), matched);
+    const std::string grouped =
+        plan.within.empty() ? ""
+                            : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
+                                          texts_json(arm.group), json_text(arm.name));
+    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}}}", between, json_text(arm.label),
+                       changes_json(arm.changes), grouped, matched);
     between = ",\n";
   }
   // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.

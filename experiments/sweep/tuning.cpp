@@ -2,7 +2,7 @@
 
 #include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/run_entry.hpp"
-#include "experiments/sweep/json_fields.hpp"
+#include "experiments/runs/json_fields.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -91,14 +91,9 @@ void read_arm(const json::object& object, ArmTuning& arm) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const json::object& trial = as_object(trials[i], "a trial");
     arm.trials[i].problem = text(trial, "problem");
-    arm.trials[i].value.reset();
-    const json::value& value = needed(trial, "value");
-    if (value.is_null()) continue;
-    json::error_code error;
-    arm.trials[i].value = value.to_number<double>(error);
-    if (error) throw Wrong{"\"value\" is not a number"};
+    arm.trials[i].value = real_or_null(needed(trial, "value"), "value");
   }
-  const std::int64_t chosen = integer(needed(object, "chosen"), "chosen");
+  const std::int64_t chosen = integer(object, "chosen");
   if (chosen < 0 || static_cast<std::size_t>(chosen) >= trials.size() ||
       !arm.trials[static_cast<std::size_t>(chosen)].value)
     throw Wrong{fmt::format("trial {} can't have been chosen", chosen)};
@@ -159,7 +154,7 @@ void read_choices(Plan& plan, const fs::path& folder) {
   try {
     const json::value whole = parsed(*bytes);
     const json::object& object = as_object(whole, "it");
-    if (const auto format = integer(needed(object, "format"), "format"); format != format_version)
+    if (const auto format = integer(object, "format"); format != format_version)
       throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
     if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
     const json::array& arms = list(object, "arms");

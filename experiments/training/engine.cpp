@@ -46,6 +46,9 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
   }
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
+  out.push_back({"time_per_token", false, "µs",
+                 "training time for each token that was trained on, evaluations left out; to be compared where all runs "
+                 "had the machine alike"});
   return out;
 }
 

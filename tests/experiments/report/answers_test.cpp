@@ -128,3 +128,26 @@ TEST_CASE("a difference within the margin is the same, and said to be there", "[
   CHECK_THAT(sentence(report), Catch::Contains("is the same as the reference within 0.05 nats") &&
                                    Catch::EndsWith("; the difference, within that, is found (p = 0.031)."));
 }
+
+TEST_CASE("of a group, the sentence names it, and the comparison is with the group's reference", "[report]") {
+  ReportData report = sweep("score = additive", {0.31, 0.30, 0.29, 0.31, 0.30, 0.29});
+  report.within = {{"task.copy.length", "length"}};
+  for (ReportArm& arm : report.arms) arm.group = {"64"};
+  report.arms[0].name = "reference";
+  report.arms[1].name = "score = additive";
+  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, score = additive costs "));
+  report.arms[1].name = "without scale";
+  CHECK_THAT(sentence(report), Catch::StartsWith("At length = 64, removing scale costs "));
+}
+
+TEST_CASE("an arm whose runs all failed is said to have failed", "[report]") {
+  ReportData report = sweep("norm = none", {1, 2, 3, 4, 5, 6});
+  for (ReportRun& run : report.arms[1].runs) {
+    run.state = RunState::failed;
+    run.value.reset();
+    run.problem = "step 22: the loss is not finite";
+  }
+  compute_statistics(report);
+  CHECK(sentence(report) ==
+        "norm = none can't be compared: all of its runs failed, the first with \"step 22: the loss is not finite\".");
+}

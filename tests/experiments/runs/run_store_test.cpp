@@ -85,7 +85,7 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
 
 TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN", "[runs][metrics]") {
   const Metrics before{7, 0.25, 4096, {{"train_loss", 0.1}, {"val \"loss\"", 1e-300}, {"gap", INFINITY}}};
-  CHECK(to_json(before) == R"({"step": 7, "seconds": 0.250, "tokens": 4096, "train_loss": 0.1, "val \"loss\"": )"
+  CHECK(to_json(before) == R"({"step": 7, "seconds": 0.250000, "tokens": 4096, "train_loss": 0.1, "val \"loss\"": )"
                            R"(1e-300, "gap": null})");
   const auto after = metrics_from_json(to_json(before));
   REQUIRE(after);
@@ -103,13 +103,13 @@ TEST_CASE("metrics with a dot in their name are written as objects", "[runs][met
   const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5},
                                     {"val_accuracy_by_length.12", 0.25}, {"other.1", 1}, {"last", 7}}};
   const std::string text = to_json(before);
-  CHECK(text == R"({"step": 3, "seconds": 0.500, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
+  CHECK(text == R"({"step": 3, "seconds": 0.500000, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
                 R"("12": 0.25}, "other": {"1": 1}, "last": 7})");
   const auto after = metrics_from_json(text);
   REQUIRE(after);
   CHECK(after->values == before.values);
   const Metrics ends{1, 0, 0, {{"by_length.1", 1}}};
-  CHECK(to_json(ends) == R"({"step": 1, "seconds": 0.000, "tokens": 0, "by_length": {"1": 1}})");
+  CHECK(to_json(ends) == R"({"step": 1, "seconds": 0.000000, "tokens": 0, "by_length": {"1": 1}})");
   CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0, "tokens": 1, "a": {"b": "c"}})").error, Contains("\"b\""));
 }
 

@@ -18,10 +18,19 @@ const SeedValues worse = values({1.30, 1.41, 1.49, 1.36, 1.24, 1.46});      // 0
 const SeedValues alike = values({1.012, 1.092, 1.210, 1.037, 0.956, 1.141});  // 0.012, -0.008, 0.010, -0.013, ...
 const SeedValues unclear = values({1.30, 0.90, 1.50, 1.02, 0.85, 1.35});
 
+/// Each arm against `reference`, of a metric that is better the lower it is.
+std::vector<std::optional<Comparison>> with_reference(std::vector<SeedValues> arms, std::optional<double> margin) {
+  arms.insert(arms.begin(), reference);
+  auto all = compare(arms, std::vector<std::size_t>(arms.size(), 0), false, margin);
+  CHECK_FALSE(all.front());
+  all.erase(all.begin());
+  return all;
+}
+
 } // namespace
 
 TEST_CASE("a comparison holds everything that is said of an arm", "[statistics]") {
-  const auto all = compare(std::vector{worse, unclear}, reference, false, 0.05);
+  const auto all = with_reference(std::vector{worse, unclear}, 0.05);
   REQUIRE(all.size() == 2);
   REQUIRE(all[0]);
   const Comparison& c = *all[0];
@@ -42,38 +51,38 @@ TEST_CASE("a comparison holds everything that is said of an arm", "[statistics]"
 }
 
 TEST_CASE("there are three answers", "[statistics]") {
-  const auto all = compare(std::vector{worse, alike, unclear}, reference, false, 0.03);
+  const auto all = with_reference(std::vector{worse, alike, unclear}, 0.03);
   CHECK(all[0]->answer == Answer::differs);
   CHECK(all[1]->answer == Answer::same);
   CHECK(all[2]->answer == Answer::undecided);
 }
 
 TEST_CASE("without a margin nothing is the same", "[statistics]") {
-  const auto all = compare(std::vector{alike}, reference, false, std::nullopt);
+  const auto all = with_reference(std::vector{alike}, {});
   CHECK_FALSE(all[0]->p_equivalence);
   CHECK_FALSE(all[0]->margin);
   CHECK(all[0]->answer == Answer::undecided);
 }
 
 TEST_CASE("a difference within the margin is the same, as far as the margin says", "[statistics]") {
-  CHECK(compare(std::vector{worse}, reference, false, 0.5)[0]->answer == Answer::same);
-  CHECK(compare(std::vector{worse}, reference, false, 0.5)[0]->p.value() == 0.03125);
+  CHECK(with_reference(std::vector{worse}, 0.5)[0]->answer == Answer::same);
+  CHECK(with_reference(std::vector{worse}, 0.5)[0]->p.value() == 0.03125);
 }
 
 TEST_CASE("equivalence is corrected for the number of arms", "[statistics]") {
-  const auto all = compare(std::vector{alike, worse, unclear}, reference, false, 0.03);
+  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
   CHECK(all[0]->p_equivalence_holm.value() == Approx(3 * *all[0]->p_equivalence));
 }
 
 TEST_CASE("five seeds are too few, whatever the data", "[statistics]") {
-  const auto all = compare(std::vector{values({1.30, 1.41, 1.49, 1.36, 1.24})}, reference, false, 0.5);
+  const auto all = with_reference(std::vector{values({1.30, 1.41, 1.49, 1.36, 1.24})}, 0.5);
   CHECK(all[0]->p.value() == 0.0625);
   CHECK(all[0]->answer == Answer::underpowered);
 }
 
 TEST_CASE("an arm that can't reach 5 % takes nothing from those that can", "[statistics]") {
   // Two pairs, and as large a |t| as any: were it one of the family, every p would be 0.5 at least.
-  const auto all = compare(std::vector{worse, values({5.00, 5.10}), values({5.00, 5.10, 5.21})}, reference, false, {});
+  const auto all = with_reference(std::vector{worse, values({5.00, 5.10}), values({5.00, 5.10, 5.21})}, {});
   CHECK(all[0]->p.value() == 0.03125);
   CHECK(all[0]->answer == Answer::differs);
   CHECK(all[1]->p.value() == 0.5);
@@ -82,17 +91,34 @@ TEST_CASE("an arm that can't reach 5 % takes nothing from those that can", "[sta
 }
 
 TEST_CASE("an arm without a seed in common is not compared", "[statistics]") {
-  const auto all = compare(std::vector{values({1, 2}, 50), worse}, reference, false, {});
+  const auto all = with_reference(std::vector{values({1, 2}, 50), worse}, {});
   CHECK_FALSE(all[0]);
   CHECK(all[1]->p.value() == 0.03125);
-  CHECK(compare({}, reference, false, {}).empty());
+  CHECK(with_reference({}, {}).empty());
+}
+
+TEST_CASE("each arm is compared with its own reference, and all together are corrected", "[statistics]") {
+  const SeedValues far = values({9.00, 9.10, 9.20, 9.05, 8.95, 9.15}), farther = values({9.30, 9.41, 9.49, 9.36, 9.24, 9.46});
+  const auto all = compare(std::vector{reference, worse, far, farther}, std::vector<std::size_t>{0, 0, 2, 2}, false, 0.5);
+  CHECK_FALSE(all[0]);
+  CHECK_FALSE(all[2]);
+  CHECK(all[3]->difference.mean == Approx(all[1]->difference.mean));
+  CHECK(all[3]->p.value() == 0.03125);
+  CHECK(all[3]->p_holm.value() == 0.0625);
+}
+
+TEST_CASE("an arm that can't reach 5 % is not counted among the equivalence tests", "[statistics]") {
+  const auto all = with_reference({alike, values({1.01, 1.09})}, 0.03);
+  CHECK(all[0]->p_equivalence_holm.value() == *all[0]->p_equivalence);
+  CHECK(all[1]->p_equivalence);
+  CHECK_FALSE(all[1]->p_equivalence_holm);
 }
 
 TEST_CASE("pairs follow the seed, not the place", "[statistics]") {
   SeedValues turned = worse;
   std::swap(turned.seeds[0], turned.seeds[5]);
   std::swap(turned.values[0], turned.values[5]);
-  const auto all = compare(std::vector{turned}, reference, false, {});
+  const auto all = with_reference(std::vector{turned}, {});
   CHECK(all[0]->difference.mean == Approx(1.81 / 6));
   CHECK(*all[0]->difference.standard_deviation == Approx(0.0098319).epsilon(1e-4));
 }

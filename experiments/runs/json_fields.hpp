@@ -1,0 +1,98 @@
+// Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
+// the reader of the whole file catches. Each type is read from a value, or from a member of an object.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed::json_fields {
+
+namespace json = boost::json;
+
+struct Wrong {
+  std::string why;
+};
+
+/// Null where the object has no such member.
+inline const json::value* given(const json::object& object, std::string_view key) {
+  return object.if_contains({key.data(), key.size()});
+}
+
+inline const json::value& needed(const json::object& object, std::string_view key) {
+  if (const json::value* value = given(object, key)) return *value;
+  throw Wrong{fmt::format("it has no \"{}\"", key)};
+}
+
+inline std::string text(const json::value& value, std::string_view key) {
+  const json::string* string = value.if_string();
+  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
+  return std::string(*string);
+}
+
+inline std::int64_t integer(const json::value& value, std::string_view key) {
+  const std::int64_t* number = value.if_int64();
+  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
+  return *number;
+}
+
+inline double real(const json::value& value, std::string_view key) {
+  json::error_code error;
+  const double number = value.to_number<double>(error);
+  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
+  return number;
+}
+
+inline std::optional<double> real_or_null(const json::value& value, std::string_view key) {
+  return value.is_null() ? std::nullopt : std::optional(real(value, key));
+}
+
+inline bool boolean(const json::value& value, std::string_view key) {
+  const bool* is = value.if_bool();
+  if (!is) throw Wrong{fmt::format("\"{}\" is neither true nor false", key)};
+  return *is;
+}
+
+inline const json::array& list(const json::value& value, std::string_view key) {
+  const json::array* array = value.if_array();
+  if (!array) throw Wrong{fmt::format("\"{}\" is not a list", key)};
+  return *array;
+}
+
+inline const json::object& as_object(const json::value& value, std::string_view what) {
+  const json::object* object = value.if_object();
+  if (!object) throw Wrong{fmt::format("{} is not an object", what)};
+  return *object;
+}
+
+inline std::string text(const json::object& object, std::string_view key) { return text(needed(object, key), key); }
+inline std::int64_t integer(const json::object& object, std::string_view key) {
+  return integer(needed(object, key), key);
+}
+inline double real(const json::object& object, std::string_view key) { return real(needed(object, key), key); }
+inline bool boolean(const json::object& object, std::string_view key) { return boolean(needed(object, key), key); }
+inline const json::array& list(const json::object& object, std::string_view key) {
+  return list(needed(object, key), key);
+}
+inline std::vector<std::string> texts(const json::object& object, std::string_view key) {
+  std::vector<std::string> out;
+  for (const json::value& value : list(object, key)) out.push_back(text(value, key));
+  return out;
+}
+
+/// A text as JSON writes it.
+inline std::string json_text(std::string_view text) { return json::serialize(json::string(text)); }
+
+/// What some bytes are. Throws Wrong.
+inline json::value parsed(std::string_view bytes) {
+  json::error_code error;
+  json::value value = json::parse({bytes.data(), bytes.size()}, error);
+  if (error) throw Wrong{"it is not JSON: " + error.message()};
+  return value;
+}
+
+} // namespace heed::json_fields
