@@ -1,6 +1,7 @@
 """The report of a small real sweep, in headless Chromium: it draws all that there is, complains of nothing, and asks
 for nothing. Prints TAP; skipped where there is no Chromium. Usage: browser_test.py CHECKOUT HEED"""
 
+import decimal
 import json
 import pathlib
 import subprocess
@@ -43,6 +44,35 @@ off.residual = { "block.residual" = "none" }
 """
 ARMS, SEEDS = 4, 3
 
+LENGTHS = [6, 12, 24, 48]
+GROUPED = f"""name = "groups"
+[task]
+kind = "copy"
+validation = 64
+[task.copy]
+length = {LENGTHS[0]}
+min_length = 3
+symbols = 6
+[model]
+layers = 1
+width = 16
+heads = 2
+[attention]
+score = "dot"
+[train]
+steps = 4
+batch = 8
+evaluate_every = 2
+evaluate_by_length = true
+[report]
+metric = "val_accuracy"
+[sweep]
+seeds = [0, 1, 2]
+within = "task.copy.length"
+[[sweep.block]]
+grid = {{ "attention.score" = ["dot", "additive"], "task.copy.length" = {LENGTHS} }}
+"""
+
 
 def attention(tokens, sharp):
     """An attention.json as another program may leave it: two heads that look at the token before, `sharp`ly or not."""
@@ -73,12 +103,13 @@ def make_sweep(folder):
     return report(), pathlib.Path(run([HEED, "report", out]).strip())
 
 
-def with_probe(page):
+def with_probe(page, probe="probe.js"):
     """A copy of the page that uses itself and writes down what it sees."""
     copy = page.with_name("probed.html")
-    probe = (CHECKOUT / "tests" / "browser" / "probe.js").read_text(encoding="utf-8")
+    program = "".join((CHECKOUT / "tests" / "browser" / file).read_text(encoding="utf-8")
+                      for file in ("probe_tools.js", probe))
     before, after = page.read_text(encoding="utf-8").rsplit("</body>", 1)
-    copy.write_text(f"{before}<script>{probe}</script></body>{after}", encoding="utf-8")
+    copy.write_text(f"{before}<script>{{{program}}}</script></body>{after}", encoding="utf-8")
     return copy
 
 
@@ -105,6 +136,107 @@ def check_drawn(seen, data):
              "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
     for what, number in drawn.items():
         assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
+
+
+def shown(value, digits):
+    """A number as the page has it, which rounds halves up."""
+    unit = decimal.Decimal(1).scaleb(-digits)
+    text = str(decimal.Decimal(abs(value)).quantize(unit, decimal.ROUND_HALF_UP))
+    return ("\u2212" if value < 0 else "") + text
+
+
+def in_group(data, length):
+    """The reference of a length's group, and the other arm."""
+    arms = [arm for arm in data["arms"] if arm["group"] == [str(length)]]
+    return sorted(arms, key=lambda arm: data["arms"][arm["against"]] is not arm)
+
+
+def check_table(points, seen, data, groups, where):
+    with points.point(f"the table has a heading for each group, and a reference in each ({where})"):
+        assert seen["headings"] == [f"length = {length}" for length in LENGTHS], seen["headings"]
+        assert seen["rows"] == [text for length, arms in zip(LENGTHS, groups)
+                                for text in (f"length = {length}", *(arm["name"] for arm in arms))], seen["rows"]
+        assert len(seen["bold"]) == len(LENGTHS), seen["bold"]
+    with points.point(f"sorting takes the headings away, and says each arm's group ({where})"):
+        labels = sorted(arm["label"] for arm in data["arms"])
+        assert sorted(seen["sortedRows"]) == labels and seen["rowsAgain"] == seen["rows"], seen["sortedRows"]
+    with points.point(f"memory is in units of ten ({where})"):
+        for text, arm in zip(seen["memory"], (arm for arms in groups for arm in arms)):
+            number, unit = text.split()
+            size = float(number) * {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+            assert abs(size / arm["cost"]["bytes"] - 1) < 0.006, f"{text} for {arm['cost']['bytes']} bytes"
+
+
+def check_trend(points, seen, data, groups, where):
+    (last_reference, last), digits = groups[-1], data["digits"]
+    with points.point(f"a line for each name goes across the groups ({where})"):
+        assert seen["measures"] == ["val_accuracy", "time", "memory", "parameters"], seen["measures"]
+        value = seen["value"]
+        assert (value["lines"], value["points"], value["level"]) == (2, 2 * len(LENGTHS), 0), value
+        assert value["tip"].startswith(f"length {LENGTHS[-1]}"), value["tip"]
+        assert shown(last["mean"], digits["value"]) in value["tip"], value["tip"]
+        assert (seen["trendWithout"], seen["trendAgain"]) == (1, 2), seen["trendWithout"]
+    with points.point(f"differences are from each group's own reference ({where})"):
+        difference = seen["difference"]
+        assert (difference["lines"], difference["points"]) == (1, len(LENGTHS)), difference
+        interval = ", ".join(("" if end < 0 else "+") + shown(end, digits["difference"])
+                             for end in last["comparison"]["interval"])
+        assert f"[{interval}]" in difference["tip"], difference["tip"]
+        # What isn't above zero has no logarithm.
+        assert difference["log"] == all(arms[1]["comparison"]["difference"] > 0 for arms in groups), difference
+    with points.point(f"the ratio of memory is that of the plan's bytes ({where})"):
+        ratio = last["cost"]["bytes"] / last_reference["cost"]["bytes"]
+        text = seen["ratio"]["tip"]
+        assert f"{shown(ratio, 3)} ×" in text and "1.000 ×" in text, text
+        assert seen["ratio"]["log"] and seen["logarithmic"]["points"] == 2 * len(LENGTHS), seen["logarithmic"]
+    with points.point(f"the arrow keys move through the groups ({where})"):
+        assert seen["keyTip"].startswith(f"length {LENGTHS[-2]}"), seen["keyTip"]
+    with points.point(f"the figure across the groups can be saved ({where})"):
+        expected = {"root": "svg", "marks": 2 * len(LENGTHS), "variables": False, "styled": True}
+        assert seen["saved"] == expected, seen["saved"]
+
+
+def check_groups(points, folder):
+    """The report of a sweep whose arms are compared within groups."""
+    (folder / "groups.toml").write_text(GROUPED, encoding="utf-8")
+    out = str(folder / "runs")
+    run([HEED, "run", str(folder / "groups.toml"), "--out", out])
+    file = run([HEED, "report", out, "--format", "json"]).strip()
+    data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    groups = [in_group(data, length) for length in LENGTHS]
+    with points.point("every group has a reference of its own"):
+        assert data["within"] == [{"key": "task.copy.length", "name": "length"}], data["within"]
+        assert all(len(arms) == 2 for arms in groups), [arm["label"] for arm in data["arms"]]
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "groups_probe.js")
+    for width, dark in ((1280, False), (380, True)):
+        where = f"groups, {width} pixels wide, {'dark' if dark else 'light'}"
+        visit = chromium.visit(probed, width, dark)
+        with points.point(f"every section is drawn ({where})"):
+            seen = visit.probed()
+            assert seen["sections"] == ["answers", "table", "differences", "trend", "curves", "lengths", "cost",
+                                        "configurations", "runs", "provenance"], seen["sections"]
+            assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+        check_table(points, seen, data, groups, where)
+        with points.point(f"differences stand beneath their group's heading, by name ({where})"):
+            assert seen["forest"] == {"rows": len(LENGTHS), "headings": seen["headings"],
+                                      "labels": [arms[1]["name"] for arms in groups]}, seen["forest"]
+        check_trend(points, seen, data, groups, where)
+        with points.point(f"curves are those of one group at a time, or of all, a colour for each name ({where})"):
+            for figure in ("curves", "lengths"):
+                drawn = seen[figure]
+                assert drawn["groups"] == [*map(str, LENGTHS), "all"], drawn["groups"]
+                assert drawn["legend"] == [arm["name"] for arm in groups[0]], drawn["legend"]
+                # What the legend hides in one group is hidden in the next.
+                assert (drawn["first"], drawn["second"], drawn["all"], drawn["colours"]) == (2, 1, 8, 2), drawn
+        with points.point(f"accuracy at each length is the mean over the seeds ({where})"):
+            by_length = groups[0][1]["by_length"]
+            assert by_length["length"][-1] == LENGTHS[0], by_length["length"]
+            text = seen["lengths"]["tip"]
+            assert text.startswith(f"length {LENGTHS[0]}") and shown(by_length["mean"][-1], 3) in text, text
+        with points.point(f"memory is among the costs, of one group or of all ({where})"):
+            assert seen["costs"] == ["parameters", "FLOPs", "time", "memory"], seen["costs"]
+            assert (seen["points"], seen["allPoints"]) == (2, 2 * len(LENGTHS)), seen["points"]
 
 
 def main():
@@ -141,6 +273,8 @@ def main():
             parameters = sorted(arm["cost"]["parameters"] for arm in data["arms"])
             assert seen["ascending"] == parameters, seen["ascending"]
             assert seen["descending"] == parameters[::-1] and seen["sorted"] == "descending", seen["descending"]
+        with points.point("a third click brings the arms' own order back"):
+            assert seen["unsorted"] == [[arm["cost"]["parameters"] for arm in data["arms"]], False], seen["unsorted"]
         with points.point("the legend switches an arm off and on"):
             assert (seen["curvesWithout"], seen["curvesAgain"]) == (ARMS - 1, ARMS), seen["curvesWithout"]
         with points.point("hovering shows values"):
@@ -161,6 +295,8 @@ def main():
         with points.point("a saved figure has its styles within"):
             expected = {"root": "svg", "marks": ARMS - 1, "variables": False, "styled": True}
             assert seen["saved"] == expected, seen["saved"]
+    with tempfile.TemporaryDirectory() as name:
+        check_groups(points, pathlib.Path(name))
     points.plan()
 
 

@@ -1,11 +1,5 @@
 // Put into a copy of the report by the test: uses the page as a reader would, and writes down what it then sees.
 addEventListener("load", async () => {
-  const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const count = (selector) => all(selector).length;
-  const errors = [];
-  addEventListener("error", (event) => errors.push(String(event.message)));
-  addEventListener("securitypolicyviolation", (event) => errors.push(`refused: ${event.blockedURI}`));
   const found = {};
   await wait(300);
   found.sections = all("main section").map((section) => section.id);
@@ -20,8 +14,7 @@ addEventListener("load", async () => {
   found.configurations = count("#configurations details");
   found.title = document.title;
   found.bold = count("b b, main b");
-  found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  found.unnamed = all("button").filter((button) => !(button.textContent || button.getAttribute("aria-label"))).length;
+  Object.assign(found, lookAround());
 
   // Sorting by a number: the column's order is the numbers', both ways.
   const heading = all("#ablations thead button").find((button) => button.textContent === "parameters");
@@ -34,6 +27,8 @@ addEventListener("load", async () => {
   heading.click();
   found.descending = column();
   found.sorted = heading.parentElement.getAttribute("aria-sort");
+  heading.click();
+  found.unsorted = [column(), heading.parentElement.hasAttribute("aria-sort")];
 
   // The legend switches an arm off and on.
   const toggle = document.querySelector("#figure-curves .legend button");
@@ -43,16 +38,8 @@ addEventListener("load", async () => {
   found.curvesAgain = count("#figure-curves .line");
 
   // Hovering shows values.
-  const pointer = (node, x, y) => node.dispatchEvent(
-    new PointerEvent("pointermove", { clientX: x, clientY: y, bubbles: true }));
-  const tip = () => (document.getElementById("tooltip").hidden ? "" : document.getElementById("tooltip").textContent);
-  const middle = (node) => {
-    const box = node.getBoundingClientRect();
-    pointer(node, box.left + box.width / 2, box.top + box.height / 2);
-    return tip();
-  };
-  found.curveTip = middle(document.querySelector("#figure-curves .hit"));
-  found.forestTip = middle(document.querySelector("#figure-forest .row"));
+  found.curveTip = hover(document.querySelector("#figure-curves .hit"));
+  found.forestTip = hover(document.querySelector("#figure-forest .row"));
   const map = document.querySelector(".attention-map");
   if (map) {
     const box = map.getBoundingClientRect();
@@ -79,16 +66,6 @@ addEventListener("load", async () => {
   for (const button of all(".choice button")) button.click();
   await wait(100);
 
-  // A saved figure stands by itself: it parses, and has its colours within.
-  const saved = standalone(document.querySelector("#figure-forest svg"));
-  const parsed = new DOMParser().parseFromString(saved, "image/svg+xml");
-  found.saved = { root: parsed.documentElement.nodeName, marks: parsed.querySelectorAll(".mark").length,
-    variables: saved.includes("var(--"), styled: parsed.querySelector(".mark").getAttribute("style").includes("rgb(") };
-  found.resources = performance.getEntriesByType("resource").map((entry) => entry.name)
-    .filter((name) => !name.startsWith("data:"));
-  found.errors = errors;
-  const probe = document.createElement("pre");
-  probe.id = "probe";
-  probe.textContent = JSON.stringify(found);
-  document.body.append(probe);
+  found.saved = savedFigure("#figure-forest", ".mark");
+  writeDown(found);
 });

@@ -136,8 +136,7 @@ function drawAttention() {
   const inputs = [...new Set(shownArms.flatMap((arm) => attending(arm).flatMap((run) =>
     run.attention.map((example) => example.input))))];
   const seeds = [...new Set(shownArms.flatMap((arm) => attending(arm).map((run) => run.seed)))].sort((a, b) => a - b);
-  const [reference] = shownArms;
-  let input = inputs[0], seed = seeds[0], differing = false;
+  let input = inputs[0], seed = seeds[0], differing = false, group = 0;
   const panels = element("div", { class: "arms" }), ramp = element("p", { class: "note" });
 
   const exampleOf = (arm) => {
@@ -156,7 +155,7 @@ function drawAttention() {
   }
 
   function panel(arm, maps, size) {
-    const node = element("div", { class: "arm-maps" }, element("h3", {}, arm.label), madeOf(arm));
+    const node = element("div", { class: "arm-maps" }, element("h3", {}, nameIn(group, arm)), madeOf(arm));
     for (const module of [...new Set(maps.map((map) => map.module))]) {
       const layer = element("div", { class: "layer" }, element("span", {}, layerName(module)));
       for (const map of maps.filter((candidate) => candidate.module === module)) {
@@ -173,10 +172,11 @@ function drawAttention() {
   }
 
   function fill() {
-    const base = headsOf(reference);
-    const all = shownArms.filter((arm) => !differing || arm !== reference).map((arm) => [arm, headsOf(arm)
+    const inGroup = shownArms.filter((arm) => group === null || arm.place === group);
+    const all = inGroup.filter((arm) => !differing || !arm.reference).map((arm) => [arm, headsOf(arm)
       .filter((map) => map.queries.length && map.keys.length)
-      .map((map) => (differing ? lessReference(map, base) : { ...map, signed: false })).filter(Boolean)])
+      .map((map) => (differing ? lessReference(map, headsOf(arms[arm.against])) : { ...map, signed: false }))
+      .filter(Boolean)])
       .filter(([, maps]) => maps.length);
     const most = differing
       ? d3.max(all, ([, maps]) => d3.max(maps, (map) => d3.max(map.weights.flat(), Math.abs))) || 1 : 1;
@@ -198,17 +198,18 @@ function drawAttention() {
       differing ? "   arm less reference" : "   weight");
   }
 
-  const pick = (label, values, text, choose) => {
-    const select = element("select", { "aria-label": label, on: { change: () => {
-      choose(values[select.selectedIndex]);
+  const tools = groupChoice((value) => { group = value; fill(); });
+  if (inputs.length > 1)
+    tools.push(pick("input", inputs.map((text) => [text, text.slice(0, 60)]), input, (value) => {
+      input = value;
       fill();
-    } } }, ...values.map((value) => element("option", {}, text(value))));
-    return element("label", { class: "choice" }, label, select);
-  };
-  const tools = [];
-  if (inputs.length > 1) tools.push(pick("input", inputs, (text) => text.slice(0, 60), (value) => { input = value; }));
-  if (seeds.length > 1) tools.push(pick("seed", seeds, String, (value) => { seed = value; }));
-  if (reference.reference && shownArms.length > 1)
+    }));
+  if (seeds.length > 1)
+    tools.push(pick("seed", seeds.map((value) => [value, String(value)]), seed, (value) => {
+      seed = value;
+      fill();
+    }));
+  if (shownArms.some((arm) => !arm.reference && attending(arms[arm.against]).length))
     tools.push(choice("show", [[false, "weights"], [true, "difference from the reference"]], false, (value) => {
       differing = value;
       fill();

@@ -18,8 +18,8 @@ function differencesTable(arm) {
   const value = (kind, text) => element("td", {}, text === "" ? element("span", { class: "note" }, "does nothing")
     : element(kind, {}, text));
   return element("table", { class: "plain" },
-    element("thead", {}, element("tr", {}, ...["option", "reference", "this arm"].map((title) =>
-      element("th", { scope: "col" }, title)))),
+    element("thead", {}, element("tr", {}, ...["option", grouped ? arms[arm.against].label : "reference", "this arm"]
+      .map((title) => element("th", { scope: "col" }, title)))),
     element("tbody", {}, ...arm.differences.map((difference) => element("tr", {},
       element("th", { scope: "row" }, element("code", {}, difference.key)),
       value("del", difference.reference), value("ins", difference.arm)))));

@@ -14,7 +14,19 @@ function drawForest() {
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
     const left = wide ? Math.min(230, 0.27 * width) : 12, right = wide ? 190 : 12;
-    const height = top + row * compared.length + bottom;
+    const heading = wide ? 34 : 38, starts = new Map();
+    const shownGroups = groups.map((group) => ({ ...group, arms: group.arms.filter((arm) => arm.comparison) }))
+      .filter((group) => group.arms.length);
+    let below = top;
+    for (const group of shownGroups) {
+      group.at = below;
+      if (grouped) below += heading;
+      for (const arm of group.arms) {
+        starts.set(arm, below);
+        below += row;
+      }
+    }
+    const height = below + bottom;
     svg.attr("height", height);
     const limits = zoomed ? [-near, near]
       : d3.extent([0, ...compared.flatMap(ends), ...(report.margin ? [-report.margin, report.margin] : [])]);
@@ -23,8 +35,8 @@ function drawForest() {
     const inside = (value) => Math.max(x.range()[0], Math.min(x.range()[1], x(value)));
     const floor = height - bottom;
 
-    const rows = svg.append("g").selectAll("g").data(compared).join("g").attr("class", "row")
-      .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
+    const rows = svg.append("g").selectAll("g").data([...starts.keys()]).join("g").attr("class", "row")
+      .attr("transform", (arm) => `translate(0,${starts.get(arm)})`).attr("role", "img")
       .attr("aria-label", (arm) => arm.answer);
     rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
 
@@ -62,7 +74,7 @@ function drawForest() {
       const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
       place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
       const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
-      fitText(place(g.append("text")).attr("class", "label").attr("x", 0), arm.label, used);
+      fitText(place(g.append("text")).attr("class", "label").attr("x", 0), arm.name, used);
     });
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison;
@@ -73,6 +85,10 @@ function drawForest() {
           `${differenceText(c.interquartile.value)} ${intervalText(c.interquartile.interval)}`]]),
         ...(c.p_equivalence_holm === null ? [] : [["equivalence, p (Holm)", pText(c.p_equivalence_holm)]])];
     });
+
+    if (grouped)
+      svg.append("g").selectAll("text").data(shownGroups).join("text").attr("class", "strong label").attr("x", 0)
+        .attr("y", (group) => group.at + heading - 9).text((group) => group.title);
 
     const sides = report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];
     const zero = inside(0), note = floor + 40;
@@ -86,7 +102,8 @@ function drawForest() {
 
   const margin = report.margin ? ` The band is the margin, ±${report.margin}: what counts as the same.` : "";
   const shown = figure("forest", "Differences from the reference, with intervals",
-    `Each arm's difference from the reference in ${report.metric.name}, runs paired by seed, with ` +
+    `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
+    "by seed, with " +
     `Student's 95\u00a0% ` +
     `interval.${margin} Triangles are better, squares worse, open circles undecided.`,
     zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {

@@ -2,8 +2,21 @@
 // What the parts of the page share: the data, numbers as people read them, marks, figures, the tooltip.
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
-const arms = report.arms.map((arm, index) => ({ ...arm, index, reference: index === 0 }));
+const { within } = report;
+/** An arm is compared with arms[arm.against]; a reference stands for itself. `place` is its group's index. */
+const arms = report.arms
+  .map((arm, index, all) => ({ ...arm, index, reference: arm.against === index,
+    place: [...new Set(all.map(groupKey))].indexOf(groupKey(arm)) }));
 const compared = arms.filter((arm) => arm.comparison);
+/** Arms that are compared with each other: {text: "64", title: "length = 64", arms}; without groups, one of all. */
+const groups = d3.range(arms.length ? 1 + d3.max(arms, (arm) => arm.place) : 0).map((place) => {
+  const members = arms.filter((arm) => arm.place === place), values = members[0].group;
+  return { arms: members, text: values.join(", "),
+    title: within.map(({ name }, i) => `${name} = ${values[i]}`).join(", ") };
+});
+const grouped = within.length > 0;
+const withinNames = within.map(({ name }) => name);
+function groupKey(arm) { return JSON.stringify(arm.group); }
 const sections = [];  // [id, title], for the navigation
 
 // ---- elements -------------------------------------------------------------------------------------------------------
@@ -37,6 +50,25 @@ function choice(label, options, chosen, choose) {
     } } }, text));
   return element("span", { class: "choice" }, element("span", { "aria-hidden": "true" }, label), buttons);
 }
+
+/** The same as a list that opens, where there are many. */
+function pick(label, options, chosen, choose) {
+  const select = element("select", { "aria-label": label, on: { change() {
+    choose(options[select.selectedIndex][0]);
+  } } }, ...options.map(([value, text]) => element("option", { selected: value === chosen ? "" : null }, text)));
+  return element("label", { class: "choice" }, label, select);
+}
+
+/** A choice of one of the groups, by its index, or of all, null; none where there is nothing to choose from. */
+function groupChoice(choose) {
+  if (groups.length < 2) return [];
+  const options = [...groups.map(({ text }, i) => [i, text]), [null, "all"]];
+  const long = options.length > 7 || d3.sum(options, ([, text]) => text.length + 2) > 34;
+  return [(long ? pick : choice)(withinNames.join(", "), options, 0, choose)];
+}
+const armsOf = (group) => (group === null ? arms : groups[group].arms);
+/** What an arm is called where only `group` is shown. */
+const nameIn = (group, arm) => (group === null ? arm.label : arm.name);
 
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
@@ -76,15 +108,40 @@ function duration(seconds) {
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
 }
 
+/** Bytes, in powers of ten: "1.24 GB". */
+const bytesText = (bytes) => scaled(bytes, "B");
+
+/** The same on an axis: "20 MB". */
+const bytesTick = (bytes) => d3.format("~s")(bytes).replace(/([a-zA-Z]?)$/, " $1B");
+
+/** Peak memory of a run on one thread, in bytes, or null. */
+const memory = (arm) => arm.cost && arm.cost.bytes;
+/** Whether arms differ by more than a hundredth of it: less says nothing. */
+const memoryDiffers = (() => {
+  const [least, most] = d3.extent(arms.map(memory).filter((bytes) => bytes > 0));
+  return most > 1.01 * least;
+})();
+
+/** Times that may be short: "1.24 ms", "12.5 s", "3 min 20 s". */
+function timeText(seconds) {
+  if (seconds >= 59.95) return duration(seconds);
+  return seconds === 0 ? "0 s" : d3.format(".3~s")(seconds).replace(/([a-zµ]?)$/, " $1s");
+}
+
 // ---- what an arm looks like -----------------------------------------------------------------------------------------
 
-// The reference has the ink's colour; after six others, the same colours come again with other dashes and symbols.
-const round = (arm) => (arm.reference ? 0 : Math.floor((arm.index - 1) / 6));
-const armColour = (arm) => `var(--arm-${arm.reference ? 0 : 1 + ((arm.index - 1) % 6)})`;
-const armDash = (arm) => ["", "7 3", "2 3", "8 3 2 3"][round(arm) % 4];
+// References have the ink's colour; the others one by their name, which is the same in every group. After six, the same
+// colours come again with other dashes and symbols.
+const names = [...new Set(arms.filter((arm) => !arm.reference).map((arm) => arm.name))];
+const look = (arm) => (arm.reference ? 0 : 1 + names.indexOf(arm.name));
+const round = (arm) => (arm.reference ? 0 : Math.floor((look(arm) - 1) / 6));
+const armColour = (arm) => `var(--arm-${arm.reference ? 0 : 1 + ((look(arm) - 1) % 6)})`;
+const dashes = ["", "7 3", "2 3", "8 3 2 3"];
+/** Where groups stand `together`, dashes tell them apart. */
+const armDash = (arm, together) => dashes[(together ? arm.place : round(arm)) % dashes.length];
 const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar,
   d3.symbolWye];
-const armSymbol = (arm) => symbols[(arm.index + round(arm)) % symbols.length];
+const armSymbol = (arm) => symbols[(look(arm) + round(arm)) % symbols.length];
 const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
 /** better | worse | same | open: what the statistics let one say of an arm. */
@@ -112,11 +169,11 @@ function outlined(mark, name) {
   if (name === "open") mark.style("fill", "var(--paper)").style("stroke", "var(--open)").style("stroke-width", 1.8);
 }
 
-function armIcon(arm) {
+function armIcon(arm, together = false) {
   const svg = d3.create("svg").attr("width", 26).attr("height", 12).attr("viewBox", "-13 -6 26 12")
     .attr("aria-hidden", "true");
   svg.append("line").attr("x1", -13).attr("x2", 13).style("stroke", armColour(arm)).style("stroke-width", 2)
-    .attr("stroke-dasharray", armDash(arm));
+    .attr("stroke-dasharray", armDash(arm, together));
   svg.append("path").attr("d", symbolPath(armSymbol(arm), 38)).style("fill", armColour(arm));
   return svg.node();
 }

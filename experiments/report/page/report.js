@@ -16,7 +16,9 @@ function drawHead() {
 drawAnswers();
 drawTable();
 drawForest();
+drawTrend();
 drawCurves();
+drawLengths();
 drawScatter();
 drawAttention();
 drawProblems();

@@ -4,15 +4,17 @@ function drawScatter() {
   const costs = [
     ["parameters", "parameters", (arm) => arm.cost && arm.cost.parameters, withCommas],
     ["flops", "FLOPs", (arm) => arm.cost && arm.cost.flops_per_step, (value) => scaled(value)],
-    ["time", "time", (arm) => arm.seconds, duration],
+    ["time", "time", (arm) => arm.seconds, timeText],
+    ...(memoryDiffers ? [["memory", "memory", memory, bytesText, bytesTick]] : []),
   ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
   if (arms.length < 2 || !costs.length) return;
-  let cost = costs[0];
-  const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run" };
+  let cost = costs[0], group = 0;
+  const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run",
+    memory: "peak memory of a run on one thread" };
 
   function draw(svg, width) {
-    const [name, , of, text] = cost;
-    const points = arms.filter((arm) => arm.mean !== null && of(arm) !== null);
+    const [name, , of, text, tick] = cost;
+    const points = armsOf(group).filter((arm) => arm.mean !== null && of(arm) !== null);
     const wide = width > 620, height = wide ? Math.max(340, 60 + 16 * points.length) : 300;
     const margin = { left: 56, right: wide ? 210 : 16, top: 14, bottom: 46 };
     svg.attr("height", height);
@@ -30,7 +32,7 @@ function drawScatter() {
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
       .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
-      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(text));
+      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(tick || text));
     svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
       .attr("text-anchor", "end").text(titles[name]);
 
@@ -48,7 +50,8 @@ function drawScatter() {
         .attr("d", ({ arm, at }) => `M${x(of(arm)) + 6},${y(arm.mean)}L${side - 8},${at}L${side - 2},${at}`);
       svg.append("g").selectAll("text").data(placed).join("text").attr("x", side + 12).attr("dy", "0.35em")
         .attr("y", ({ at }) => at).each(function label({ arm }) {
-          fitText(d3.select(this).classed("strong", arm.reference), arm.label, margin.right - 28);
+          fitText(d3.select(this).classed("strong", arm.reference), nameIn(group, arm),
+            margin.right - 28);
         });
       svg.append("g").selectAll("path").data(placed).join("path").attr("d", ({ arm }) => symbolPath(armSymbol(arm), 36))
         .attr("transform", ({ at }) => `translate(${side + 4},${at})`).style("fill", ({ arm }) => armColour(arm));
@@ -69,15 +72,22 @@ function drawScatter() {
       ...costs.map(([key, , get, show]) => [titles[key], get(arm) === null ? "–" : show(get(arm))])]);
   }
 
-  const tools = costs.length < 2 ? [] : [choice("cost", costs.map(([key, label]) => [key, label]), cost[0], (value) => {
+  const tools = groupChoice((value) => {
+    group = value;
+    fillLegend();
+    shown.redraw();
+  });
+  if (costs.length > 1) tools.push(choice("cost", costs.map(([key, label]) => [key, label]), cost[0], (value) => {
     cost = costs.find(([key]) => key === value);
     shown.redraw();
-  })];
+  }));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
     `${report.metric.higher_is_better ? "Higher" : "Lower"} and further to the left is better.`, tools, draw);
-  const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" },
-    ...arms.map((arm) => element("li", { class: "toggle" }, armIcon(arm), arm.label)));
+  const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
+  const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },
+    armIcon(arm), nameIn(group, arm))));
+  fillLegend();
   shown.node.querySelector(".tools").after(legend);
   section("cost", "Score against cost", shown.node);
 }

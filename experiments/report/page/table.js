@@ -42,6 +42,8 @@ function tableColumns() {
       { name: "flops", title: "FLOPs a step", by: (arm) => arm.cost && arm.cost.flops_per_step,
         show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
   columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, show: (arm) => duration(arm.seconds) });
+  if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,
+    show: (arm) => (memory(arm) === null ? "–" : bytesText(memory(arm))) });
   return columns;
 }
 
@@ -49,9 +51,12 @@ function drawTable() {
   const columns = tableColumns(), body = element("tbody");
   let sorted = null, descending = false;
   const headings = columns.map((column) => element("th", { scope: "col" }, element("button", { type: "button",
-    on: { click() {
-      descending = sorted === column ? !descending : false;
-      sorted = column;
+    title: "Sort; the third click restores the order", on: { click() {
+      if (sorted === column && descending) sorted = null;
+      else {
+        descending = sorted === column;
+        sorted = column;
+      }
       fill();
     } } }, column.title)));
   const compare = (a, b) => {
@@ -60,15 +65,18 @@ function drawTable() {
     const order = typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y;
     return (descending ? -order : order) || a.index - b.index;
   };
+  function rowOf(arm, name) {
+    const row = element("tr", { class: arm.reference ? "reference" : null }, element("th", { scope: "row" }, name));
+    for (const column of columns.slice(1))
+      row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
+    return row;
+  }
+  const groupRow = ({ title }) => element("tr", { class: "group" }, element("th", { scope: "rowgroup" }, title),
+    element("td", { colspan: columns.length - 1 }));
   function fill() {
-    body.replaceChildren();
-    for (const arm of sorted ? [...arms].sort(compare) : arms) {
-      const row = element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, arm.label));
-      for (const column of columns.slice(1))
-        row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
-      body.append(row);
-    }
+    if (sorted) body.replaceChildren(...[...arms].sort(compare).map((arm) => rowOf(arm, arm.label)));
+    else body.replaceChildren(...groups.flatMap((group) => [...(grouped ? [groupRow(group)] : []),
+      ...group.arms.map((arm) => rowOf(arm, arm.name))]));
     headings.forEach((heading, i) => {
       if (columns[i] === sorted) heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
       else heading.removeAttribute("aria-sort");

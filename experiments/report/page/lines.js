@@ -1,0 +1,212 @@
+// Lines over a common x, with a band or whiskers, and a legend that switches them.
+
+/** Ticks of a logarithmic axis, as many as can be read. */
+function logTicks(scale, most) {
+  let ticks = scale.ticks(most);
+  if (ticks.length < 3) return d3.ticks(...scale.domain(), most);
+  for (const digits of ["125", "1"])
+    if (ticks.length > most) ticks = ticks.filter((value) => digits.includes(value.toExponential()[0]));
+  return ticks;
+}
+
+/** The next of 1, 2, 5, 10, 20, ... below (or `above`) a value. */
+function roundTo125(value, above) {
+  const power = 10 ** Math.floor(Math.log10(value)), share = value / power;
+  return power * (above ? [1, 2, 5, 10].find((step) => step >= share - 1e-9)
+    : [5, 2, 1].find((step) => step <= share + 1e-9));
+}
+
+/** The values that have `room` pixels from the one before, as they stand on a scale. */
+function apart(values, scale, room) {
+  const kept = [];
+  for (const value of values) if (!kept.length || scale(value) - scale(kept[kept.length - 1]) >= room) kept.push(value);
+  return kept;
+}
+
+/** An arm as a line; what its points are is for the caller to say. */
+const armLine = (arm, group, together) => ({ key: together ? arm.label : arm.name, label: nameIn(group, arm),
+  colour: armColour(arm), dash: armDash(arm, together), symbol: armSymbol(arm), strong: arm.reference,
+  icon: () => armIcon(arm, together) });
+
+/** Points of means over seeds, {mean, low, high, standard_deviation}; the band is the range, or a deviation. */
+function seedPoints(xs, { mean, low, high, standard_deviation: spread }, band, text) {
+  return d3.range(xs.length).filter((i) => mean[i] !== null).map((i) => ({ x: xs[i], y: mean[i],
+    low: band === "deviation" ? mean[i] - (spread[i] || 0) : low[i],
+    high: band === "deviation" ? mean[i] + (spread[i] || 0) : high[i],
+    cells: [text(mean[i]), spread[i] === null ? "" : `± ${text(spread[i])}`] }));
+}
+
+function xScale({ kind, values }, range) {
+  if (kind === "ordinal") return d3.scalePoint().domain(values).range(range).padding(0.3);
+  return (kind === "log" ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0, 1])
+    .range(range);
+}
+
+/** Symbols need some room that lines don't. */
+function yScale(lines, logarithmic, marks, range) {
+  const values = lines.flatMap(({ points }) => points.flatMap(({ y, low, high }) => [y, low, high]))
+    .filter((value) => !logarithmic || value > 0);
+  const scale = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain(values.length ? d3.extent(values) : [0.1, 1])
+    .range(range);
+  const [low, high] = scale.domain();
+  if (!logarithmic) {
+    const room = marks ? 0.03 * (high - low || Math.abs(high)) : 0;
+    return scale.domain([low - room, high + room]).nice();
+  }
+  if (high / low >= 5) return scale.domain([roundTo125(low, false), roundTo125(high, true)]);
+  const room = low < high ? (high / low) ** 0.04 : 1.05;
+  return scale.domain([low / room, high * room]);
+}
+
+/** Axes with their rules; returns the scales and the plot's edges. */
+function drawAxes(svg, width, { lines, x: across, y: up, marks }, visible) {
+  const wide = width > 620, height = wide ? 400 : 300;
+  const margin = { right: 14, top: up.label ? 32 : 12, bottom: 42 };
+  svg.attr("height", height);
+  const y = yScale(visible, up.log, marks, [height - margin.bottom, margin.top]), most = wide ? 7 : 5;
+  const yTicks = up.ticks ? up.ticks(y, most, up.log) : up.log ? logTicks(y, wide ? 10 : 7) : y.ticks(most);
+  const yText = up.text || (up.log ? d3.format("~g") : null);
+  const longest = d3.max(yTicks, (value) => (yText || y.tickFormat(most))(value).length) || 0;
+  margin.left = Math.max(56, 6.2 * longest + 16);
+  const inset = marks && across.kind !== "ordinal" ? 18 : 0, right = width - margin.right;
+  const x = xScale(across, [margin.left + inset, right - inset]);
+  const own = across.kind === "ordinal" || marks;
+  const room = 10 + 6.5 * (d3.max(across.values, (value) => across.text(value).length) || 0);
+  const xTicks = own ? apart(across.values, x, room) : x.ticks(wide ? 8 : 4).filter(Number.isInteger);
+
+  svg.append("g").selectAll("line").data(yTicks).join("line").attr("class", "rule").attr("x1", margin.left)
+    .attr("x2", right).attr("y1", y).attr("y2", y);
+  svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
+    .call(d3.axisLeft(y).tickValues(yTicks).tickSize(0).tickPadding(8).tickFormat(yText));
+  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
+    .call(d3.axisBottom(x).tickValues(xTicks).tickSize(5).tickFormat(across.text));
+  svg.append("text").attr("class", "soft").attr("x", right).attr("y", height - 6).attr("text-anchor", "end")
+    .text(across.label);
+  if (up.label) fitText(svg.append("text").attr("class", "soft").attr("x", 0).attr("y", 12), up.label, width - 4);
+  return { x, y, left: margin.left, right, top: margin.top, floor: height - margin.bottom };
+}
+
+/**
+ * A section with a figure of lines. `plot()` says what is to be drawn now:
+ *   lines  [{key, label, icon(), colour, dash, symbol, strong, points: [{x, y, low, high, cells}], runs}]; `cells` are
+ *          what a tooltip says of a point; where a line has `runs`, lists of [x, y], they take the band's place
+ *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value)}
+ *   y      {log, label, text(value), ticks(scale, most, log), level: [value, name]}: all but `log` may be lacking
+ *   marks  whether points are few: then they have symbols and whiskers instead of a band
+ * Returns {redraw, renew}: the latter has a new legend, too, for where `plot()` has other lines than before.
+ */
+function lineSection(id, title, caption, tools, plot) {
+  const hidden = new Set();
+  let lit = null;
+
+  function draw(svg, width) {
+    const shape = plot(), { marks } = shape, visible = shape.lines.filter(({ key }) => !hidden.has(key));
+    const { x, y, left, right, top, floor } = drawAxes(svg, width, shape, visible);
+    const low = y.domain()[0], at = (value) => y(shape.y.log ? Math.max(value, low) : value);
+    // Whiskers of several lines at one x stand side by side.
+    const beside = new Map(visible.map(({ key }, i) => [key, marks ? (i - (visible.length - 1) / 2) * 5 : 0]));
+
+    if (shape.y.level && shape.y.level[0] >= low && shape.y.level[0] <= y.domain()[1]) {
+      const [level, name] = shape.y.level;
+      svg.append("line").attr("class", "chance").attr("x1", left).attr("x2", right).attr("y1", at(level))
+        .attr("y2", at(level));
+      svg.append("text").attr("class", "soft label").attr("x", right).attr("y", at(level) - 5)
+        .attr("text-anchor", "end").text(name);
+    }
+    const drawn = svg.append("g").selectAll("g").data(visible).join("g").attr("class", "curve")
+      .style("opacity", ({ key }) => (lit !== null && lit !== key ? 0.25 : 1));
+    drawn.each(function drawLine({ key, colour, dash, symbol, strong, points, runs }) {
+      const g = d3.select(this), px = (value) => x(value) + beside.get(key);
+      const line = d3.line().x(([value]) => px(value)).y(([, value]) => at(value));
+      if (runs) {
+        for (const run of runs) g.append("path").attr("class", "single").style("stroke", colour).attr("d", line(run));
+      } else if (!marks) {
+        g.append("path").attr("class", "area").style("fill", colour)
+          .style("opacity", visible.length > 8 ? 0.06 : null).attr("d", d3.area().x((point) => px(point.x))
+          .y0((point) => at(point.low)).y1((point) => at(point.high))(points));
+      }
+      g.append("path").attr("class", "line").style("stroke", colour).attr("stroke-dasharray", dash)
+        .style("stroke-width", strong ? 2.6 : null).attr("d", line(points.map((point) => [point.x, point.y])));
+      if (!marks) return;
+      for (const point of points.filter(({ low: from, high: to }) => from < to))
+        g.append("path").attr("class", "whisker").style("stroke", colour).style("stroke-width", 1.4)
+          .attr("d", `M${px(point.x)},${at(point.low)}V${at(point.high)}`);
+      g.selectAll(".point").data(points).join("path").attr("class", "point").style("fill", colour)
+        .attr("d", symbolPath(symbol, 72)).attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
+    });
+    svg.select(".label").raise();  // the level's name, which the lines would cover
+    drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside });
+  }
+
+  /** The cursor: by pointer, or by the arrow keys. */
+  function drawCursor(svg, shape, visible, { x, at, left, right, top, floor, beside }) {
+    const present = new Set(visible.flatMap(({ points }) => points.map((point) => point.x)));
+    const stops = shape.x.values.filter((value) => present.has(value));
+    const cursor = svg.append("line").attr("class", "cursor").attr("y1", top).attr("y2", floor)
+      .attr("visibility", "hidden");
+    const dots = svg.append("g").attr("class", "cursor");
+    let place = stops.length - 1;
+    function point(stop, clientX, clientY) {
+      cursor.attr("x1", x(stop)).attr("x2", x(stop)).attr("visibility", null);
+      const there = visible.map((line) => [line, line.points.find((candidate) => candidate.x === stop)])
+        .filter(([, found]) => found).sort(([, a], [, b]) => b.y - a.y);
+      if (!shape.marks) dots.selectAll("circle").data(there).join("circle").attr("r", 3.4).attr("class", "point")
+        .style("fill", ([line]) => line.colour).attr("cx", ([line]) => x(stop) + beside.get(line.key))
+        .attr("cy", ([, found]) => at(found.y));
+      showTooltip(clientX, clientY, `${shape.x.label} ${shape.x.text(stop)}`,
+        there.map(([line, found]) => [line.icon(), line.label, ...found.cells]));
+    }
+    function leave() {
+      cursor.attr("visibility", "hidden");
+      dots.selectAll("*").remove();
+      hideTooltip();
+    }
+    svg.append("rect").attr("class", "hit").attr("x", left).attr("y", top).attr("width", Math.max(0, right - left))
+      .attr("height", floor - top).attr("tabindex", 0).attr("role", "img")
+      .attr("aria-label", `${title}; the arrow keys move along`)
+      .on("pointermove", function moved() {
+        if (!stops.length) return;
+        const here = d3.mouse(this)[0];
+        place = d3.scan(stops, (a, b) => Math.abs(x(a) - here) - Math.abs(x(b) - here));
+        point(stops[place], d3.event.clientX, d3.event.clientY);
+      })
+      .on("pointerleave", leave)
+      .on("blur", leave)
+      .on("keydown", function pressed() {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[d3.event.key];
+        if (!by || !stops.length) return;
+        d3.event.preventDefault();
+        place = Math.max(0, Math.min(stops.length - 1, place + by));
+        const box = this.getBoundingClientRect();
+        point(stops[place], box.left + x(stops[place]) - left, box.top);
+      });
+  }
+
+  const legend = element("ul", { class: "legend", "aria-label": "Arms" });
+  const shown = figure(id, title, caption, tools, draw);
+  function fillLegend() {
+    legend.replaceChildren(...plot().lines.map(({ key, label, icon }) => {
+      const light = (value) => () => { lit = value; shown.redraw(); };
+      return element("li", {}, element("button", { type: "button", class: "toggle",
+        "aria-pressed": String(!hidden.has(key)), on: {
+          click(event) {
+            const hide = !hidden.has(key);
+            if (hide) hidden.add(key); else hidden.delete(key);
+            event.currentTarget.setAttribute("aria-pressed", String(!hide));
+            lit = null;
+            shown.redraw();
+          },
+          pointerenter: light(key), pointerleave: light(null),
+        } }, icon(), label));
+    }));
+  }
+  function renew() {
+    lit = null;
+    fillLegend();
+    shown.redraw();
+  }
+  fillLegend();
+  shown.node.querySelector(".tools").after(legend);
+  section(id, title, shown.node);
+  return { redraw: shown.redraw, renew };
+}

@@ -1,0 +1,112 @@
+// Across the groups: how the metric, time, memory and parameters go with what the groups are made by.
+
+/** A standard deviation over seeds of the time of the finished runs. */
+function secondsSpread(arm) {
+  const spread = d3.deviation(arm.runs.filter((run) => run.state === "finished" && run.seconds > 0),
+    (run) => run.seconds);
+  return spread === undefined ? null : spread;
+}
+
+/** Whole seconds, minutes and hours on an axis: "30 s", "5 min". */
+const timeTick = (seconds) => timeText(seconds).replace(/ 00 (s|min)$/, "");
+const timeSteps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 86400, 172800, 432000];
+function timeTicks(scale, most, log) {
+  const [low, high] = scale.domain();
+  if (high < 60) return log ? logTicks(scale, most) : scale.ticks(most);
+  if (log) {
+    const short = [0.001, 0.01, 0.1].flatMap((power) => [1, 2, 5].map((digit) => digit * power));
+    const inside = [...short, ...timeSteps].filter((step) => step >= low && step <= high);
+    return inside.length > 2 ? apart(inside, (value) => -scale(value), 20) : scale.ticks(most);
+  }
+  const step = timeSteps.find((candidate) => (high - low) / candidate <= most);
+  return step ? d3.range(Math.ceil(low / step) * step, high + step / 1000, step) : scale.ticks(most);
+}
+
+/** What may stand on the figure's y axis, where it is known. `spread` is a standard deviation over seeds. */
+function trendMeasures() {
+  const none = () => null, { metric } = report;
+  return [
+    { key: "metric", name: metric.name, title: metric.name + unit, of: (arm) => arm.mean,
+      spread: (arm) => arm.standard_deviation, text: valueText, tick: null },
+    { key: "time", name: "time", title: "training time of a run", of: (arm) => arm.seconds, spread: secondsSpread,
+      text: timeText, tick: timeTick, ticks: timeTicks },
+    { key: "memory", name: "memory", title: "peak memory of a run on one thread", of: memory, spread: none,
+      text: bytesText, tick: bytesTick },
+    { key: "parameters", name: "parameters", title: "parameters", of: (arm) => arm.cost && arm.cost.parameters,
+      spread: none, text: withCommas, tick: d3.format("~s") },
+  ].filter(({ of }) => arms.some((arm) => of(arm) !== null));
+}
+
+/** An arm's point: its value, its difference from its reference or its ratio to it; null where there is none. */
+function trendPoint(arm, x, { key, of, spread, text }, view) {
+  const value = of(arm), base = of(arms[arm.against]);
+  if (value === null || value === undefined) return null;
+  const around = (y, by, cells) => ({ x, y, low: y - by, high: y + by, cells });
+  if (view === "value") {
+    const by = spread(arm);
+    return around(value, by || 0, [text(value), by === null ? "" : `± ${text(by)}`]);
+  }
+  if (base === null || base === undefined) return null;
+  if (view === "ratio") {
+    if (base <= 0) return null;
+    const by = spread(arm) === null ? null : spread(arm) / base;
+    return around(value / base, by || 0, [`${fixed(value / base, 3)} ×`, by === null ? "" : `± ${fixed(by, 3)}`]);
+  }
+  if (arm.reference) return null;
+  if (key !== "metric") {
+    const less = value < base ? minus("-") : "+";
+    return around(value - base, 0, [value === base ? text(0) : less + text(Math.abs(value - base))]);
+  }
+  if (!arm.comparison) return null;
+  const { difference, interval } = arm.comparison, [low, high] = interval || [difference, difference];
+  return { x, y: difference, low, high, cells: [differenceText(difference), intervalText(interval)] };
+}
+
+function drawTrend() {
+  if (groups.length < 2) return;
+  const texts = groups.map(({ text }) => text), numbers = within.length === 1 ? texts.map(Number) : [NaN];
+  const numeric = numbers.every(Number.isFinite);
+  const [least, most] = d3.extent(numbers);
+  const kind = !numeric ? "ordinal" : least > 0 && most / least >= 8 ? "log" : "linear";
+  const x = (arm) => (numeric ? numbers[arm.place] : texts[arm.place]);
+  const values = numeric ? [...numbers].sort((a, b) => a - b) : texts;
+  const measures = trendMeasures();
+  let measure = measures[0], view = "value", log = false;
+
+  /** A line for each name, with its points in the order of the axis. */
+  function lines() {
+    return [...new Set(arms.map((arm) => arm.name))].map((name) => {
+      const same = arms.filter((arm) => arm.name === name).sort((a, b) => values.indexOf(x(a)) - values.indexOf(x(b)));
+      return { ...armLine(same[0], 0, false),
+        points: same.map((arm) => trendPoint(arm, x(arm), measure, view)).filter(Boolean) };
+    }).filter(({ points }) => points.length);
+  }
+  const positive = () => lines().every(({ points }) => points.every(({ y }) => y > 0));
+
+  function plot() {
+    const { title, tick } = measure, signedTick = (value) => (value < 0 ? minus("-") : "") + tick(Math.abs(value));
+    const ways = { value: "", difference: ", difference from the reference", ratio: ", ratio to the reference" };
+    return {
+      lines: lines(), marks: true,
+      x: { kind, values, label: withinNames.join(", "), text: numeric ? withCommas : String },
+      y: { log: log && positive(), label: title + ways[view], level: view === "difference" ? [0, "reference"] : null,
+        ticks: view === "ratio" ? null : measure.ticks,
+        text: view === "ratio" ? (value) => `${d3.format("~g")(value)} ×` : tick && signedTick },
+    };
+  }
+  const scale = choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); });
+  const renew = () => {
+    scale.hidden = !positive();
+    shown.renew();
+  };
+  const views = [["value", "value"], ["difference", "difference"], ["ratio", "ratio"]];
+  const tools = [choice("of", measures.map((each) => [each.key, each.name]), measures[0].key, (chosen) => {
+    measure = measures.find(({ key }) => key === chosen);
+    renew();
+  }), choice("show", views, view, (value) => { view = value; renew(); }), scale];
+  const names = withinNames.join(" and ");
+  const shown = lineSection("trend", `By ${names}`, `Each arm's mean over its seeds against ${names}. Whiskers are a ` +
+    "standard deviation over seeds to either side; those of the metric's differences are Student's 95\u00a0% " +
+    "intervals. Differences and ratios are from the group's own reference; lines only lead the eye.", tools, plot);
+  scale.hidden = !positive();
+}
