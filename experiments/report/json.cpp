@@ -3,6 +3,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <boost/json.hpp>
@@ -33,6 +34,10 @@ json::array texts(const std::vector<std::string>& of) { return json::array(of.be
 
 json::array integers(const std::vector<std::int64_t>& of) { return json::array(of.begin(), of.end()); }
 
+json::value probability_or_null(std::optional<double> p) {
+  return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
+}
+
 json::value comparison_of(const ReportArm& arm) {
   if (!arm.comparison) return nullptr;
   const statistics::Comparison& c = *arm.comparison;
@@ -47,12 +52,14 @@ json::value comparison_of(const ReportArm& arm) {
       {"effect_size", number(c.effect_size)},
       {"improvement", estimate(c.improvement)},
       {"p", number(c.p)},
+      {"p_text", probability_or_null(c.p)},
       {"exact", c.exact},
       {"p_flip", number(c.p_flip)},
       {"p_holm", number(c.p_holm)},
       {"margin", number(c.margin)},
       {"p_equivalence", number(c.p_equivalence)},
       {"p_equivalence_holm", number(c.p_equivalence_holm)},
+      {"p_equivalence_holm_text", probability_or_null(c.p_equivalence_holm)},
       {"answer", statistics::name_of(c.answer)}};
 }
 

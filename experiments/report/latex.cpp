@@ -55,7 +55,7 @@ std::string difference_cell(const ReportArm& arm, int decimals) {
 std::string p_cell(const ReportArm& arm) {
   if (!arm.comparison || !arm.comparison->p) return "";
   const double p = *arm.comparison->p;
-  return p < 0.001 ? "$<0.001$" : p > 0.05 && p < 0.0505 ? "$>0.050$" : maths(fixed(p, 3));
+  return p < 0.001 ? "$<0.001$" : maths(probability(p));
 }
 
 std::string table(const ReportData& report) {

@@ -63,6 +63,7 @@ std::string scaled(double amount, const std::string& unit) {
 
 std::string duration(double seconds) {
   if (!(seconds >= 0) || !std::isfinite(seconds)) return "-";
+  if (seconds < 0.095) return fmt::format("{:.0f} ms", 1000 * seconds);
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

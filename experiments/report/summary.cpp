@@ -130,7 +130,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
                               metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
-    if (report.count(RunState::finished) < report.total())
+    if (report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() < report.total())
       notes.emplace_back("the sweep isn't finished: answers may change, and p holds for one look at a number of seeds "
                          "that was fixed beforehand.");
     notes.push_back(difference_note(report));

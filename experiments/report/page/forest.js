@@ -80,10 +80,10 @@ function drawForest() {
       const c = arm.comparison;
       return [["difference", `${differenceText(c.difference)} ${intervalText(c.interval)}`],
         ["pairs of runs", String(c.pairs)],
-        ...(c.p === null ? [] : [["p", pText(c.p)]]),
+        ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null ? [] : [["interquartile mean (BCa, approximate)",
           `${differenceText(c.interquartile.value)} ${intervalText(c.interquartile.interval)}`]]),
-        ...(c.p_equivalence_holm === null ? [] : [["equivalence, p (Holm)", pText(c.p_equivalence_holm)]])];
+        ...(c.p_equivalence_holm === null ? [] : [["equivalence, p (Holm)", c.p_equivalence_holm_text]])];
     });
 
     if (grouped)

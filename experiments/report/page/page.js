@@ -79,11 +79,6 @@ const valueText = (value) => fixed(value, report.digits.value);
 const differenceText = (value) => signed(value, report.digits.difference);
 const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
 const withCommas = (count) => count.toLocaleString("en-US");
-const pText = (p) => {
-  if (p === null) return "–";
-  if (p < 0.001) return "< 0.001";
-  return p > 0.05 && p < 0.0505 ? "> 0.050" : p.toFixed(3);
-};
 const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
 
 /** Three significant digits: "1.24 G". */
@@ -100,6 +95,7 @@ function scaled(amount, of = "") {
 
 function duration(seconds) {
   if (seconds === null) return "–";
+  if (seconds < 0.095) return `${(1000 * seconds).toFixed(0)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds), two = (n) => String(n).padStart(2, "0");
   if (whole < 60) return `${whole} s`;

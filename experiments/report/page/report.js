@@ -7,8 +7,12 @@ function drawHead() {
     element("p", { class: "lead" }, `${arms.length} arm${arms.length === 1 ? "" : "s"}, ${report.seeds.length} seed` +
       `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${metric.name} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.higher_is_better ? "higher" : "lower"} is better.`));
-  if (progress.finished < progress.total)
+  const lost = progress.failed + progress.left_out;
+  if (progress.finished + lost < progress.total)
     head.append(element("p", { class: "warning" }, "Not all runs have finished: what follows is of those that have."));
+  else if (lost)
+    head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed or ` +
+      `${lost === 1 ? "is" : "are"} left out: what follows is of the others.`));
   head.append(element("nav", { "aria-label": "Sections" },
     ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));
 }

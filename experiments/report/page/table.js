@@ -29,7 +29,7 @@ function tableColumns() {
     show: (arm) => (arm.comparison ? [markIcon(verdict(arm)), differenceText(arm.comparison.difference),
       element("span", { class: "with" }, ` ${intervalText(arm.comparison.interval)}`)] : "") });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
-    show: (arm) => (arm.comparison ? pText(arm.comparison.p) : "") });
+    show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
     show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement", title: "P(better)",

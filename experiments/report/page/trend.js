@@ -69,7 +69,13 @@ function drawTrend() {
   const [least, most] = d3.extent(numbers);
   const kind = !numeric ? "ordinal" : least > 0 && most / least >= 8 ? "log" : "linear";
   const x = (arm) => (numeric ? numbers[arm.place] : texts[arm.place]);
-  const values = numeric ? [...numbers].sort((a, b) => a - b) : texts;
+  const inOrder = (a, b) => {
+    const at = a.findIndex((value, i) => value !== b[i]);
+    return at < 0 ? 0 : a[at] - b[at] || 0;  // words stay where they are
+  };
+  const values = numeric ? [...numbers].sort((a, b) => a - b)
+    : groups.map(({ arms: [first] }) => first.group.map(Number)).map((tuple, i) => ({ tuple, text: texts[i] }))
+      .sort((a, b) => inOrder(a.tuple, b.tuple)).map(({ text }) => text);
   const measures = trendMeasures();
   let measure = measures[0], view = "value", log = false;
 

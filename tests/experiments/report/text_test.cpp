@@ -48,6 +48,8 @@ TEST_CASE("probabilities have two significant digits, and two decimals at least"
 }
 
 TEST_CASE("durations name two units at most", "[report]") {
+  CHECK(duration(0.0512) == "51 ms");
+  CHECK(duration(0.1) == "0.1 s");
   CHECK(duration(4.13) == "4.1 s");
   CHECK(duration(45) == "45 s");
   CHECK(duration(59.7) == "1 min 00 s");
