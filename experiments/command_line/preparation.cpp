@@ -6,6 +6,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <optional>
 #include <tuple>
@@ -40,32 +41,59 @@ std::string not_comparable(const Config& reference, const Config& arm, const std
                             metric);
 }
 
+/// Where the options stand that a message names as table.name or "[table] name", which only what is made of them could
+/// refuse: " (position.kind: copy.toml:7:8)"; empty where none of them was set.
+std::string places(const Settings& settings, const std::string& message) {
+  const auto names = [&](const std::string& name) {
+    const std::size_t at = message.find(name), end = at + name.size();
+    const auto in_word = [&](std::size_t i) {
+      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
+    };
+    return at != std::string::npos && !in_word(end) && (at == 0 || !in_word(at - 1));
+  };
+  std::string out;
+  for (const auto& [key, setting] : settings.values()) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) continue;
+    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
+    if (names(key) || names(in_table)) out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+  }
+  return out.empty() ? "" : fmt::format(" ({})", out);
+}
+
 using Checked = std::pair<Config, ArmFacts>;
 
 /// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
 /// with, and must measure the metric.
-Checked checked(const PlannedRun& run, const Plan& plan, const Config* reference, Tasks& tasks) {
+Checked checked(const PlannedRun& run, const Plan& plan, const Settings& settings, const Config* reference,
+                Tasks& tasks) {
   Config config = config_of(run);
-  ArmFacts facts = facts_of(config, tasks);
+  ArmFacts facts;
+  try {
+    facts = facts_of(config, tasks);
+  } catch (const Refused& error) {
+    throw Refused(error.what() + places(settings, error.what()));
+  }
   if (!reference) metric_of(config, plan.metric);
   else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
     throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
   return {std::move(config), std::move(facts)};
 }
 
-Checked prepared_arm(const Plan& plan, std::size_t arm, const Config* reference, Tasks& tasks) {
+Checked prepared_arm(const Plan& plan, const Settings& settings, std::size_t arm, const Config* reference,
+                     Tasks& tasks) {
   try {
-    return checked(plan.runs.at(plan.arms[arm].runs.front()), plan, reference, tasks);
+    return checked(plan.runs.at(plan.arms[arm].runs.front()), plan, settings, reference, tasks);
   } catch (const Refused& error) {
     if (plan.arms.size() == 1) throw;
     throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
   }
 }
 
-Checked prepared_trial(const Trial& trial, const Plan& plan, std::size_t arm, const Config* reference,
-                       Tasks& tasks) {
+Checked prepared_trial(const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
+                       const Config* reference, Tasks& tasks) {
   try {
-    return checked(trial.replicates.front(), plan, reference, tasks);
+    return checked(trial.replicates.front(), plan, settings, reference, tasks);
   } catch (const Refused& error) {
     throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
                               short_words(trial)));
@@ -105,12 +133,13 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
     if (plan.tuning) {
       for (const Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
-        auto [config, facts] = prepared_trial(trial, plan, a, first || reference ? reference : &arm.config, tasks);
+        auto [config, facts] =
+            prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config, tasks);
         arm.trials.push_back({config.train.steps, facts.cost});
         if (first) std::tie(arm.config, arm.facts) = std::tie(config, facts);
       }
     } else {
-      std::tie(arm.config, arm.facts) = prepared_arm(plan, a, reference, tasks);
+      std::tie(arm.config, arm.facts) = prepared_arm(plan, settings, a, reference, tasks);
     }
     arms.push_back(std::move(arm));
   }
