@@ -12,15 +12,19 @@ constexpr double negligible = 1e-4;  // beside the largest spread: what rounding
 }
 
 int decimals_for(const std::vector<double>& spreads) {
-  double largest = 0, smallest = 0;
+  std::vector<double> counted;
+  double largest = 0;
   for (const double spread : spreads)
     if (std::isfinite(spread)) largest = std::max(largest, spread);
   for (const double spread : spreads)
-    if (std::isfinite(spread) && spread > negligible * largest && (smallest == 0 || spread < smallest))
-      smallest = spread;
-  if (smallest == 0) return 4;
-  // 0.1 may come out of a computation as 0.0999...
-  return std::clamp(1 - static_cast<int>(std::floor(std::log10(smallest * (1 + 1e-9)))), 0, 6);
+    if (std::isfinite(spread) && spread > negligible * largest) counted.push_back(spread);
+  if (counted.empty()) return 4;
+  std::ranges::sort(counted);
+  const auto two_digits = [](double spread) {
+    // 0.1 may come out of a computation as 0.0999...
+    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, 6);
+  };
+  return std::min(two_digits(counted[(counted.size() - 1) / 2]), two_digits(counted.back()) + 2);
 }
 
 std::string fixed(std::optional<double> value, int decimals) {

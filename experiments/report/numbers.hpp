@@ -8,8 +8,8 @@
 
 namespace heed {
 
-/// Decimals that show two significant digits of the smallest of these spreads: 0 to 6; 4 where there are none. Those
-/// that are zero, or nothing beside the largest, do not count.
+/// Decimals that show two significant digits of the middle one of these spreads, and no more than four of the largest:
+/// 0 to 6; 4 where there are none. Those that are zero, or nothing beside the largest, do not count.
 int decimals_for(const std::vector<double>& spreads);
 
 /// "1.234"; none: "-".

@@ -13,7 +13,7 @@ function drawForest() {
 
   function draw(svg, width) {
     const wide = width > 620, row = wide ? 30 : 46, top = 6, bottom = 52;
-    const left = wide ? Math.min(230, 0.27 * width) : 12, right = wide ? 190 : 12;
+    const left = wide ? Math.min(280, 0.27 * width) : 12, right = wide ? 190 : 12;
     const heading = wide ? 34 : 38, starts = new Map();
     const shownGroups = groups.map((group) => ({ ...group, arms: group.arms.filter((arm) => arm.comparison) }))
       .filter((group) => group.arms.length);

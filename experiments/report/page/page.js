@@ -265,13 +265,13 @@ function figure(name, label, caption, tools, draw) {
   return { node, redraw };
 }
 
-/** `text` cut so that it takes at most `width` pixels; the whole is its title. */
+/** `text`, its middle left out so that it takes at most `width` pixels; the whole is its title. */
 function fitText(selection, text, width) {
   const node = selection.text(text).node();
-  let shown = text;
-  while (shown.length > 2 && node.getComputedTextLength() > width) {
-    shown = shown.slice(0, -1);
-    node.textContent = `${shown.trimEnd()}…`;
+  let kept = text.length;
+  while (kept > 2 && node.getComputedTextLength() > width) {
+    kept -= 1;
+    node.textContent = `${text.slice(0, Math.ceil(kept / 2)).trimEnd()}…${text.slice(-Math.floor(kept / 2)).trimStart()}`;
   }
-  if (shown !== text) selection.append("title").text(text);
+  if (kept < text.length) selection.append("title").text(text);
 }

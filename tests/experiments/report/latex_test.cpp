@@ -43,7 +43,7 @@ TEST_CASE("the document has the question, the answers, the table and both figure
   const std::string text = render_latex(report);
   CHECK(contains(text, "\\section*{Is a\\_b 50 \\% of \\textquotedbl{}c\\textquotedbl{} \\& d?}"));
   CHECK(contains(text, "\\toprule"));
-  CHECK(contains(text, "reference & 3 & $1.100 \\pm 0.100$ &  &  & 103,424 & 4.0 s \\\\"));
+  CHECK(contains(text, "reference & 3 & $1.10 \\pm 0.10$ &  &  & 103,424 & 4.0 s \\\\"));
   CHECK(contains(text, "$+0.300\\;[+0.275, +0.325]$"));
   CHECK(contains(text, "(0.3"));
   CHECK(contains(text, "\\addlegendentry{partly}"));

@@ -10,6 +10,8 @@ using namespace heed;
 TEST_CASE("decimals show two significant digits of the smallest spread", "[report]") {
   CHECK(decimals_for({0.31}) == 2);
   CHECK(decimals_for({0.31, 0.012}) == 3);
+  CHECK(decimals_for({0.31, 0.012, 0.015}) == 3);
+  CHECK(decimals_for({0.28, 0.0066, 0.00012, 0.00009}) == 4);
   CHECK(decimals_for({12.0}) == 0);
   CHECK(decimals_for({0.0, 0.5}) == 2);
   CHECK(decimals_for({1e-17, 0.5}) == 2);
