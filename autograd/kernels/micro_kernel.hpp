@@ -4,6 +4,7 @@
 #include "autograd/kernels/pack.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -32,26 +33,44 @@ struct Scattered {
 /// What a product's sums start from.
 enum class Start { zero, there, row };  ///< nothing; what stands in C; `start_row`, the same for every row of C
 
+namespace detail {
+
+/// Calls f(0), ..., f(N - 1), with numbers that are constants of the compiler.
+template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+
+} // namespace detail
+
 /// c = start + a b with a [Rows, depth], b [depth, Vectors lanes], c [Rows, Vectors lanes].
 template <int Rows, int Vectors>
 inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t depth, Start start, const Real* start_row = nullptr) {
-  Pack sum[Rows][Vectors];
-  for (int i = 0; i < Rows; ++i)
-    for (int j = 0; j < Vectors; ++j)
-      sum[i][j] = start == Start::zero    ? Pack(Real{0})
-                  : start == Start::there ? Pack::load_unaligned(c + i * c_row + j * lanes)
-                                          : Pack::load_unaligned(start_row + j * lanes);
+  // Loops would do, but GCC then takes the sums through memory on their way into the registers and out of them.
+  Pack sum[Rows * Vectors];
+  const auto each = [](const auto& f) __attribute__((always_inline)) { detail::unrolled<Rows * Vectors>(f); };
+  const auto place = [=](int n) __attribute__((always_inline)) { return c + n / Vectors * c_row + n % Vectors * lanes; };
+  if (start == Start::zero)
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack(Real{0}); });
+  else if (start == Start::there)
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack::load_unaligned(place(n)); });
+  else
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack::load_unaligned(start_row + n % Vectors * lanes); });
   for (std::int64_t k = 0; k < depth; ++k) {
     Pack right[Vectors];
-    for (int j = 0; j < Vectors; ++j) right[j] = Pack::load_unaligned(b + k * b_row + j * lanes);
-    for (int i = 0; i < Rows; ++i) {
+    detail::unrolled<Vectors>([&](auto j) __attribute__((always_inline)) {
+      right[j] = Pack::load_unaligned(b + k * b_row + j * lanes);
+    });
+    detail::unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
       const Pack left(a.p[i * a.row + k * a.column]);
-      for (int j = 0; j < Vectors; ++j) sum[i][j] = xsimd::fma(left, right[j], sum[i][j]);
-    }
+      detail::unrolled<Vectors>([&](auto j) __attribute__((always_inline)) {
+        sum[i * Vectors + j] = xsimd::fma(left, right[j], sum[i * Vectors + j]);
+      });
+    });
   }
-  for (int i = 0; i < Rows; ++i)
-    for (int j = 0; j < Vectors; ++j) sum[i][j].store_unaligned(c + i * c_row + j * lanes);
+  each([&](auto n) __attribute__((always_inline)) { sum[n].store_unaligned(place(n)); });
 }
 
 /// The same for `rows` <= Rows.
