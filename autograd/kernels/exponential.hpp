@@ -9,29 +9,47 @@
 
 namespace heed::HEED_REAL {
 
-/// exp(x), in float within 2 units in the last place; 0 where that would be below 2^-125. Infinities and NaN come
-/// out as they should. In double it is xsimd's.
-///
+namespace detail {
+
 /// x = n ln 2 + r with |r| <= ln 2 / 2, and exp(r) by a polynomial fitted to it (relative error 1.9e-9). Adding
 /// 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where a shift makes it the exponent of
-/// 2^n.
+/// 2^n. The result is exp(r) 2^n / 2^`less`.
+template <int less> inline Pack unbounded_exponential(const Pack& x) {
+  using Whole = xsimd::batch<std::int32_t>;
+  constexpr float rounding = 12582912.F;
+  const Pack shifted = xsimd::fma(x, Pack(std::numbers::log2e_v<float>), Pack(rounding));
+  const Pack n = shifted - rounding;
+  // ln 2 in two parts, of which the first has few digits, so that n times it is exact.
+  const Pack r = xsimd::fnma(n, Pack(-2.12194440e-4F), xsimd::fnma(n, Pack(0.693359375F), x));
+  Pack p(0.0013836831F);
+  for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F, 1.F}) p = xsimd::fma(p, r, Pack(c));
+  const Whole exponent = (xsimd::bitwise_cast<Whole>(shifted) << 23) + Whole((127 - less) << 23);
+  return p * xsimd::bitwise_cast<Pack>(exponent);
+}
+inline constexpr float lowest_exponent = -86.64339F;
+
+} // namespace detail
+
+/// exp(x), in float within 2 units in the last place; 0 where that would be below 2^-125. Infinities and NaN come
+/// out as they should. In double it is xsimd's.
 inline Pack exponential(const Pack& x) {
   if constexpr (std::is_same_v<Real, double>) {
     return xsimd::exp(x);
   } else {
-    using Whole = xsimd::batch<std::int32_t>;
-    constexpr float lowest = -86.64339F, highest = 88.72283F, rounding = 12582912.F;
-    const Pack shifted = xsimd::fma(x, Pack(std::numbers::log2e_v<float>), Pack(rounding));
-    const Pack n = shifted - rounding;
-    // ln 2 in two parts, of which the first has few digits, so that n times it is exact.
-    const Pack r = xsimd::fnma(n, Pack(-2.12194440e-4F), xsimd::fnma(n, Pack(0.693359375F), x));
-    Pack p(0.0013836831F);
-    for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F, 1.F}) p = xsimd::fma(p, r, Pack(c));
+    constexpr float highest = 88.72283F;
     // 2^n in two factors, since 2^128 is not a float although exp(88.7) is.
-    const Whole exponent = (xsimd::bitwise_cast<Whole>(shifted) << 23) + Whole(126 << 23);
-    const Pack y = p * xsimd::bitwise_cast<Pack>(exponent) * 2.F;
-    return xsimd::select(x < Pack(lowest), Pack(0.F),
+    const Pack y = detail::unbounded_exponential<1>(x) * 2.F;
+    return xsimd::select(x < Pack(detail::lowest_exponent), Pack(0.F),
                          xsimd::select(x > Pack(highest), Pack(std::numeric_limits<float>::infinity()), y));
+  }
+}
+
+/// The same for x below 88, or NaN, with the same bits: what a softmax needs.
+inline Pack bounded_exponential(const Pack& x) {
+  if constexpr (std::is_same_v<Real, double>) {
+    return xsimd::exp(x);
+  } else {
+    return xsimd::select(x < Pack(detail::lowest_exponent), Pack(0.F), detail::unbounded_exponential<0>(x));
   }
 }
 

@@ -70,6 +70,7 @@ inline Pack lane_numbers() {
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
                         const std::uint8_t* allowed, Real value) {
   const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1);
+  if (!allowed && begin == c0 && end == c1) return;
   for (std::int64_t c = c0; c < c1; c += lanes) {
     if (c >= begin && c + lanes <= end) continue;
     const Pack number = lane_numbers() + static_cast<Real>(c);
@@ -86,8 +87,8 @@ inline void clear_vectors(Real* row, std::int64_t from, std::int64_t to) {
   for (std::int64_t c = from; c < to; c += lanes) Pack(Real{0}).store_aligned(row + c);
 }
 
-/// Queries that are worked on together, and keys of a tile.
-inline constexpr std::int64_t row_block = 8 * block_rows, key_tile = 64;
+/// Queries that are worked on together, those of them whose products stay in registers, and keys of a tile.
+inline constexpr std::int64_t row_block = 8 * block_rows, strip_rows = 2 * block_rows, key_tile = 64;
 
 /// One head of a streaming kernel's problem.
 struct HeadProblem {
@@ -141,35 +142,43 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
 /// Softmax that sees a row piece by piece (Milakov and Gimelshein 2018, arXiv 1805.02867).
 struct RunningSoftmax {
   static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
-  Real top = nothing, total = 0;
+  Real top = nothing;
+  Pack totals = Pack(Real{0});  ///< lane by lane, since only the sum of the whole row is asked for
 
   /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be
   /// multiplied with the result.
   Real take(Real* row, const Columns& c) {
     Pack most(nothing);
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));
-    const Real best = std::max(top, largest_lane(most));
-    if (best == nothing) {
+    Real shrink = 1;
+    if (xsimd::any(most > Pack(top))) {
+      const Real best = largest_lane(most);
+      if (top != nothing) {
+        shrink = std::exp(top - best);
+        totals *= Pack(shrink);
+      }
+      top = best;
+    } else if (top == nothing) {
       clear_vectors(row, c.c0, c.c1);
       return 1;
     }
-    const Real shrink = top == best || top == nothing ? Real{1} : std::exp(top - best);
-    Pack sum(Real{0});
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
-      const Pack p = exponential(Pack::load_aligned(row + i) - best);
+      const Pack p = bounded_exponential(Pack::load_aligned(row + i) - top);
       p.store_aligned(row + i);
-      sum += p;
+      totals += p;
     }
-    total = total * shrink + xsimd::hadd(sum);
-    top = best;
     return shrink;
   }
 
   /// The logarithm of the sum of exp(score); infinity for a row that sees nothing, whose weights are then all 0.
   Real log_sum() const {
+    const Real total = xsimd::hadd(totals);
     return total > 0 || total != total ? top + std::log(total) : std::numeric_limits<Real>::infinity();
   }
-  Real inverse() const { return total > 0 || total != total ? Real{1} / total : Real{0}; }
+  Real inverse() const {
+    const Real total = xsimd::hadd(totals);
+    return total > 0 || total != total ? Real{1} / total : Real{0};
+  }
 };
 
 /// How many pairs of queries and keys the mask's ranges let through, over the batch and all heads.

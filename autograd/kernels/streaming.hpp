@@ -8,8 +8,8 @@ namespace heed::HEED_REAL {
 /// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what
 /// each sees of the tile of keys from j0 on.
 template <class F> void each_strip(const BlockView& block, std::int64_t j0, std::int64_t keys, F&& f) {
-  for (std::int64_t r0 = 0; r0 < block.rows; r0 += block_rows) {
-    const std::int64_t rows = std::min<std::int64_t>(block_rows, block.rows - r0);
+  for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, block.rows - r0);
     f(r0, rows, columns_of(block.seen + r0, rows, j0, keys));
   }
 }

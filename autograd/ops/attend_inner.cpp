@@ -5,15 +5,24 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+constexpr std::int64_t whole_tiles(std::int64_t keys) { return (keys + key_tile - 1) / key_tile * key_tile; }
+
+// Rows times a factor, turned tile by tile: [tiles, width, key_tile], with zeros behind the last row. Columns of all
+// rows at once would lie so far apart that they meet in a few sets of the caches.
+void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to) {
+  for (std::int64_t j = 0; j < rows; j += key_tile)
+    pack_columns(x.from(j), std::min(key_tile, rows - j), width, factor, to + j * width, key_tile);
+}
+
 // Scores of some queries with the keys of a tile's columns, as a product.
 struct InnerScores {
   Scattered q;
-  const Real* k_columns;  // [D, whole_vectors(Tk)], the keys times the factor
-  std::int64_t k_row, width;
+  const Real* k_tiles;  // the keys times the factor
+  std::int64_t width;
 
   void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile) const {
-    small_product({q.p + i * q.row, q.row, q.column}, k_columns + j0 + c.c0, k_row, tile + c.c0, key_tile, rows,
-                  c.c1 - c.c0, width, false);
+    small_product(q.from(i), k_tiles + j0 * width + c.c0, key_tile, tile + c.c0, key_tile, rows, c.c1 - c.c0, width,
+                  false);
   }
 };
 
@@ -21,7 +30,7 @@ struct InnerScores {
 struct Backward {
   InnerScores scores;
   Scattered dy;
-  const Real* v_columns;                   // [Dv, whole_vectors(Tk)]
+  const Real* v_tiles;
   PackedRows q_rows, k_rows, dy_rows;
   const Real *log_sums, *delta;
   Real *dq, *dk, *dv;                      // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
@@ -32,15 +41,14 @@ struct Backward {
 Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0, Real* p,
                            Real* ds) {
   const Extents& e = head.e;
-  const std::int64_t k_row = whole_vectors(e.keys);
   const Columns all = columns_of(block.seen, block.rows, j0, e.keys);
   alignas(64) Real factors[key_tile];
   each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
     Real *p_tile = p + r0 * key_tile, *d_tile = ds + r0 * key_tile;
     if (!c.none()) {
       a.scores(block.i0 + r0, rows, j0, c, p_tile);
-      small_product({a.dy.p + (block.i0 + r0) * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0 + c.c0, k_row,
-                    d_tile + c.c0, key_tile, rows, c.c1 - c.c0, e.value_width, false);
+      small_product(a.dy.from(block.i0 + r0), a.v_tiles + j0 * e.value_width + c.c0, key_tile, d_tile + c.c0, key_tile,
+                    rows, c.c1 - c.c0, e.value_width, false);
     }
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t i = block.i0 + r0 + r;
@@ -53,7 +61,7 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
           for (std::int64_t k = c.c0; k < c.c1; ++k) dr[k] *= factors[k - c.c0];
         }
         for (std::int64_t k = c.c0; k < c.c1; k += lanes) {
-          const Pack w = exponential(Pack::load_aligned(pr + k) - log_sum);
+          const Pack w = bounded_exponential(Pack::load_aligned(pr + k) - log_sum);
           w.store_aligned(pr + k);
           (w * (Pack::load_aligned(dr + k) - delta)).store_aligned(dr + k);
         }
@@ -103,19 +111,19 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
   const Op op("attend_inner", {&q, &k, &v});
   const Extents e = attention_extents(op, q, k, v);
   Tape& tape = op.tape();
-  const std::int64_t k_row = whole_vectors(e.keys), width = whole_vectors(e.width),
+  const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),
       v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Real* k_columns = tape.keep<Real>(e.width * k_row);
+  Real* k_tiles = tape.keep<Real>(e.width * tiled);
   Real* v_scratch = tape.keep<Real>(e.keys * v_width);
   Real* sums = tape.keep<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
-      pack_columns(head_of(k, k.data, b, h), e.keys, e.width, factor, k_columns, k_row);
+      pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, k_tiles);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
-      stream_forward({e, options, b, h}, InnerScores{head_of(q, q.data, b, h), k_columns, k_row, e.width}, v_rows, sums,
+      stream_forward({e, options, b, h}, InnerScores{head_of(q, q.data, b, h), k_tiles, e.width}, v_rows, sums,
                      y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
                      log_sums + (b * e.heads + h) * e.queries);
     }
@@ -128,8 +136,7 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     const Real* dy = t.grad(merged);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
-    Real* columns = t.keep<Real>(e.width * k_row);
-    Real* values = t.keep<Real>(e.value_width * k_row);
+    Real* v_tiles = t.keep<Real>(e.value_width * tiled);
     Real* q_scratch = t.keep<Real>(e.queries * width);
     Real* k_scratch = t.keep<Real>(e.keys * width);
     Real* dy_scratch = t.keep<Real>(e.queries * v_width);
@@ -139,11 +146,11 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     a.dv = t.keep<Real>(key_tile * v_width);
     for (std::int64_t b = 0; b < e.batch; ++b)
       for (std::int64_t h = 0; h < e.heads; ++h) {
-        a.scores = {head_of(q, q.data, b, h), columns, k_row, e.width};
+        a.scores = {head_of(q, q.data, b, h), k_tiles, e.width};
         a.dy = head_of(y, dy, b, h);
-        pack_columns(head_of(k, k.data, b, h), e.keys, e.width, factor, columns, k_row);
-        pack_columns(head_of(v, v.data, b, h), e.keys, e.value_width, 1, values, k_row);
-        a.v_columns = values;
+        pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, k_tiles);
+        pack_tiles(head_of(v, v.data, b, h), e.keys, e.value_width, 1, v_tiles);
+        a.v_tiles = v_tiles;
         a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
         a.k_rows = pack_rows(head_of(k, k.data, b, h), e.keys, e.width, k_scratch);
         a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
