@@ -88,7 +88,7 @@ inline void clear_vectors(Real* row, std::int64_t from, std::int64_t to) {
 }
 
 /// Queries that are worked on together, those of them whose products stay in registers, and keys of a tile.
-inline constexpr std::int64_t row_block = 8 * block_rows, strip_rows = 2 * block_rows, key_tile = 64;
+inline constexpr std::int64_t row_block = 8 * block_rows, strip_rows = 2 * block_rows, key_tile = 128;
 
 /// One head of a streaming kernel's problem.
 struct HeadProblem {
