@@ -28,4 +28,14 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
 Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
                        const StreamingOptions& options = {});
 
+/// What projects queries and keys for each head: [H, Dq, D] and [H, Dk, D].
+struct PairwiseMatrices {
+  Tensor query, key;
+};
+
+/// The same of q Wq and k Wk, with q [B, H, Tq, Dq] and k [B, H, Tk, Dk]. One head's projections are made at a time, and
+/// again in the backward pass, so that neither they nor their gradients are ever held for all heads.
+Tensor attend_pairwise(const Tensor& q, const Tensor& k, const PairwiseMatrices& matrices, const Tensor& w,
+                       const Tensor& v, const StreamingOptions& options = {});
+
 } // namespace heed::HEED_REAL

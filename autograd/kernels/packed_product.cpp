@@ -1,7 +1,7 @@
 #include "autograd/kernels/packed_product.hpp"
 
+#include "autograd/arena.hpp"
 #include "autograd/kernels/packing.hpp"
-#include "autograd/pages.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -13,10 +13,12 @@ namespace {
 constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float),
     row_block = 40 * block_rows;
 
-// Rooms for packed copies, kept by each thread so that a step allocates nothing.
+// Rooms for packed copies, kept by each thread so that a step allocates nothing. Uninitialised, so that small products
+// take the memory of a part only.
 struct Rooms {
-  PagedVector<Real> a = PagedVector<Real>(row_block * depth_block),
-                    b = PagedVector<Real>(depth_block * (column_block + lanes));
+  Arena memory;
+  Real* a = memory.take_array<Real>(row_block * depth_block);
+  Real* b = memory.take_array<Real>(depth_block * (column_block + lanes));
 };
 Rooms& rooms() {
   thread_local Rooms kept;
@@ -109,14 +111,14 @@ void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alph
     for (std::int64_t k0 = 0; k0 < depth; k0 += depth_block) {
       const std::int64_t k = std::min(depth_block, depth - k0);
       const Start from = k0 > 0 ? Start::there : start;
-      pack_panels(b, k0, k, j0, columns, alpha, panels, room.b.data());
+      pack_panels(b, k0, k, j0, columns, alpha, panels, room.b);
       for (std::int64_t i0 = 0; i0 < m; i0 += row_block) {
         const std::int64_t rows = std::min(row_block, m - i0);
         const Scattered there{a.p + i0 * a.row_stride + k0 * a.column_stride, a.row_stride, a.column_stride};
-        const Scattered block = gathered ? gather_block(there, rows, k, room.a.data()) : there;
+        const Scattered block = gathered ? gather_block(there, rows, k, room.a) : there;
         for (std::int64_t p = 0; p < panels.count; ++p) {
           const std::int64_t j = panels.begin(p), end = std::min(panels.begin(p + 1), columns);
-          panel_product<block_vectors>(rows, block, room.b.data() + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
+          panel_product<block_vectors>(rows, block, room.b + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
                                        c.row_stride, k, from, start_row ? start_row + j0 + j : nullptr,
                                        k0 + k == depth ? finish : nullptr);
         }

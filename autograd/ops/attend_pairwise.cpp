@@ -236,20 +236,58 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
   }
 }
 
-} // namespace
+// A gradient's rows, for a product to write or add to.
+Matrix matrix_of(const RowsInto& to, std::int64_t rows, std::int64_t columns) {
+  return {to.p, rows, columns, to.row, to.column};
+}
+Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t columns) {
+  return {const_cast<Real*>(x.p), rows, columns, x.row, x.column};
+}
 
-Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, const Tensor& v,
-                       const StreamingOptions& options) {
-  const Op op("attend_pairwise", {&q, &k, &weights, &v});
-  const Extents e = attention_extents(op, q, k, v);
-  if (!(weights.shape == Shape{e.heads, e.width}))
-    op.fail(fmt::format("w must be [{}, {}], it is {}", e.heads, e.width, weights.shape.text()));
-  const Tensor w = contiguous(weights);
+// An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
+struct Projected {
+  Tensor x, matrix;  // no matrix: x itself
+  std::int64_t rows, width;
+  Real* room;        // [rows, D], of the head under way
+
+  Matrix of_head(std::int64_t h) const {
+    return {matrix.data + h * matrix.stride[0], matrix.shape[1], width, matrix.stride[1], 1};
+  }
+  Scattered head(std::int64_t b, std::int64_t h) const {
+    const Scattered own = head_of(x, x.data, b, h);
+    if (!matrix.tape) return own;
+    gemm(matrix_of(own, rows, x.shape[3]), of_head(h), row_major(room, rows, width));
+    return {room, width, 1};
+  }
+  double operations() const {
+    return matrix.tape ? 2.0 * static_cast<double>(x.shape[0] * x.shape[1] * rows * x.shape[3] * width) : 0;
+  }
+  // What the projections' gradient, [rows, D], gives to x and to the matrix. The matrix's is stored for the first entry
+  // of the batch, and added to for the others.
+  void put(const Matrix& gradient, const Into& dx, const Into& dm, std::int64_t b, std::int64_t h) const {
+    if (dx) {
+      const RowsInto to = head_of(x, dx, b, h);
+      gemm(gradient, of_head(h).transposed(), matrix_of(to, rows, x.shape[3]), 1, to.first ? 0 : 1);
+    }
+    if (!dm) return;
+    Matrix to = of_head(h);
+    to.p = dm.p + h * matrix.stride[0];
+    gemm(matrix_of(head_of(x, x.data, b, h), rows, x.shape[3]).transposed(), gradient, to, 1,
+         dm.first && b == 0 ? 0 : 1);
+  }
+};
+
+Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatrices& matrices, const Extents& e,
+              const Tensor& w, const Tensor& v, const StreamingOptions& options) {
   Tape& tape = op.tape();
   // Keys are padded to whole tiles, so that every tile can be read and added to.
   const std::int64_t k_row = (e.keys + pair_tile - 1) / pair_tile * pair_tile, v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
+  const bool projects = matrices.query.tape;
+  const Projected from_q{q, matrices.query, e.queries, e.width,
+                         projects ? tape.keep<Real>(e.queries * e.width) : nullptr};
+  const Projected from_k{k, matrices.key, e.keys, e.width, projects ? tape.keep<Real>(e.keys * e.width) : nullptr};
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Factors f{Range::product, tape.keep<Real>(e.queries * e.width), tape.keep<Real>(e.queries * e.width),
             tape.keep<Real>(e.width * k_row), tape.keep<Real>(e.width * k_row), e.width, k_row};
@@ -258,7 +296,7 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
   Real* sums = tape.keep<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
-      prepare(head_of(q, q.data, b, h), head_of(k, k.data, b, h), e, scratch, f);
+      prepare(from_q.head(b, h), from_k.head(b, h), e, scratch, f);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
       stream_forward({e, options, b, h}, PairwiseScores{f, w.data + h * e.width}, v_rows, sums,
                      y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
@@ -270,10 +308,12 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
 
   op.record(merged, [=] {
     Tape& t = *merged.tape;
-    count_operations(2 * operations);
+    // What is projected anew doesn't count.
+    count_operations(2 * operations - from_q.operations() - from_k.operations());
     const Real* dy = t.grad(merged);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
-    const Into dw = t.into(w);
+    const Into dw = t.into(w), dwq = projects ? t.into(matrices.query) : Into{},
+               dwk = projects ? t.into(matrices.key) : Into{};
     // The forward pass's arrays serve again, one head at a time.
     Factors again = f;
     Real* values = t.keep<Real>(e.value_width * k_row);
@@ -285,7 +325,7 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
                t.keep<Real>(k_row * v_width)};
     for (std::int64_t b = 0; b < e.batch; ++b)
       for (std::int64_t h = 0; h < e.heads; ++h) {
-        prepare(head_of(q, q.data, b, h), head_of(k, k.data, b, h), e, scratch, again);
+        prepare(from_q.head(b, h), from_k.head(b, h), e, scratch, again);
         a.w = w.data + h * e.width;
         a.dy = head_of(y, dy, b, h);
         a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
@@ -299,9 +339,18 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
         if (again.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
         else if (again.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
         else backward<Range::mixed>(head, a, dq_rows, e.width);
-        if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
+        if (projects)
+          from_q.put(row_major(dq_rows, e.queries, e.width), dq, dwq, b, h);
+        else if (dq)
+          put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
         if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
-        if (dk) {
+        if (projects) {
+          for (std::int64_t d = 0; d < e.width; ++d) {
+            Real* column = a.dk_columns + d * k_row;
+            for (std::int64_t j = 0; j < e.keys; ++j) column[j] *= 4 * a.w[d];
+          }
+          from_k.put({a.dk_columns, e.keys, e.width, 1, k_row}, dk, dwk, b, h);
+        } else if (dk) {
           const RowsInto to = head_of(k, dk, b, h);
           for (std::int64_t j = 0; j < e.keys; ++j)
             for (std::int64_t d = 0; d < e.width; ++d)
@@ -313,6 +362,36 @@ Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& weights, 
       }
   });
   return y;
+}
+
+} // namespace
+
+Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
+                       const StreamingOptions& options) {
+  const Op op("attend_pairwise", {&q, &k, &w, &v});
+  const Extents e = attention_extents(op, q, k, v);
+  if (!(w.shape == Shape{e.heads, e.width}))
+    op.fail(fmt::format("w must be [{}, {}], it is {}", e.heads, e.width, w.shape.text()));
+  return attend(op, q, k, {}, e, contiguous(w), v, options);
+}
+
+Tensor attend_pairwise(const Tensor& q, const Tensor& k, const PairwiseMatrices& matrices, const Tensor& w,
+                       const Tensor& v, const StreamingOptions& options) {
+  const Op op("attend_pairwise", {&q, &k, &matrices.query, &matrices.key, &w, &v});
+  op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
+           q.rank(), k.rank(), v.rank());
+  op.check(w.rank() == 2, "w needs two axes, it has {}", w.rank());
+  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], w.shape[1], v.shape[3]};
+  if (!(k.shape == Shape{e.batch, e.heads, e.keys, k.shape[3]}) ||
+      !(v.shape == Shape{e.batch, e.heads, e.keys, e.value_width}) || w.shape[0] != e.heads ||
+      !(matrices.query.shape == Shape{e.heads, q.shape[3], e.width}) ||
+      !(matrices.key.shape == Shape{e.heads, k.shape[3], e.width}))
+    op.fail(fmt::format("q, k, v, Wq, Wk and w must be [B, H, Tq, Dq], [B, H, Tk, Dk], [B, H, Tk, Dv], [H, Dq, D], "
+                        "[H, Dk, D] and [H, D]: they are {}, {}, {}, {}, {} and {}", q.shape.text(), k.shape.text(),
+                        v.shape.text(), matrices.query.shape.text(), matrices.key.shape.text(), w.shape.text()));
+  const auto in_rows = [](const Tensor& x) { return x.stride[-1] == 1 ? x : contiguous(x); };
+  return attend(op, in_rows(q), in_rows(k), {in_rows(matrices.query), in_rows(matrices.key)}, e, contiguous(w), v,
+                options);
 }
 
 } // namespace heed::HEED_REAL

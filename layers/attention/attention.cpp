@@ -48,7 +48,14 @@ Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) 
   return compose(form(pass, queries, keys));
 }
 
-Tensor compose(const ScoreForm& f) {
+ScoreForm projected(const ScoreForm& form) {
+  const auto* f = std::get_if<PairwiseForm>(&form);
+  if (!f || !f->matrices.query.tape) return form;
+  return PairwiseForm{matmul(f->queries, f->matrices.query), matmul(f->keys, f->matrices.key), f->weights};
+}
+
+Tensor compose(const ScoreForm& unprojected) {
+  const ScoreForm f = projected(unprojected);
   if (const auto* inner = std::get_if<InnerForm>(&f)) {
     const Tensor s = matmul(inner->queries, transpose(inner->keys));
     return inner->factor == 1 ? s : scale(s, inner->factor);
@@ -101,11 +108,13 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
     op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
                         shape_.key_width, q.shape.text(), k.shape.text()));
-  const Operands x{q, k, v, score_->form(pass, q, k), inputs.mask, inputs.position, inputs.factors};
+  Operands x{q, k, v, score_->form(pass, q, k), inputs.mask, inputs.position, inputs.factors};
   const bool whole = weights_out || pass.keeps_weights() || x.factors;
   const std::int64_t rows = inputs.rows ? inputs.rows : queries_at_a_time(q.shape, k.shape[2], x.form);
+  const bool streams = !whole && !x.position && normalizer_->streams() && x.form.index() != 0;
+  if (!streams) x.form = projected(x.form);
   Tensor y;
-  if (!whole && !x.position && normalizer_->streams() && x.form.index() != 0)
+  if (streams)
     y = stream(pass, x.form, v, x.mask);
   else if (!whole && rows > 0 && (!x.position || x.position->serves_steps()))
     y = compose_in_blocks(pass, x, rows);
@@ -166,7 +175,7 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
            keys.shape.text());
   AttentionMemory m{keys, values, {}, {}};
   const Tensor one = pass.tape().zeros({1, 1, 1, shape_.query_width});
-  const ScoreForm form = score_->form(pass, one, unsqueeze(keys, 1));
+  const ScoreForm form = projected(score_->form(pass, one, unsqueeze(keys, 1)));
   if (const auto* inner = std::get_if<InnerForm>(&form)) m.transformed = inner->keys;
   if (const auto* pairwise = std::get_if<PairwiseForm>(&form)) m.transformed = pairwise->keys;
   if (m.transformed.tape) m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
@@ -183,7 +192,8 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
            "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], shape_.query_width, queries.shape.text());
   const std::int64_t rows = queries.shape[0], count = queries.shape[1];
   // Queries are transformed one by one, so that those of all rows may go through as if they were of one.
-  ScoreForm form = score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}), memory.one_key);
+  ScoreForm form =
+      projected(score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}), memory.one_key));
   const auto split = [&](const Tensor& q) { return reshape(q, {rows, 1, count, q.shape[3]}); };
   std::visit([&](auto& f) {
     if constexpr (requires { f.keys; }) {
@@ -210,8 +220,10 @@ Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, con
     options.key = place.key;
     options.first = place.numbers.first;
   }
-  return inner ? attend_inner(q, inner->keys, v, inner->factor, options)
-               : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);
+  if (inner) return attend_inner(q, inner->keys, v, inner->factor, options);
+  return pairwise->matrices.query.tape
+             ? attend_pairwise(q, pairwise->keys, pairwise->matrices, pairwise->weights, v, options)
+             : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);
 }
 
 RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {

@@ -4,6 +4,7 @@
 // its info record; everything else finds it through the table that Meson generates.
 #pragma once
 
+#include "autograd/attention.hpp"
 #include "layers/module.hpp"
 #include "layers/variant.hpp"
 
@@ -29,13 +30,18 @@ struct InnerForm {
 };
 
 /// s(q_i, k_j) = sum_d w_d tanh(q'_id + k'_jd), where queries and keys [B, H, T, D] have been transformed one by one;
-/// w [H, D].
+/// w [H, D]. With matrices, [H, Dq, D] and [H, Dk, D], they still are to be multiplied with them, which the streaming
+/// kernel does for one head at a time.
 struct PairwiseForm {
   Tensor queries, keys, weights;
+  PairwiseMatrices matrices = {};
 };
 
 /// The forms for which there is a streaming kernel (autograd/attention.hpp), or none of them.
 using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
+
+/// The same form with its matrices applied; any other form as it is.
+ScoreForm projected(const ScoreForm& form);
 
 /// The scores of a form, composed from operations: [B, H, Tq, Tk]. Throws heed::Failed where there is no form.
 Tensor compose(const ScoreForm& form);

@@ -161,6 +161,37 @@ TEST_CASE("attend_pairwise knows opposite extremes: q = -60 and k = 50 give tanh
   CHECK(y.data[0] == Approx(0.5));  // tanh(-10) and tanh(-120) are both -1
 }
 
+TEST_CASE("attend_pairwise with matrices is the same of the products with them, and so are its gradients") {
+  constexpr std::int64_t hidden = 11;
+  for (const Problem& p : problems)
+    for (const MaskCase& mask_case : masks)
+      for (const bool shared : {false, true}) {
+        CAPTURE(p.queries, p.keys, p.width, mask_case.name, shared);
+        const StreamingOptions options{.mask = mask_case.make(p)};
+        std::vector<Real> gradients[2][3];
+        Outcome outcomes[2];
+        for (const bool composed : {false, true}) {
+          // One matrix for both, in two parts, or two; and w.
+          Operand query({p.heads, (shared ? 2 : 1) * p.width, hidden}, 6, {-0.3, 0.3});
+          Operand key({p.heads, p.width, hidden}, 7, {-0.3, 0.3}), u({p.heads, hidden}, 8);
+          outcomes[composed] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+            Tape& tape = *q.tape;
+            const Tensor wq = query.on(tape), wk = key.on(tape), weights = u.on(tape);
+            const PairwiseMatrices m{shared ? slice(wq, 1, 0, p.width) : wq,
+                                     shared ? slice(wq, 1, p.width, p.width) : wk};
+            const Tensor y = composed ? attend_pairwise(matmul(q, m.query), matmul(k, m.key), weights, v, options)
+                                      : attend_pairwise(q, k, m, weights, v, options);
+            return add(y, scale(add(sum(w), sum(wk)), 0));
+          });
+          gradients[composed][0] = query.gradient;
+          gradients[composed][1] = key.gradient;
+          gradients[composed][2] = u.gradient;
+        }
+        compare(outcomes[0], outcomes[1]);
+        for (int i = 0; i < 3; ++i) CHECK(apart(gradients[0][i], gradients[1][i]) < tolerance);
+      }
+}
+
 TEST_CASE("A row that may attend to nothing gives zeros and a zero gradient") {
   const Problem p{1, 1, 4, 5, 3, 2};
   const std::vector<std::int32_t> none{0};
@@ -225,4 +256,9 @@ TEST_CASE("Shapes that do not fit are refused by name") {
                     "[1, 1, 2, 3], k is [1, 1, 2, 4], v is [1, 1, 2, 3]");
   CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2}), zeros({1, 1, 2, 3})),
                     "[attend_pairwise] w must be [1, 3], it is [1, 2]");
+  CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), {zeros({1, 3, 4}), zeros({1, 2, 4})},
+                                    zeros({1, 4}), zeros({1, 1, 2, 3})),
+                    "[attend_pairwise] q, k, v, Wq, Wk and w must be [B, H, Tq, Dq], [B, H, Tk, Dk], [B, H, Tk, Dv], "
+                    "[H, Dq, D], [H, Dk, D] and [H, D]: they are [1, 1, 2, 3], [1, 1, 2, 3], [1, 1, 2, 3], [1, 3, 4], "
+                    "[1, 2, 4] and [1, 4]");
 }

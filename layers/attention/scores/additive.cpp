@@ -14,7 +14,7 @@ public:
         v_(scope.add("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    return PairwiseForm{matmul(queries, pass(query_)), matmul(keys, pass(key_)), pass(v_)};
+    return PairwiseForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};
   }
 
 private:
