@@ -193,6 +193,10 @@ void Tape::rewind() {
   for (Room& room : rooms_) room.rewind();
 }
 
+Tape::Scratch::Scratch(Tape& tape) : arena_(tape.scratch_) {
+  if (arena_.used() > 0) throw Failed("[tape] an operation's scratch is in use: there is one at a time");
+}
+
 Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_) {
   if (tape.aside_) throw Failed("[tape] what is made aside can't be set aside once more");
   tape.rooms_[1].rewind();

@@ -76,10 +76,11 @@ public:
   bool recording() const { return recording_; }
 
   Arena& arena() { return rooms_[0].arena; }
-  /// The most bytes that steps ever took, with what was made aside.
-  std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak(); }
+  /// The most bytes that steps ever took, with what was made aside and the scratch.
+  std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak() + scratch_.peak(); }
   std::int64_t nodes() const { return nodes_; }
 
+  class Scratch;
   class Aside;
   /// Is there an Aside?
   bool aside() const { return aside_; }
@@ -130,6 +131,7 @@ private:
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
   Room rooms_[2];  // the step's, and what is made aside
+  Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
   bool aside_ = false;
@@ -137,6 +139,23 @@ private:
   bool watching_ = false;
   Slot* touched_[8] = {};  // by the closure that runs, for `watch`
   int touched_count_ = 0;
+};
+
+/// Memory that an operation needs only while it computes, in one direction: the next one uses it again, so that it stays
+/// in the cache, and a step holds that of one operation. There is one at a time.
+class Tape::Scratch {
+public:
+  /// Throws heed::Failed where there is one already.
+  explicit Scratch(Tape& tape);
+  ~Scratch() { arena_.rewind(); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  /// Uninitialised, valid as long as the Scratch.
+  template <class T> T* take(std::int64_t n) { return arena_.take_array<T>(n); }
+
+private:
+  Arena& arena_;
 };
 
 /// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both

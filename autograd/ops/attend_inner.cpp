@@ -116,9 +116,10 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Real* k_tiles = tape.keep<Real>(e.width * tiled);
-  Real* v_scratch = tape.keep<Real>(e.keys * v_width);
-  Real* sums = tape.keep<Real>(row_block * v_width);
+  Tape::Scratch scratch(tape);
+  Real* k_tiles = scratch.take<Real>(e.width * tiled);
+  Real* v_scratch = scratch.take<Real>(e.keys * v_width);
+  Real* sums = scratch.take<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
       pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, k_tiles);
@@ -136,19 +137,21 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     const Real* dy = t.grad(merged);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
-    Real* v_tiles = t.keep<Real>(e.value_width * tiled);
-    Real* q_scratch = t.keep<Real>(e.queries * width);
-    Real* k_scratch = t.keep<Real>(e.keys * width);
-    Real* dy_scratch = t.keep<Real>(e.queries * v_width);
-    Real* delta = t.keep<Real>(e.queries);
-    a.dq = t.keep<Real>(e.queries * width);
-    a.dk = t.keep<Real>(key_tile * width);
-    a.dv = t.keep<Real>(key_tile * v_width);
+    Tape::Scratch room(t);
+    Real* tiles_of_k = room.take<Real>(e.width * tiled);
+    Real* v_tiles = room.take<Real>(e.value_width * tiled);
+    Real* q_scratch = room.take<Real>(e.queries * width);
+    Real* k_scratch = room.take<Real>(e.keys * width);
+    Real* dy_scratch = room.take<Real>(e.queries * v_width);
+    Real* delta = room.take<Real>(e.queries);
+    a.dq = room.take<Real>(e.queries * width);
+    a.dk = room.take<Real>(key_tile * width);
+    a.dv = room.take<Real>(key_tile * v_width);
     for (std::int64_t b = 0; b < e.batch; ++b)
       for (std::int64_t h = 0; h < e.heads; ++h) {
-        a.scores = {head_of(q, q.data, b, h), k_tiles, e.width};
+        a.scores = {head_of(q, q.data, b, h), tiles_of_k, e.width};
         a.dy = head_of(y, dy, b, h);
-        pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, k_tiles);
+        pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, tiles_of_k);
         pack_tiles(head_of(v, v.data, b, h), e.keys, e.value_width, 1, v_tiles);
         a.v_tiles = v_tiles;
         a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);

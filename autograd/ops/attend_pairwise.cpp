@@ -244,16 +244,28 @@ Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t columns) {
   return {const_cast<Real*>(x.p), rows, columns, x.row, x.column};
 }
 
+// What `prepare` works in, of one head at a time.
+struct FactorsRoom {
+  Factors factors;
+  Real *q, *k, *bounds;  // [Tq, D] and [Tk, D] for projections, if there are any; [4, D]
+
+  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row, bool projects)
+      : factors{Range::product, scratch.take<Real>(e.queries * e.width), scratch.take<Real>(e.queries * e.width),
+                scratch.take<Real>(e.width * k_row), scratch.take<Real>(e.width * k_row), e.width, k_row},
+        q(projects ? scratch.take<Real>(e.queries * e.width) : nullptr),
+        k(projects ? scratch.take<Real>(e.keys * e.width) : nullptr), bounds(scratch.take<Real>(4 * e.width)) {}
+};
+
 // An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
 struct Projected {
   Tensor x, matrix;  // no matrix: x itself
   std::int64_t rows, width;
-  Real* room;        // [rows, D], of the head under way
 
   Matrix of_head(std::int64_t h) const {
     return {matrix.data + h * matrix.stride[0], matrix.shape[1], width, matrix.stride[1], 1};
   }
-  Scattered head(std::int64_t b, std::int64_t h) const {
+  // Of one head; `room` has [rows, D] for what is projected.
+  Scattered head(std::int64_t b, std::int64_t h, Real* room) const {
     const Scattered own = head_of(x, x.data, b, h);
     if (!matrix.tape) return own;
     gemm(matrix_of(own, rows, x.shape[3]), of_head(h), row_major(room, rows, width));
@@ -285,20 +297,17 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   const bool projects = matrices.query.tape;
-  const Projected from_q{q, matrices.query, e.queries, e.width,
-                         projects ? tape.keep<Real>(e.queries * e.width) : nullptr};
-  const Projected from_k{k, matrices.key, e.keys, e.width, projects ? tape.keep<Real>(e.keys * e.width) : nullptr};
+  const Projected from_q{q, matrices.query, e.queries, e.width}, from_k{k, matrices.key, e.keys, e.width};
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
-  Factors f{Range::product, tape.keep<Real>(e.queries * e.width), tape.keep<Real>(e.queries * e.width),
-            tape.keep<Real>(e.width * k_row), tape.keep<Real>(e.width * k_row), e.width, k_row};
-  Real* scratch = tape.keep<Real>(4 * e.width);
-  Real* v_scratch = tape.keep<Real>(e.keys * v_width);
-  Real* sums = tape.keep<Real>(row_block * v_width);
+  Tape::Scratch scratch(tape);
+  FactorsRoom room(scratch, e, k_row, projects);
+  Real* v_scratch = scratch.take<Real>(e.keys * v_width);
+  Real* sums = scratch.take<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
-      prepare(from_q.head(b, h), from_k.head(b, h), e, scratch, f);
+      prepare(from_q.head(b, h, room.q), from_k.head(b, h, room.k), e, room.bounds, room.factors);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
-      stream_forward({e, options, b, h}, PairwiseScores{f, w.data + h * e.width}, v_rows, sums,
+      stream_forward({e, options, b, h}, PairwiseScores{room.factors, w.data + h * e.width}, v_rows, sums,
                      y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
                      log_sums + (b * e.heads + h) * e.queries);
     }
@@ -314,18 +323,19 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     const Into dw = t.into(w), dwq = projects ? t.into(matrices.query) : Into{},
                dwk = projects ? t.into(matrices.key) : Into{};
-    // The forward pass's arrays serve again, one head at a time.
-    Factors again = f;
-    Real* values = t.keep<Real>(e.value_width * k_row);
-    Real* dy_scratch = t.keep<Real>(e.queries * v_width);
-    Real* delta = t.keep<Real>(e.queries);
-    Real* dq_rows = t.keep<Real>(e.queries * e.width);
-    Backward a{again, nullptr, {}, {}, values, nullptr, delta, t.keep<Real>(e.width * group * pair_tile),
-               t.keep<Real>(row_block * e.width * lanes), t.keep<Real>(e.width * k_row), t.keep<Real>(e.width * lanes),
-               t.keep<Real>(k_row * v_width)};
+    Tape::Scratch again(t);
+    FactorsRoom room_again(again, e, k_row, projects);
+    Factors& f = room_again.factors;
+    Real* values = again.take<Real>(e.value_width * k_row);
+    Real* dy_scratch = again.take<Real>(e.queries * v_width);
+    Real* delta = again.take<Real>(e.queries);
+    Real* dq_rows = again.take<Real>(e.queries * e.width);
+    Backward a{f, nullptr, {}, {}, values, nullptr, delta, again.take<Real>(e.width * group * pair_tile),
+               again.take<Real>(row_block * e.width * lanes), again.take<Real>(e.width * k_row),
+               again.take<Real>(e.width * lanes), again.take<Real>(k_row * v_width)};
     for (std::int64_t b = 0; b < e.batch; ++b)
       for (std::int64_t h = 0; h < e.heads; ++h) {
-        prepare(from_q.head(b, h), from_k.head(b, h), e, scratch, again);
+        prepare(from_q.head(b, h, room_again.q), from_k.head(b, h, room_again.k), e, room_again.bounds, f);
         a.w = w.data + h * e.width;
         a.dy = head_of(y, dy, b, h);
         a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
@@ -336,8 +346,8 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
         std::fill_n(a.dw_lanes, e.width * lanes, Real{0});
         std::fill_n(a.dv, k_row * v_width, Real{0});
         const HeadProblem head{e, options, b, h};
-        if (again.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
-        else if (again.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
+        if (f.range == Range::product) backward<Range::product>(head, a, dq_rows, e.width);
+        else if (f.range == Range::cut_product) backward<Range::cut_product>(head, a, dq_rows, e.width);
         else backward<Range::mixed>(head, a, dq_rows, e.width);
         if (projects)
           from_q.put(row_major(dq_rows, e.queries, e.width), dq, dwq, b, h);
