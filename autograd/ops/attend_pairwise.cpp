@@ -292,8 +292,10 @@ struct Projected {
 Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatrices& matrices, const Extents& e,
               const Tensor& w, const Tensor& v, const StreamingOptions& options) {
   Tape& tape = op.tape();
-  // Keys are padded to whole tiles, so that every tile can be read and added to.
-  const std::int64_t k_row = (e.keys + pair_tile - 1) / pair_tile * pair_tile, v_width = whole_vectors(e.value_width);
+  // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number of them, so that the
+  // columns of one key don't all fall into the same few sets of the cache.
+  const std::int64_t k_row = ((e.keys + pair_tile - 1) / pair_tile | 1) * pair_tile, v_width = whole_vectors(e.value_width),
+                     width = whole_vectors(e.width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   const bool projects = matrices.query.tape;
@@ -330,6 +332,7 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
     Real* dy_scratch = again.take<Real>(e.queries * v_width);
     Real* delta = again.take<Real>(e.queries);
     Real* dq_rows = again.take<Real>(e.queries * e.width);
+    Real* dk_rows = projects ? nullptr : again.take<Real>(e.keys * width);
     Backward a{f, nullptr, {}, {}, values, nullptr, delta, again.take<Real>(e.width * group * pair_tile),
                again.take<Real>(row_block * e.width * lanes), again.take<Real>(e.width * k_row),
                again.take<Real>(e.width * lanes), again.take<Real>(k_row * v_width)};
@@ -354,17 +357,14 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
         else if (dq)
           put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(q, dq, b, h));
         if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, head_of(v, dv, b, h));
-        if (projects) {
-          for (std::int64_t d = 0; d < e.width; ++d) {
-            Real* column = a.dk_columns + d * k_row;
-            for (std::int64_t j = 0; j < e.keys; ++j) column[j] *= 4 * a.w[d];
-          }
-          from_k.put({a.dk_columns, e.keys, e.width, 1, k_row}, dk, dwk, b, h);
-        } else if (dk) {
-          const RowsInto to = head_of(k, dk, b, h);
-          for (std::int64_t j = 0; j < e.keys; ++j)
-            for (std::int64_t d = 0; d < e.width; ++d)
-              deposit(to.p[j * to.row + d * to.column], 4 * a.w[d] * a.dk_columns[d * k_row + j], to.first);
+        for (std::int64_t d = 0; d < e.width; ++d) {
+          Real* column = a.dk_columns + d * k_row;
+          for (std::int64_t j = 0; j < e.keys; ++j) column[j] *= 4 * a.w[d];
+        }
+        if (projects) from_k.put({a.dk_columns, e.keys, e.width, 1, k_row}, dk, dwk, b, h);
+        else if (dk) {
+          pack_columns({a.dk_columns, k_row, 1}, e.width, e.keys, 1, dk_rows, width);
+          put_rows(dk_rows, width, e.keys, e.width, 1, head_of(k, dk, b, h));
         }
         if (dw)
           for (std::int64_t d = 0; d < e.width; ++d)
