@@ -60,7 +60,10 @@ Plan plan_of(const std::vector<std::pair<RunFolder, std::string>>& runs, const s
   for (const auto& [run, base] : runs) {
     Config c = test::config(base);
     c.report.attend = attend;
-    plan.arms.push_back({run.id(), {}, {plan.runs.size()}, {}});
+    Arm arm;
+    arm.label = run.id();
+    arm.runs = {plan.runs.size()};
+    plan.arms.push_back(std::move(arm));
     plan.runs.push_back({run.id(), plan.runs.size(), 1, to_toml(c)});
     Manifest manifest;
     manifest.run = run.id();
