@@ -36,8 +36,8 @@ Pack inverse(const Pack& x) {
 // One head's queries and keys, ready for `odds`.
 struct Factors {
   Range range;
-  Real *q, *q_twice;                  // [Tq, D]: exp(2q) and 2q
-  Real *k_columns, *k_columns_twice;  // [D, k_row]: exp(2k) and 2k
+  Real *q, *q_twice;                  // [Tq, D]: exp(2q), and, in the mixed range, 2q
+  Real *k_columns, *k_columns_twice;  // [D, k_row]: exp(2k), and 2k likewise
   std::int64_t width, k_row;
 };
 
@@ -63,9 +63,32 @@ void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* mag
     }
 }
 
-// Chooses the range, and fills the factors. `scratch` has room for 4 D numbers.
-void prepare(const Scattered& q, const Scattered& k, const Extents& e, Real* scratch, Factors& f) {
-  Real *q_size = scratch, *q_high = q_size + e.width, *k_size = q_high + e.width, *k_high = k_size + e.width;
+// What `prepare` works in, of one head at a time.
+struct FactorsRoom {
+  Factors factors;
+  Real *q, *k, *bounds;  // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
+
+  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row)
+      : factors{Range::product, scratch.take<Real>(e.queries * e.width), nullptr, scratch.take<Real>(e.width * k_row),
+                nullptr, e.width, k_row},
+        q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)), bounds(scratch.take<Real>(4 * e.width)),
+        scratch_(scratch) {}
+
+  // What only the mixed range needs, and few heads ever do.
+  void hold_sums(const Extents& e) {
+    if (factors.q_twice) return;
+    factors.q_twice = scratch_.take<Real>(e.queries * e.width);
+    factors.k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);
+  }
+
+private:
+  Tape::Scratch& scratch_;
+};
+
+// Chooses the range, and fills the factors.
+void prepare(const Scattered& q, const Scattered& k, const Extents& e, FactorsRoom& room) {
+  Factors& f = room.factors;
+  Real *q_size = room.bounds, *q_high = q_size + e.width, *k_size = q_high + e.width, *k_high = k_size + e.width;
   bounds(q, e.queries, e.width, q_size, q_high);
   bounds(k, e.keys, e.width, k_size, k_high);
   bool low_enough = true, representable = true;
@@ -74,17 +97,20 @@ void prepare(const Scattered& q, const Scattered& k, const Extents& e, Real* scr
     representable = representable && q_size[d] <= greatest && k_size[d] <= greatest;
   }
   f.range = !representable ? Range::mixed : low_enough ? Range::product : Range::cut_product;
+  if (f.range == Range::mixed) room.hold_sums(e);
+  Real* q_twice = f.range == Range::mixed ? f.q_twice : f.q;
+  Real* k_columns_twice = f.range == Range::mixed ? f.k_columns_twice : f.k_columns;
   for (std::int64_t t = 0; t < e.queries; ++t)
-    for (std::int64_t d = 0; d < e.width; ++d) f.q_twice[t * e.width + d] = 2 * q.p[t * q.row + d * q.column];
-  pack_columns(k, e.keys, e.width, 2, f.k_columns_twice, f.k_row);
+    for (std::int64_t d = 0; d < e.width; ++d) q_twice[t * e.width + d] = 2 * q.p[t * q.row + d * q.column];
+  pack_columns(k, e.keys, e.width, 2, k_columns_twice, f.k_row);
   const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
     map(n, [&](std::int64_t at, int m) {
       const Pack x = load(from + at, m);
       store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), exponential(x)), m);
     });
   };
-  exponentials(f.q_twice, f.q, e.queries * e.width);
-  exponentials(f.k_columns_twice, f.k_columns, e.width * f.k_row);
+  exponentials(q_twice, f.q, e.queries * e.width);
+  exponentials(k_columns_twice, f.k_columns, e.width * f.k_row);
 }
 
 // -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
@@ -244,18 +270,6 @@ Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t columns) {
   return {const_cast<Real*>(x.p), rows, columns, x.row, x.column};
 }
 
-// What `prepare` works in, of one head at a time.
-struct FactorsRoom {
-  Factors factors;
-  Real *q, *k, *bounds;  // [Tq, D] and [Tk, D] for projections, if there are any; [4, D]
-
-  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row, bool projects)
-      : factors{Range::product, scratch.take<Real>(e.queries * e.width), scratch.take<Real>(e.queries * e.width),
-                scratch.take<Real>(e.width * k_row), scratch.take<Real>(e.width * k_row), e.width, k_row},
-        q(projects ? scratch.take<Real>(e.queries * e.width) : nullptr),
-        k(projects ? scratch.take<Real>(e.keys * e.width) : nullptr), bounds(scratch.take<Real>(4 * e.width)) {}
-};
-
 // An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
 struct Projected {
   Tensor x, matrix;  // no matrix: x itself
@@ -302,12 +316,12 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
   const Projected from_q{q, matrices.query, e.queries, e.width}, from_k{k, matrices.key, e.keys, e.width};
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
-  FactorsRoom room(scratch, e, k_row, projects);
+  FactorsRoom room(scratch, e, k_row);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
-      prepare(from_q.head(b, h, room.q), from_k.head(b, h, room.k), e, room.bounds, room.factors);
+      prepare(from_q.head(b, h, room.q), from_k.head(b, h, room.k), e, room);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
       stream_forward({e, options, b, h}, PairwiseScores{room.factors, w.data + h * e.width}, v_rows, sums,
                      y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
@@ -326,19 +340,19 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
     const Into dw = t.into(w), dwq = projects ? t.into(matrices.query) : Into{},
                dwk = projects ? t.into(matrices.key) : Into{};
     Tape::Scratch again(t);
-    FactorsRoom room_again(again, e, k_row, projects);
+    FactorsRoom room_again(again, e, k_row);
     Factors& f = room_again.factors;
     Real* values = again.take<Real>(e.value_width * k_row);
     Real* dy_scratch = again.take<Real>(e.queries * v_width);
     Real* delta = again.take<Real>(e.queries);
-    Real* dq_rows = again.take<Real>(e.queries * e.width);
+    Real *dq_rows = room_again.q, *dk_columns = room_again.k;
     Real* dk_rows = projects ? nullptr : again.take<Real>(e.keys * width);
     Backward a{f, nullptr, {}, {}, values, nullptr, delta, again.take<Real>(e.width * group * pair_tile),
-               again.take<Real>(row_block * e.width * lanes), again.take<Real>(e.width * k_row),
+               again.take<Real>(row_block * e.width * lanes), dk_columns,
                again.take<Real>(e.width * lanes), again.take<Real>(k_row * v_width)};
     for (std::int64_t b = 0; b < e.batch; ++b)
       for (std::int64_t h = 0; h < e.heads; ++h) {
-        prepare(from_q.head(b, h, room_again.q), from_k.head(b, h, room_again.k), e, room_again.bounds, f);
+        prepare(from_q.head(b, h, room_again.q), from_k.head(b, h, room_again.k), e, room_again);
         a.w = w.data + h * e.width;
         a.dy = head_of(y, dy, b, h);
         a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
