@@ -27,7 +27,8 @@ private:
   void (*call_)(const void*, int, int);
 };
 
-/// A fixed number of threads that run numbered jobs. Which thread takes a job is left open: jobs must not care.
+/// A fixed number of threads that run numbered jobs. Which thread takes a job is left open: jobs must not care. In jobs,
+/// subnormal numbers are zero, whatever the thread (autograd/subnormal.hpp).
 class Workers {
 public:
   /// `threads` >= 1; the calling thread is one of them.

@@ -1,5 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/shards.hpp"
+#include "autograd/subnormal.hpp"
 
 #include <fmt/format.h>
 #include <utility>
@@ -55,6 +56,7 @@ void Workers::work(int worker) {
 }
 
 void Workers::take_jobs(int worker) {
+  const SubnormalsAreZero mode;
   std::unique_lock lock(mutex_);
   while (next_ < jobs_) {
     const int i = next_++;

@@ -75,3 +75,18 @@ TEST_CASE("the failure of the lowest job comes back, and the workers go on", "[w
 TEST_CASE("there is at least one thread", "[workers]") {
   CHECK_THROWS_WITH(Workers(0), "[workers] there must be at least one thread, not 0");
 }
+
+TEST_CASE("in jobs subnormal numbers are zero, whatever the thread, and outside they are not", "[workers]") {
+  volatile float small = 1e-30f, subnormal = 1e-40f;
+  Workers workers(2);
+  std::vector<float> results(64, -1), operands(64, -1);
+  workers.run(64, [&](int i, int) {
+    results[static_cast<std::size_t>(i)] = small * 1e-10f;  // 1e-40
+    operands[static_cast<std::size_t>(i)] = subnormal * 1e20f;
+  });
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    CHECK(results[i] == 0);
+    CHECK(operands[i] == 0);
+  }
+  CHECK(subnormal * 1e20f > 0);
+}
