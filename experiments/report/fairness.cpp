@@ -26,10 +26,15 @@ std::string matched_sentence(const ReportArm& arm, const std::string& match) {
 
 } // namespace
 
-std::vector<std::string> fairness_notes(const ReportData& report) {
+std::vector<std::string> matching_notes(const ReportData& report) {
   std::vector<std::string> notes;
   for (const ReportArm& arm : report.arms)
     if (arm.matched) notes.push_back(matched_sentence(arm, report.match));
+  return notes;
+}
+
+std::vector<std::string> fairness_notes(const ReportData& report) {
+  std::vector<std::string> notes = matching_notes(report);
   if (report.tuning)
     for (std::size_t a = 0; a < report.arms.size(); ++a)
       notes.push_back(fmt::format("{}: {}.", report.arms[a].label, tuning_in_words(*report.tuning, a)));

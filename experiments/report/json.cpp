@@ -5,6 +5,7 @@
 #include "experiments/report/digits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/sweep/tuning.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -148,6 +149,34 @@ json::value progress_of(const ReportData& report) {
   return progress;
 }
 
+/// What each arm tried for itself: a value for each point of the grid, and which it chose.
+json::value tuning_of(const ReportData& report) {
+  if (!report.tuning) return nullptr;
+  const Tuning& tuning = *report.tuning;
+  json::array options, points, arms;
+  for (const TunedOption& option : tuning.options) options.emplace_back(option.key);
+  for (const Trial& trial : tuning.arms.front().trials) points.emplace_back(short_words(trial));
+  for (const ArmTuning& arm : tuning.arms) {
+    json::array values, problems;
+    for (const Trial& trial : arm.trials) {
+      values.push_back(number(trial.value));
+      problems.emplace_back(trial.problem);
+    }
+    bool edge = false;
+    if (arm.chosen)
+      for (std::size_t i = 0; i < tuning.options.size(); ++i)
+        edge = edge || on_edge(tuning.options[i], arm.trials[*arm.chosen].point[i].value);
+    arms.push_back(json::object{{"values", std::move(values)},
+                                {"problems", std::move(problems)},
+                                {"chosen", arm.chosen ? json::value(*arm.chosen) : json::value(nullptr)},
+                                {"edge", edge}});
+  }
+  return json::object{{"options", std::move(options)},
+                      {"seeds", integers(tuning.seeds)},
+                      {"points", std::move(points)},
+                      {"arms", std::move(arms)}};
+}
+
 json::value chance_of(const ReportData& report) {
   if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
   const std::optional<ArmFacts>& facts = report.arms.front().facts;
@@ -188,6 +217,8 @@ json::object report_document(const ReportData& report) {
       {"data", report.data},
       {"reference_config", report.reference_config},
       {"within", std::move(within)},
+      {"matching", texts(matching_notes(report))},
+      {"tuning", tuning_of(report)},
       {"arms", std::move(arms)}};
 }
 

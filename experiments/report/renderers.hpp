@@ -20,6 +20,8 @@ std::vector<std::string> summary_notes(const ReportData& report);
 /// What was done to make arms comparable, a sentence for each arm: what its tuning tried and chose, and what evening
 /// out made of it. Empty where nothing was.
 std::vector<std::string> fairness_notes(const ReportData& report);
+/// Of these what was evened out: the feed-forward's width of each arm, and what it then comes to.
+std::vector<std::string> matching_notes(const ReportData& report);
 
 /// "60 of 66 runs finished, 2 failed, 3 missing, 1 left out".
 std::string progress_sentence(const ReportData& report);

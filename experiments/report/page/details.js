@@ -13,6 +13,34 @@ function drawProblems() {
         element("td", {}, element("code", {}, run.folder))))))));
 }
 
+// What each arm was given: the width that evens it out, and what it tried for itself.
+function drawFairness() {
+  const { matching, tuning } = report;
+  if (!matching.length && !tuning) return;
+  const parts = matching.length ? [element("ul", { class: "notes" }, ...matching.map((note) => element("li", {}, note)))]
+    : [];
+  if (tuning) {
+    const one = tuning.options.length === 1;
+    const heading = (point) => element("th", { scope: "col" }, one ? point.replace(/^.* = /, "") : point);
+    const cell = (of, i) => {
+      const text = of.problems[i] ? "failed" : of.values[i] === null ? "–" : valueText(of.values[i]);
+      return element("td", { title: of.problems[i] || null }, i === of.chosen ? element("strong", {}, text) : text);
+    };
+    const choice = (of) => (of.chosen === null ? "–" : `${tuning.points[of.chosen].replace(one ? /^.* = / : "", "")}` +
+      `${of.edge ? ", on the edge" : ""}`);
+    parts.push(element("p", { class: "note" }, `${tuning.options.join(", ")}: each arm's mean of ${report.metric.name} ` +
+      `over seeds of its own (${tuning.seeds.join(", ")}) at every point that was tried. It took the best; where that ` +
+      "lies on the edge of the grid, a value beyond may be better still."),
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tuning" },
+      element("table", { id: "tuning" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"),
+        ...tuning.points.map(heading), element("th", { scope: "col" }, "chosen"))),
+      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
+        element("th", { scope: "row" }, arm.label), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
+        element("td", {}, choice(tuning.arms[a]))))))));
+  }
+  section("fairness", "What each arm was given", ...parts);
+}
+
 function differencesTable(arm) {
   if (!arm.differences.length) return element("p", { class: "note" }, "Nothing differs from the reference.");
   const value = (kind, text) => element("td", {}, text === "" ? element("span", { class: "note" }, "does nothing")

@@ -25,6 +25,7 @@ drawCurves();
 drawLengths();
 drawScatter();
 drawAttention();
+drawFairness();
 drawProblems();
 drawConfigurations();
 drawRuns();

@@ -55,6 +55,7 @@ TEST_CASE("the document holds every arm and run, and numbers to their last digit
   CHECK(read_back(comparison.at("interval").at(0)) == report.arms[1].comparison->difference.interval->low);
   CHECK(read_back(comparison.at("p")) == report.arms[1].comparison->p.value());
   CHECK(arms[0].at("comparison").is_null());
+  CHECK(document.at("tuning").is_null());
   CHECK(arms[0].at("answer").is_null());
   CHECK(document.at("margin").to_number<double>() == 0.05);
   CHECK(document.at("progress").at("failed").to_number<int>() == 1);

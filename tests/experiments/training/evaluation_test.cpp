@@ -1,4 +1,5 @@
 // Evaluation against a row-by-row computation, generation, and what a run costs.
+#include "experiments/runs/run_store.hpp"
 #include "experiments/training/run_model.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -193,7 +194,7 @@ TEST_CASE("a run measures what metrics_of says, at the last step at least", "[ev
     for (const MetricInfo& m : metrics_of(c)) promised.insert(m.name);
     for (const Metrics& m : h.metrics)
       if (m.step == c.train.steps)
-        for (const auto& [name, value] : m.values) found.insert(name);
+        for (const auto& [name, value] : values_of(m)) found.insert(name);
     found.erase("learning_rate");
     found.erase("grad_norm");
     CHECK(found == promised);
