@@ -109,7 +109,7 @@ public:
     return progress ? progress.value : std::nullopt;
   }
 
-  /// How it ended. @param stopping  it was asked to
+  /// How it ended, or that another process has taken it on since. @param stopping  it was asked to
   RunEvent verdict(bool stopping) {
     RunEvent event;
     event.run = index_;
@@ -118,6 +118,8 @@ public:
     const bool recorded = bytes_of_manifest() != manifest_before_;  // else the manifest tells of an earlier start
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && state == RunState::finished) {
       event.kind = RunEvent::Kind::finished;
+    } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
+      event.kind = RunEvent::Kind::elsewhere;  // what its files say is the other one's
     } else if (WIFSIGNALED(status)) {
       const bool asked = stopping && WTERMSIG(status) == SIGTERM;  // before it could listen
       event.kind = asked ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
@@ -256,7 +258,9 @@ private:
         ++i;
         continue;
       }
-      tell(run.verdict(stopping_));
+      const RunEvent event = run.verdict(stopping_);
+      if (event.kind == RunEvent::Kind::elsewhere) elsewhere_.push_back(event.run);
+      tell(event);
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

@@ -244,9 +244,7 @@ int run(const RunArguments& arguments, Console& console) {
   say_where(prepared, plan, folder, arguments, console);
   console.out.flush();
 
-  // What this process left may have been done by another one since.
-  const bool all_done = report.count(RunState::finished) == report.total();
-  if (!all_done && executed.interrupted + executed.remaining > 0) {
+  if (executed.interrupted + executed.remaining > 0) {
     throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
                              all - left_of(plan, trials, replicates), all, same_command(arguments, console)));
   }

@@ -179,6 +179,25 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   CHECK(fs::exists(sweep.runs[1].path / "started-here"));
 }
 
+TEST_CASE("what another process takes on as soon as it failed here is that one's", "[sweep][executor]") {
+  Sweep sweep;
+  sweep.add("outcome failed here; touch $dir/failed; while [ ! -e $dir/taken ]; do sleep 0.01; done; exit 1");
+  const fs::path folder = sweep.runs[0].path;
+  std::thread elsewhere([&] {
+    while (!fs::exists(folder / "failed")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    auto claim = RunClaim::attempt(sweep.runs[0]);
+    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "running"})");
+    put(folder / "taken", "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
+    claim.reset();
+  });
+  const Executed executed = sweep.execute();
+  elsewhere.join();
+  CHECK(sweep.kinds_of(0) == Kinds{Kind::started, Kind::elsewhere, Kind::skipped});
+  CHECK(executed.all_done());
+}
+
 TEST_CASE("a program that can't be started is each run's failure", "[sweep][executor]") {
   Sweep sweep;
   sweep.add("");

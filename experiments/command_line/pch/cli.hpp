@@ -1,1 +1,0 @@
-#include <CLI/CLI.hpp>
