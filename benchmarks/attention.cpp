@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "layers/attention/attention.hpp"
 #include "autograd/shards.hpp"
 #include "benchmarks/measurements.hpp"

@@ -1,6 +1,7 @@
 #include "autograd/shards.hpp"
 #include "benchmarks/measurements.hpp"
 #include "benchmarks/rounds.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"

@@ -5,6 +5,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/config/values.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -99,6 +100,21 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
 }
 
 } // namespace
+
+Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help) {
+  CLI::App* command = commands.app.add_subcommand(name, summary);
+  command->group("Commands")->footer(help);
+  return Command(command);
+}
+
+void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
+  command.add("CONFIG", config, "the TOML file").required().value_name("");
+  command.add("OVERRIDES", overrides, "options in place of the file's: a.b=value ...").value_name("");
+}
+
+void add_average(Command& command, std::int64_t& count) {
+  command.add("--average", count, "the average of the newest so many checkpoints' weights [1]").within(1, 1 << 20);
+}
 
 int command_line(const std::vector<std::string>& arguments, Console& console) {
   int status = 0;

@@ -1,9 +1,9 @@
 // The commands. Each adds itself to the command line, and has a file of its own in commands/.
 #pragma once
 
+#include "experiments/command_line/command.hpp"
 #include "experiments/command_line/console.hpp"
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,38 +38,27 @@ void add_variants(Commands& commands);
 void add_options(Commands& commands);
 void add_worker(Commands& commands);   ///< hidden: one run of a sweep, in a process of its own
 
+/// A new command in the list. @param help  what stands below its options
+Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help);
+
 /// A command with arguments of type `Arguments`, which `declare` binds to options, and which `act` is given.
 template <class Arguments>
-CLI::App* add_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help,
-                      void (*declare)(CLI::App&, Arguments&), int (*act)(const Arguments&, Console&)) {
-  CLI::App* command = commands.app.add_subcommand(name, summary);
-  command->group("Commands")->footer(help);
+Command add_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help,
+                    void (*declare)(Command&, Arguments&), int (*act)(const Arguments&, Console&)) {
+  Command command = new_command(commands, name, summary, help);
   auto arguments = std::make_shared<Arguments>();
-  declare(*command, *arguments);
-  command->callback([&commands, arguments, act] {
+  declare(command, *arguments);
+  command.when_chosen([&commands, arguments, act] {
     commands.chosen = [&console = commands.console, arguments, act] { return act(*arguments, console); };
   });
   return command;
 }
 
 /// CONFIG and the overrides, which several commands take.
-inline void add_config(CLI::App& command, std::string& config, std::vector<std::string>& overrides) {
-  command.add_option("CONFIG", config, "the TOML file")->required()->type_name("");
-  command.add_option("OVERRIDES", overrides, "options in place of the file's: a.b=value ...")->type_name("");
-}
-
-/// An option for a number, or several, from `low` to `high`; `value` may be an optional one.
-template <class Value, class Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, Value& value, const std::string& meaning,
-                        Number low, Number high) {
-  return command.add_option(name, value, meaning)->check(CLI::Range(low, high).description(""))->type_name("N");
-}
+void add_config(Command& command, std::string& config, std::vector<std::string>& overrides);
 
 /// --average, of commands that look at what a run learned.
-inline void add_average(CLI::App& command, std::int64_t& count) {
-  add_number(command, "--average", count, "the average of the newest so many checkpoints' weights [1]", std::int64_t{1},
-             std::int64_t{1} << 20);
-}
+void add_average(Command& command, std::int64_t& count);
 
 /// The exit statuses, as each command's help ends.
 inline constexpr std::string_view exit_statuses =

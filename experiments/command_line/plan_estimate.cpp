@@ -1,6 +1,7 @@
 #include "experiments/command_line/plan_estimate.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>

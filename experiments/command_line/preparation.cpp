@@ -1,6 +1,7 @@
 #include "experiments/command_line/preparation.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/tuning.hpp"

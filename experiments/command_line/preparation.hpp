@@ -1,6 +1,7 @@
 // What several commands need before anything runs: a configuration with its plan, each arm checked.
 #pragma once
 
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/sweep/plan.hpp"

@@ -1,6 +1,7 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/runs/checkpoint_average.hpp"
 
 #include <fmt/format.h>

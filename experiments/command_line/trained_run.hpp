@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/command_line/console.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"

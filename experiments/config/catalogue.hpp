@@ -3,6 +3,7 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
+#include "layers/layer_options.hpp"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,7 @@
 #include "experiments/config/difference.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 
 #include <algorithm>
 

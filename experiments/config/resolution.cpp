@@ -1,5 +1,6 @@
 #include "experiments/config/resolution.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/values.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
+#include "layers/variant.hpp"
 
 #include <filesystem>
 #include <map>
@@ -14,6 +14,7 @@
 
 namespace heed {
 
+struct Config;
 struct ConfigFile;
 
 /// Where a value was written. Shown as `file:line:column`, or `command line`, or `sweep`.

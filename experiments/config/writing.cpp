@@ -1,5 +1,6 @@
 // A resolved configuration as text.
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/values.hpp"
 

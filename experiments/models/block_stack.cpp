@@ -1,5 +1,7 @@
 #include "experiments/models/block_stack.hpp"
 
+#include "experiments/config/config.hpp"
+
 #include <string>
 
 namespace heed::HEED_REAL {

@@ -1,6 +1,7 @@
 #include "experiments/models/model.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

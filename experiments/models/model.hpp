@@ -2,7 +2,6 @@
 #pragma once
 
 #include "autograd/parameters.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/task.hpp"
 #include "layers/module.hpp"
 

@@ -1,5 +1,7 @@
 #include "experiments/models/recurrent_parts.hpp"
 
+#include "experiments/config/config.hpp"
+
 namespace heed::HEED_REAL {
 
 namespace {

@@ -1,5 +1,7 @@
 #include "experiments/models/transformer.hpp"
 
+#include "experiments/config/config.hpp"
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 #include "experiments/report/report_data.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/tuning.hpp"

@@ -1,6 +1,7 @@
 #include "experiments/runs/run_entry.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "experiments/runs/run_store.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/runs/safetensors.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "experiments/runs/worker.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/runs/stop_signals.hpp"
 
 #include <algorithm>

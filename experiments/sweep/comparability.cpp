@@ -1,5 +1,6 @@
 #include "experiments/sweep/comparability.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/training/training.hpp"
 

@@ -1,6 +1,7 @@
 #include "experiments/sweep/matching.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/arm_labels.hpp"
 
 #include <algorithm>

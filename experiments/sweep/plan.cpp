@@ -1,5 +1,6 @@
 #include "experiments/sweep/plan.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // A configuration's [sweep], expanded into a plan: arms from blocks, without repetitions, and their runs.
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/sweep_kinds.hpp"

@@ -1,5 +1,6 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/pages.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"

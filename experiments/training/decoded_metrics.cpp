@@ -1,5 +1,6 @@
 #include "experiments/training/decoded_metrics.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
 #include "experiments/metrics/bleu.hpp"
 #include "experiments/metrics/chrf.hpp"

@@ -1,9 +1,11 @@
+#include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/training/engine_table.hpp"
+#include "experiments/training/float64.hpp"
 
 namespace heed {
 
-const Engine& engine(const Config& config) { return config.float64() ? f64::engine_table() : f32::engine_table(); }
+const Engine& engine(const Config& config) { return config.float64() ? float64_engine() : f32::engine_table(); }
 
 namespace {
 

@@ -1,5 +1,6 @@
 #include "experiments/training/evaluation.hpp"
 
+#include "experiments/config/config.hpp"
 #include "experiments/training/decoded_metrics.hpp"
 
 #include <algorithm>

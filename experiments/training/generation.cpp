@@ -1,5 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "autograd/kernels/squares.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/shards.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/run_model.hpp"
 
 #include <memory>

@@ -1,6 +1,7 @@
 #include "experiments/training/optimizer_options.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/variants.hpp"
 
 #include <fmt/format.h>

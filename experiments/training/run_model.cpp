@@ -1,6 +1,7 @@
 #include "experiments/training/run_model.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 
 #include <algorithm>
 #include <cstring>

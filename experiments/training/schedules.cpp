@@ -1,5 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/schedule.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/variants.hpp"
 

@@ -1,6 +1,7 @@
 #include "experiments/training/step.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
 
 #include <algorithm>

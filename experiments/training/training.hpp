@@ -2,8 +2,6 @@
 // (heed::f32, heed::f64); `engine()` picks one.
 #pragma once
 
-#include "experiments/config/config.hpp"
-#include "experiments/tasks/task.hpp"
 #include "experiments/training/attention_example.hpp"
 
 #include <algorithm>
@@ -16,6 +14,10 @@
 #include <vector>
 
 namespace heed {
+
+struct Config;
+class Task;
+enum class Split;
 
 /// A named array as it stands in a checkpoint.
 struct StoredTensor {

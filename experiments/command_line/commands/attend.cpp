@@ -142,23 +142,18 @@ void add_attend(Commands& commands) {
       "replaced. Of images, an input is a row. A decoder of an encoder-decoder reads the model's own greedy output,\n"
       "or --output. RUN is a path to a run's folder, or a unique beginning of its ID." +
           std::string(exit_statuses),
-      [](CLI::App& command, AttendArguments& arguments) {
-        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--input", arguments.inputs, "a text to look at")
-            ->type_name("TEXT")
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        add_number(command, "--row", arguments.rows, "a row of the validation split to look at, from 0",
-                   std::int64_t{0}, std::int64_t{1} << 40)
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-        command.add_option("--output", arguments.output, "what the decoder reads [what the model finds greedily]")
-            ->type_name("TEXT");
+      [](Command& command, AttendArguments& arguments) {
+        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("--input", arguments.inputs, "a text to look at").value_name("TEXT").repeatable();
+        command.add("--row", arguments.rows, "a row of the validation split to look at, from 0")
+            .within(0, std::int64_t{1} << 40).repeatable();
+        command.add("--output", arguments.output, "what the decoder reads [what the model finds greedily]")
+            .value_name("TEXT");
         add_average(command, arguments.average);
-        command.add_option("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
-            ->type_name("FOLDER");
+        command.add("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
+            .value_name("FOLDER");
         command.add_flag("--json", arguments.json, "for programs: all weights in full");
-        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },
       attend);
 }

@@ -31,7 +31,7 @@ void add_check(Commands& commands) {
       "  heed check my.toml attention.score=additive\n"
       "Errors name file:line:column, what was found, what is allowed and the nearest name." +
           std::string(exit_statuses),
-      [](CLI::App& command, CheckArguments& arguments) {
+      [](Command& command, CheckArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
       },
       check);

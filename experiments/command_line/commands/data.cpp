@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/tasks/task_survey.hpp"
@@ -116,9 +117,9 @@ void add_data(Commands& commands) {
       "  heed data configs/quickstart.toml --examples 10\n"
       "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see." +
           std::string(exit_statuses),
-      [](CLI::App& command, DataArguments& arguments) {
+      [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        add_number<std::int64_t>(command, "--examples", arguments.examples, "how many examples to show [3]", 0, 1000);
+        command.add("--examples", arguments.examples, "how many examples to show [3]").within(0, 1000);
       },
       data);
 }

@@ -2,6 +2,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_comparison.hpp"
@@ -150,12 +151,11 @@ void add_diff(Commands& commands) {
       "A and B are runs (a path to a run's folder, or a unique beginning of its ID) or configs, whose reference is\n"
       "taken. Metrics are the last values." +
           std::string(exit_statuses),
-      [](CLI::App& command, DiffArguments& arguments) {
-        command.add_option("A", arguments.a, "a run, or a TOML file")->required()->type_name("");
-        command.add_option("B", arguments.b, "another")->required()->type_name("");
+      [](Command& command, DiffArguments& arguments) {
+        command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
+        command.add("B", arguments.b, "another").required().value_name("");
         command.add_flag("--json", arguments.json, "for programs");
-        command.add_option("--out", arguments.out, "the folder in which runs are looked for [runs]")
-            ->type_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");
       },
       diff);
 }

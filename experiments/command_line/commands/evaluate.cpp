@@ -46,18 +46,17 @@ void add_evaluate(Commands& commands) {
       "choose by the\n"
       "validation split, and look at the test split once, at the end. Nothing is kept." +
           std::string(exit_statuses),
-      [](CLI::App& command, EvaluateArguments& arguments) {
-        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--split", arguments.split, "train, validation or test [validation]")
-            ->check(CLI::IsMember({"train", "validation", "test"}).description(""))
-            ->type_name("SPLIT");
-        add_number(command, "--beam", arguments.beam,
-                   "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]",
-                   std::int64_t{0}, std::int64_t{1024});
-        add_number(command, "--length-penalty", arguments.length_penalty,
-                   "that search's alpha [train.evaluate_length_penalty]", 0.0, 100.0);
+      [](Command& command, EvaluateArguments& arguments) {
+        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("--split", arguments.split, "train, validation or test [validation]")
+            .one_of({"train", "validation", "test"}).value_name("SPLIT");
+        command.add("--beam", arguments.beam,
+                    "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]")
+            .within(0, 1024);
+        command.add("--length-penalty", arguments.length_penalty, "that search's alpha [train.evaluate_length_penalty]")
+            .within(0.0, 100.0);
         add_average(command, arguments.average);
-        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },
       evaluate);
 }

@@ -77,15 +77,12 @@ void add_export(Commands& commands) {
           "are taken, or those that --where finds (heed runs --help says how it is written). The paths that were\n"
           "written are printed. Checkpoints need no export: PyTorch's safetensors opens them." +
           std::string(exit_statuses),
-      [](CLI::App& command, ExportArguments& arguments) {
-        command.add_option("RUN", arguments.runs, "which runs [all]")->type_name("");
-        command.add_option("--to", arguments.to, "the format")->required()
-            ->check(CLI::IsMember(format_names()).description(""))->type_name("FORMAT");
-        command.add_option("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]")
-            ->type_name("FOLDER");
-        command.add_option("--where", arguments.where, "which runs")->type_name("EXPR");
-        command.add_option("--out", arguments.out, "the folder in which runs are looked for [runs]")
-            ->type_name("FOLDER");
+      [](Command& command, ExportArguments& arguments) {
+        command.add("RUN", arguments.runs, "which runs [all]").value_name("");
+        command.add("--to", arguments.to, "the format").required().one_of(format_names()).value_name("FORMAT");
+        command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
+        command.add("--where", arguments.where, "which runs").value_name("EXPR");
+        command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");
       },
       do_export);
 }

@@ -96,23 +96,22 @@ void add_generate(Commands& commands) {
       "A decoder goes on from --prompt; an encoder-decoder puts out what it finds for each input, a line each.\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. The same seed gives the same text." +
           std::string(exit_statuses),
-      [](CLI::App& command, GenerateArguments& arguments) {
+      [](Command& command, GenerateArguments& arguments) {
         constexpr std::int64_t many = std::int64_t{1} << 40;
-        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--prompt", arguments.prompt, "the text to go on from")->type_name("TEXT");
-        add_number(command, "--tokens", arguments.tokens, "how many to generate [500]", std::int64_t{1}, many);
-        add_number(command, "--temperature", arguments.temperature, "0: always the most probable token [1]", 0.0, 1e6);
-        add_number(command, "--top-k", arguments.top_k, "only among the k most probable; 0: all [0]", std::int64_t{0},
-                   many);
-        command.add_option("--seed", arguments.seed, "of the random choices [0]")->type_name("N");
-        command.add_option("--input", arguments.input, "the text whose output is wanted")->type_name("TEXT");
-        command.add_option("--input-file", arguments.file, "a file of such texts, one on each line")->type_name("FILE");
-        add_number(command, "--beam", arguments.beam, "outputs that are followed at a time; 1: greedy [1]",
-                   std::int64_t{1}, std::int64_t{1024});
-        add_number(command, "--length-penalty", arguments.length_penalty,
-                   "log probabilities are divided by ((5 + tokens) / 6)^N [0]", 0.0, 100.0);
+        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("--prompt", arguments.prompt, "the text to go on from").value_name("TEXT");
+        command.add("--tokens", arguments.tokens, "how many to generate [500]").within(1, many);
+        command.add("--temperature", arguments.temperature, "0: always the most probable token [1]").within(0.0, 1e6);
+        command.add("--top-k", arguments.top_k, "only among the k most probable; 0: all [0]").within(0, many);
+        command.add("--seed", arguments.seed, "of the random choices [0]").value_name("N");
+        command.add("--input", arguments.input, "the text whose output is wanted").value_name("TEXT");
+        command.add("--input-file", arguments.file, "a file of such texts, one on each line").value_name("FILE");
+        command.add("--beam", arguments.beam, "outputs that are followed at a time; 1: greedy [1]").within(1, 1024);
+        command.add("--length-penalty", arguments.length_penalty,
+                    "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
+            .within(0.0, 100.0);
         add_average(command, arguments.average);
-        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },
       generate);
 }

@@ -106,16 +106,15 @@ void add_inspect(Commands& commands) {
       "training. Nothing is\n"
       "kept." +
           std::string(exit_statuses),
-      [](CLI::App& command, InspectArguments& arguments) {
-        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        command.add_option("--split", arguments.split, "train or validation [validation]")
-            ->check(CLI::IsMember({"train", "validation"}).description(""))
-            ->type_name("SPLIT");
-        add_number(command, "--rows", arguments.rows, "how many rows of it, the first ones [0: all]",
-                   std::int64_t{0}, std::int64_t{1} << 40);
+      [](Command& command, InspectArguments& arguments) {
+        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("--split", arguments.split, "train or validation [validation]")
+            .one_of({"train", "validation"}).value_name("SPLIT");
+        command.add("--rows", arguments.rows, "how many rows of it, the first ones [0: all]")
+            .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
         command.add_flag("--json", arguments.json, "for programs");
-        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },
       inspect);
 }

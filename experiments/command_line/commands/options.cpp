@@ -32,12 +32,11 @@ void add_options(Commands& commands) {
       "  heed options train\n"
       "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)" +
           std::string(exit_statuses),
-      [](CLI::App& command, OptionsArguments& arguments) {
-        command.add_option("TABLE", arguments.table,
-                           "only this table or option: train, attention.cosine, train.clip, ...")
-            ->type_name("");
-        auto* json = command.add_flag("--json", arguments.json, "for programs");
-        command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config")->excludes(json);
+      [](Command& command, OptionsArguments& arguments) {
+        command.add("TABLE", arguments.table, "only this table or option: train, attention.cosine, train.clip, ...")
+            .value_name("");
+        const Argument json = command.add_flag("--json", arguments.json, "for programs");
+        command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config").excludes(json);
       },
       options);
 }

@@ -169,19 +169,19 @@ void add_plan(Commands& commands) {
       "  heed plan configs/quickstart.toml --no-probe --csv > plan.csv\n"
       "The time comes from training each arm for a moment." +
           std::string(exit_statuses),
-      [](CLI::App& command, PlanArguments& arguments) {
+      [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add_option("--out", arguments.out, "the folder in which runs may be finished already [runs]")
-            ->type_name("FOLDER");
-        add_number(command, "--jobs", arguments.jobs, "runs at once [as the machine allows]", 1, 4096);
-        add_number(command, "--threads", arguments.threads, "threads of each run [as the machine allows]", 1, 4096);
-        add_number(command, "--effect", arguments.effect,
-                   "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]",
-                   0.01, 1000.0);
+        command.add("--out", arguments.out, "the folder in which runs may be finished already [runs]")
+            .value_name("FOLDER");
+        command.add("--jobs", arguments.jobs, "runs at once [as the machine allows]").within(1, 4096);
+        command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
+        command.add("--effect", arguments.effect,
+                    "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]")
+            .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
-        CLI::Option* csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
-        CLI::Option* json = command.add_flag("--json", arguments.json, "everything, for programs")->excludes(csv);
-        command.get_option("--effect")->excludes(csv)->excludes(json);
+        const Argument csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
+        const Argument json = command.add_flag("--json", arguments.json, "everything, for programs").excludes(csv);
+        command.argument("--effect").excludes(csv).excludes(json);
       },
       plan);
 }

@@ -98,11 +98,11 @@ void add_report(Commands& commands) {
       "  json      report.json, all of it\n"
       "  terminal  no file: the table, here" +
           std::string(exit_statuses),
-      [](CLI::App& command, ReportArguments& arguments) {
-        command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");
-        command.add_option("--sweep", arguments.sweep, "which sweep [the latest]")->type_name("NAME");
-        command.add_option("--format", arguments.format, fmt::format("{} [html]", fmt::join(format_names(), ", ")))
-            ->check(CLI::IsMember(format_names()).description(""))->type_name("FORMAT");
+      [](Command& command, ReportArguments& arguments) {
+        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
+        command.add("--sweep", arguments.sweep, "which sweep [the latest]").value_name("NAME");
+        command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(format_names(), ", ")))
+            .one_of(format_names()).value_name("FORMAT");
       },
       report);
 }

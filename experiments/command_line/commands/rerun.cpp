@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_entry.hpp"
@@ -178,11 +179,11 @@ void add_rerun(Commands& commands) {
       "says so first.\n"
       "Exit status 1 also means: the bits differ." +
           std::string(exit_statuses),
-      [](CLI::App& command, RerunArguments& arguments) {
-        command.add_option("RUN", arguments.run, "which run")->required()->type_name("");
-        add_number(command, "--threads", arguments.threads, "in place of the configuration's", 1, 1024);
-        command.add_option("--into", arguments.into, "run there, and keep it")->type_name("FOLDER");
-        command.add_option("--out", arguments.out, "the folder in which RUN is looked for [runs]")->type_name("FOLDER");
+      [](Command& command, RerunArguments& arguments) {
+        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("--threads", arguments.threads, "in place of the configuration's").within(1, 1024);
+        command.add("--into", arguments.into, "run there, and keep it").value_name("FOLDER");
+        command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },
       rerun);
 }

@@ -4,6 +4,7 @@
 #include "experiments/command_line/older_sweep.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/stop_signals.hpp"
@@ -268,11 +269,11 @@ void add_run(Commands& commands) {
       "not repeated; those that were interrupted go on from their last checkpoint, to the same bits.\n"
       "Overrides: a.b=value, read by the option's type; a.b=@default resets (heed options lists them all)." +
           std::string(exit_statuses),
-      [](CLI::App& command, RunArguments& arguments) {
+      [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add_option("--out", arguments.out, "the folder for runs and sweeps [runs]")->type_name("FOLDER");
-        add_number(command, "--jobs", arguments.jobs, "runs at once, in processes [as the machine allows]", 1, 4096);
-        add_number(command, "--threads", arguments.threads, "threads of each run [as the machine allows]", 1, 4096);
+        command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");
+        command.add("--jobs", arguments.jobs, "runs at once, in processes [as the machine allows]").within(1, 4096);
+        command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },
       run);
 }

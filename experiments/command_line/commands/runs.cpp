@@ -139,17 +139,16 @@ void add_runs(Commands& commands) {
       "hold every field that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens,\n"
       "is brought up to date first." +
           std::string(exit_statuses),
-      [](CLI::App& command, RunsArguments& arguments) {
-        command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");
-        command.add_option("--where", arguments.where, "which runs [all]")->type_name("EXPR");
-        command.add_option("--sort", arguments.sort, "by this field, the smallest first [created]")->type_name("FIELD");
+      [](Command& command, RunsArguments& arguments) {
+        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
+        command.add("--where", arguments.where, "which runs [all]").value_name("EXPR");
+        command.add("--sort", arguments.sort, "by this field, the smallest first [created]").value_name("FIELD");
         command.add_flag("--reverse", arguments.reverse, "the largest, or the newest, first");
-        command.add_option("--columns", arguments.columns, "these fields, with commas between [what differs]")
-            ->delimiter(',')->type_name("FIELDS");
-        add_number<std::optional<std::int64_t>, std::int64_t>(command, "--limit", arguments.limit, "at most so many", 0,
-                                                              std::int64_t{1} << 40);
-        CLI::Option* json = command.add_flag("--json", arguments.json, "for programs");
-        command.add_flag("--csv", arguments.csv, "for tables")->excludes(json);
+        command.add("--columns", arguments.columns, "these fields, with commas between [what differs]")
+            .separated_by(',').value_name("FIELDS");
+        command.add("--limit", arguments.limit, "at most so many").within(0, std::int64_t{1} << 40);
+        const Argument json = command.add_flag("--json", arguments.json, "for programs");
+        command.add_flag("--csv", arguments.csv, "for tables").excludes(json);
       },
       runs);
 }

@@ -1,6 +1,7 @@
 // heed show: a configuration with every option's value, or what it changes; a run with what became of it.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
@@ -101,13 +102,12 @@ void add_show(Commands& commands) {
       "  heed show 3f2a                                              a run: its outcome and its config\n"
       "Settings of variants that a later layer did not choose are dropped; comments at the top say which." +
           std::string(exit_statuses),
-      [](CLI::App& command, ShowArguments& arguments) {
+      [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.get_option("CONFIG")->description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add_option("--out", arguments.out, "the folder in which a run is looked for [runs]")
-            ->type_name("FOLDER");
-        command.add_option("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
-            ->check(CLI::IsMember({"defaults", "reference"}).description(""))->type_name("WHAT");
+        command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
+        command.add("--out", arguments.out, "the folder in which a run is looked for [runs]").value_name("FOLDER");
+        command.add("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
+            .one_of({"defaults", "reference"}).value_name("WHAT");
       },
       show);
 }

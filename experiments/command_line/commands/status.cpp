@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/progress_board.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/plan.hpp"
@@ -146,8 +147,8 @@ void add_status(Commands& commands) {
       "Example, from another terminal while a sweep runs:\n"
       "  heed status runs" +
           std::string(exit_statuses),
-      [](CLI::App& command, StatusArguments& arguments) {
-        command.add_option("OUT", arguments.out, "the folder that runs were written to [runs]")->type_name("");
+      [](Command& command, StatusArguments& arguments) {
+        command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
       },
       status);
 }

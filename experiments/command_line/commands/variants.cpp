@@ -99,9 +99,8 @@ void add_variants(Commands& commands) {
       "  heed variants attention.score\n"
       "  heed variants position --json" +
           std::string(exit_statuses),
-      [](CLI::App& command, VariantsArguments& arguments) {
-        command.add_option("FAMILY", arguments.family, "only these: attention.score, score, position, ...")
-            ->type_name("");
+      [](Command& command, VariantsArguments& arguments) {
+        command.add("FAMILY", arguments.family, "only these: attention.score, score, position, ...").value_name("");
         command.add_flag("--json", arguments.json, "for programs");
       },
       variants);

@@ -22,12 +22,12 @@ int worker(const WorkerArguments& arguments, Console&) {
 void add_worker(Commands& commands) {
   add_command<WorkerArguments>(
       commands, "worker", "executes one run's folder", "",
-      [](CLI::App& command, WorkerArguments& arguments) {
-        command.add_option("FOLDER", arguments.folder, "the run's folder, prepared")->required();
-        command.add_option("--threads", arguments.threads, "in place of the configuration's");
+      [](Command& command, WorkerArguments& arguments) {
+        command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
+        command.add("--threads", arguments.threads, "in place of the configuration's");
       },
       worker)
-      ->group("");
+      .hide();
 }
 
 } // namespace heed

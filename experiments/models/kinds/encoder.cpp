@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/models/transformer.hpp"
 #include "layers/pooling.hpp"
 

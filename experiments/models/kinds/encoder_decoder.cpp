@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/models/transformer_decoding.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/models/block_stack.hpp"
 #include "layers/convolution.hpp"
 #include "layers/pooling.hpp"

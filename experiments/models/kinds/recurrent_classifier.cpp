@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/models/recurrent_parts.hpp"
 #include "layers/pooling.hpp"
 

@@ -1,6 +1,7 @@
 // heed attend, and what a report does so that its attention weights are those of the newest checkpoint.
 #include "experiments/command_line/attention_upkeep.hpp"
 #include "experiments/command_line/command_line.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/runs/scratch.hpp"

@@ -1,4 +1,5 @@
 // The commands that look at what a run learned.
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/scratch.hpp"

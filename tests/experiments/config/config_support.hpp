@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 

@@ -1,4 +1,5 @@
 // How files, the command line and arms come together in a configuration.
+#include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

@@ -1,4 +1,5 @@
 // A resolved configuration, written as TOML, resolves to the same again.
+#include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

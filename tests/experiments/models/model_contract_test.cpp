@@ -1,4 +1,5 @@
 // What models keep to, whatever they are made of.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/models/model_support.hpp"
 
 #include <cstring>

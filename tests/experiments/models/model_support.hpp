@@ -1,6 +1,7 @@
 // Models for tests: made from a configuration's text, with drawn parameters, and batches of drawn tokens.
 #pragma once
 
+#include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "layers/position/position.hpp"
 #include "tests/experiments/config/config_support.hpp"

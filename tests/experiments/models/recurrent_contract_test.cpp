@@ -1,4 +1,5 @@
 // What the recurrent models keep to.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
 using namespace heed;

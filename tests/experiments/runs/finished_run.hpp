@@ -1,6 +1,7 @@
 // Runs' folders as a worker leaves them, without training anything.
 #pragma once
 
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 

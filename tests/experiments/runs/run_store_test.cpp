@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/experiments/runs/scratch.hpp"

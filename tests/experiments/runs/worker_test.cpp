@@ -1,4 +1,5 @@
 // The worker with an engine of three lines, so that each test sees what the worker itself does.
+#include "experiments/config/config.hpp"
 #include "experiments/runs/worker.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 

@@ -1,4 +1,5 @@
 // Which arms may stand beside the reference.
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/comparability.hpp"
 
 #include "experiments/config/settings.hpp"

@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and
 // feed-forward.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
 #include <catch2/catch.hpp>

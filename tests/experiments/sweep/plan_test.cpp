@@ -1,3 +1,4 @@
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/runs/run_store.hpp"

@@ -1,4 +1,5 @@
 // Tuned sweeps: what their plan holds, how arms choose, and what is kept of it. Runs are folders that the tests write.
+#include "experiments/config/config.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/runs/file_lock.hpp"

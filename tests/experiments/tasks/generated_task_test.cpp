@@ -1,4 +1,5 @@
 // The contract of the generated tasks: what an example is, which split it belongs to, and what guessing reaches.
+#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 

@@ -1,4 +1,5 @@
 // The contract of tasks of images: shapes that are what their class says, and files seen as numbers around 0.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
 // The contract of the task `scan`: the published commands, actions and splits.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
 // The contract of looking at a task before training: sizes, lengths, counts and examples of what training will see.
+#include "experiments/config/config.hpp"
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 

@@ -1,4 +1,5 @@
 // The contract of tasks from rows of text: translation and labelled_text.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <catch2/catch.hpp>

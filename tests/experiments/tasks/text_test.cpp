@@ -1,5 +1,6 @@
 // The contract of the task `text`: which characters each split has, and that evaluation predicts each of them once.
 #include "autograd/rng.hpp"
+#include "experiments/config/config.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <catch2/catch.hpp>

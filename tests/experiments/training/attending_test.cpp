@@ -1,5 +1,6 @@
 // The weights that are told of an input, against those of the model's own pass, and the tokens at their axes.
 #define HEED_REAL f64
+#include "experiments/config/config.hpp"
 #include "experiments/training/attending.hpp"
 #include "experiments/training/introspection.hpp"
 #include "tests/experiments/training/training_support.hpp"

@@ -1,4 +1,5 @@
 // What a model does when it goes by its own outputs: evaluation and `generate` against each other and against reading.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <map>

@@ -1,4 +1,5 @@
 // Evaluation against a row-by-row computation, generation, and what a run costs.
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/training/run_model.hpp"
 #include "tests/experiments/training/training_support.hpp"

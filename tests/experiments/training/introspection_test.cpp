@@ -1,5 +1,6 @@
 // What inspection says of heads and modules, against plain loops, closed forms and models that are changed by hand.
 #define HEED_REAL f64  // so that what is compared differs by rounding alone
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"

@@ -1,4 +1,5 @@
 // Runs that have to learn, and runs that have to fail.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // No option is ever ignored: each option of the catalogue is changed in turn, where it matters, and the run must
 // change; options that are said to have no effect on results must leave every bit as it is.
+#include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
 #include "tests/experiments/training/training_support.hpp"

@@ -1,4 +1,5 @@
 // The same bits whatever the threads, and whether a run was interrupted or not.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 using namespace heed;

@@ -1,5 +1,6 @@
 // One optimiser step in double precision, against computations of the test's own.
 #define HEED_REAL f64  // so that what is compared differs by rounding alone
+#include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
 #include "tests/autograd/heap.hpp"
