@@ -2,9 +2,9 @@
 #pragma once
 
 #include "autograd/real.hpp"
+#include "tests/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 #include <type_traits>

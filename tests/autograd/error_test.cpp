@@ -1,7 +1,6 @@
 // What every operation says to operands that do not fit.
 #include "tests/autograd/drawn.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;

@@ -42,20 +42,20 @@ TEST_CASE("gradcheck finds one wrong element and names it", "[gradcheck]") {
   const GradcheckResult result = check(Fault::wrong_factor);
   CHECK_FALSE(result.passed);
   CHECK(result.worst > 1e-4);
-  CHECK_THAT(result.message, Catch::Matchers::Contains("input 1 (key) [2, 2] element 2: analytic") &&
-                                 Catch::Matchers::Contains(", numeric "));
+  CHECK_THAT(result.message, Catch::Contains("input 1 (key) [2, 2] element 2: analytic") &&
+                                 Catch::Contains(", numeric "));
 }
 
 TEST_CASE("gradcheck finds a closure that adds to what the memory held", "[gradcheck]") {
   const GradcheckResult result = check(Fault::forgets_first);
   CHECK_FALSE(result.passed);
-  CHECK_THAT(result.message, Catch::Matchers::Contains("its memory held a NaN"));
+  CHECK_THAT(result.message, Catch::Contains("its memory held a NaN"));
 }
 
 TEST_CASE("gradcheck finds a closure that overwrites what others added", "[gradcheck]") {
   const GradcheckResult result = check(Fault::always_stores);
   CHECK_FALSE(result.passed);
-  CHECK_THAT(result.message, Catch::Matchers::Contains("the input is used afterwards as well"));
+  CHECK_THAT(result.message, Catch::Contains("the input is used afterwards as well"));
 }
 
 TEST_CASE("gradcheck holds an input that the function ignores to a gradient of zero", "[gradcheck]") {

@@ -3,8 +3,8 @@
 
 #include "autograd/gradcheck.hpp"
 #include "tests/autograd/drawn.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <functional>
 
 namespace heed::HEED_REAL {

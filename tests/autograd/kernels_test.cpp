@@ -2,8 +2,7 @@
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/rng.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 #include <cmath>
 #include <functional>

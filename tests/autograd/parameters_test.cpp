@@ -1,9 +1,9 @@
 // Parameters: their layout, and first values that depend on the seed, the name and the position alone.
 #include "autograd/error.hpp"
 #include "autograd/parameters.hpp"
+#include "tests/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 using namespace heed;

@@ -1,8 +1,8 @@
 // The contract of the random numbers: published bits, keyed by what they are for, with the stated ranges and moments.
 #include "autograd/rng.hpp"
+#include "tests/catch.hpp"
 
 #include <Random123/philox.h>
-#include <catch2/catch.hpp>
 
 #include <set>
 #include <vector>

@@ -1,8 +1,7 @@
 // Schedules against PyTorch's, nanoGPT's and the Transformer's (tests/fixtures/schedules.json).
 #include "autograd/schedule.hpp"
+#include "tests/catch.hpp"
 #include "tests/fixtures/fixture.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 

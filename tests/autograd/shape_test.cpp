@@ -1,8 +1,7 @@
 // Shapes: extents, strides, text, and what broadcasts to what.
 #include "autograd/error.hpp"
 #include "autograd/shape.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 using namespace heed;
 

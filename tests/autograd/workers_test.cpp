@@ -1,10 +1,10 @@
 // Workers: every job runs once, one at a time on a worker, and the first failure comes back.
 #include "autograd/error.hpp"
 #include "autograd/shards.hpp"
+#include "tests/catch.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
 

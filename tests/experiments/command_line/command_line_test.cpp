@@ -1,9 +1,9 @@
 // The command line's behaviour: nearest names, help, exit statuses, and where things are written.
 #include "experiments/command_line/preparation.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 
 using namespace heed;

@@ -1,10 +1,10 @@
 // heed runs, diff, export and rerun on folders as workers leave them.
+#include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 using namespace heed;

@@ -2,8 +2,8 @@
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/report/text_table.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <sstream>
 
 using namespace heed;

@@ -1,9 +1,9 @@
 // What a sweep of kind `random` draws.
 #include "autograd/rng.hpp"
 #include "experiments/config/draws.hpp"
+#include "tests/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 

@@ -1,7 +1,6 @@
 // Every message that a configuration can cause, word for word.
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 

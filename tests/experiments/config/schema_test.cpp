@@ -2,10 +2,10 @@
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
 #include <boost/json.hpp>
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <functional>

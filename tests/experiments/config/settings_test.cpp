@@ -1,9 +1,8 @@
 // How files, the command line and arms come together in a configuration.
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 using namespace heed::test;

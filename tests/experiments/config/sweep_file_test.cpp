@@ -1,7 +1,6 @@
 // What a file's [sweep] says, and the messages of one that is wrong.
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 using namespace heed::test;

@@ -1,9 +1,8 @@
 // A resolved configuration, written as TOML, resolves to the same again.
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <random>
 #include <set>

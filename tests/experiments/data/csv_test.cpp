@@ -1,8 +1,8 @@
 // Comma-separated values as RFC 4180 has them, and what is written is what is read.
 #include "experiments/data/csv.hpp"
 #include "experiments/data/table_file.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 using namespace heed;

@@ -1,12 +1,11 @@
 // The contract of reading images: bytes to pixels, and no header trusted.
 #include "experiments/data/image_files.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using namespace std::string_literals;
 
 namespace {

@@ -1,13 +1,12 @@
 // The contract of reading rows: cells as RFC 4180 has them, the line of each row, and every bad file refused with its
 // place.
 #include "experiments/data/table_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,14 +1,13 @@
 // The contract of reading text: UTF-8 in, code points by the alphabet of the text, and every bad file refused clearly.
 #include "experiments/data/text_file.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <xxhash.h>
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("a text is its characters as numbers of its own alphabet", "[text]") {
   const Text text = text_of("naïve €😀 a\r\n", "t");

@@ -1,7 +1,6 @@
 // The contract of training's order: permutations, epochs that leave nothing out, and buckets of like lengths.
 #include "experiments/data/training_order.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 #include <algorithm>
 #include <map>

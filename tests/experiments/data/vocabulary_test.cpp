@@ -2,15 +2,14 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <sentencepiece_trainer.h>
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

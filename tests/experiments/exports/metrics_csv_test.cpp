@@ -1,6 +1,6 @@
 #include "experiments/exports/metrics_csv.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 using namespace heed;

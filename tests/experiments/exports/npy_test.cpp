@@ -2,8 +2,8 @@
 #include "experiments/exports/npy.hpp"
 
 #include "autograd/error.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed;

@@ -1,8 +1,8 @@
 // The records are read here by a reader of their own, which follows the format's description byte by byte;
 // tests/peers/tensorboard_reads.py has TensorBoard itself read them.
 #include "experiments/exports/tensorboard.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 
 using namespace heed;

@@ -4,9 +4,9 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/metrics/bleu.hpp"
 #include "experiments/metrics/chrf.hpp"
+#include "tests/catch.hpp"
 
 #include <boost/json.hpp>
-#include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <fstream>

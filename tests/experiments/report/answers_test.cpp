@@ -1,8 +1,8 @@
 // What a sweep found, in words.
 #include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 

@@ -1,9 +1,9 @@
 // What is read of a run's attention.json, and what is said of a damaged one.
 #include "experiments/report/attention_maps.hpp"
 
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <thread>
 

@@ -1,9 +1,9 @@
 // The report as comma-separated values, read back by a reader of its own.
 #include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 #include <string>
 

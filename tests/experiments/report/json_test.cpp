@@ -1,10 +1,10 @@
 // The report as JSON, and the page that embeds it.
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <boost/json.hpp>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 

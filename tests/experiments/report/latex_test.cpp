@@ -2,10 +2,10 @@
 // it can be taken for a command.
 #include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 
 using namespace heed;

@@ -1,11 +1,11 @@
 // Runs whose folders can't be relied on: the tests write a sweep's folders, and then damage or edit some of them.
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <catch2/catch.hpp>
 #include <functional>
 
 using namespace heed;

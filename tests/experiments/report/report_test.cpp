@@ -1,9 +1,9 @@
 // What a report says of made-up runs.
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 using namespace heed;

@@ -2,8 +2,8 @@
 #include "experiments/report/seed_advice.hpp"
 
 #include "autograd/error.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 using namespace heed;

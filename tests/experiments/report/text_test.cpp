@@ -1,8 +1,8 @@
 // Numbers and tables as people read them.
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 using namespace heed;

@@ -1,7 +1,7 @@
 #include "experiments/runs/checkpoint_average.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 
 using namespace heed;

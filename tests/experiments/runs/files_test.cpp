@@ -1,7 +1,7 @@
 #include "experiments/runs/files.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <functional>
 

@@ -1,7 +1,7 @@
 #include "experiments/runs/run_comparison.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
 

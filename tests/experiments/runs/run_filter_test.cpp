@@ -1,9 +1,9 @@
 // The filter against a filter in plain C++ over the same runs, and what it says of mistakes.
 #include "experiments/runs/run_filter.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <functional>
 #include <optional>

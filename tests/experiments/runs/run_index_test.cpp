@@ -1,8 +1,8 @@
 // The index says what the folders say, whatever happened to it or to them.
 #include "experiments/runs/run_index.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <csignal>
 #include <sys/wait.h>

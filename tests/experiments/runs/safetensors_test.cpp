@@ -1,6 +1,6 @@
 #include "experiments/runs/safetensors.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <random>
 

@@ -1,9 +1,9 @@
 // The worker with an engine of three lines, so that each test sees what the worker itself does.
 #include "experiments/config/config.hpp"
 #include "experiments/runs/worker.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "autograd/error.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed::statistics;

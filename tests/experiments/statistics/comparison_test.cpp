@@ -1,8 +1,8 @@
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/equivalence.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed::statistics;

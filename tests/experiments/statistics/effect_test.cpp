@@ -1,8 +1,8 @@
 #include "autograd/error.hpp"
 #include "experiments/statistics/effect.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed::statistics;

@@ -1,6 +1,6 @@
 #include "experiments/statistics/holm.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed::statistics;

@@ -1,7 +1,7 @@
 #include "autograd/error.hpp"
 #include "experiments/statistics/paired.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "autograd/error.hpp"
 #include "experiments/statistics/power.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 using namespace heed::statistics;
 

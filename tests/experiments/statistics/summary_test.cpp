@@ -1,7 +1,7 @@
 #include "autograd/error.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "tests/catch.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 using namespace heed::statistics;

@@ -3,8 +3,7 @@
 #include "experiments/sweep/comparability.hpp"
 
 #include "experiments/config/settings.hpp"
-
-#include <catch2/catch.hpp>
+#include "tests/catch.hpp"
 
 using namespace heed;
 using Catch::Contains;

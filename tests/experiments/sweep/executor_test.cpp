@@ -1,10 +1,10 @@
 // The local executor with a shell script for a worker: a run's config.toml is what the script does.
 #include "experiments/sweep/executor.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <map>
 #include <thread>

@@ -1,7 +1,7 @@
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 
 using namespace heed;

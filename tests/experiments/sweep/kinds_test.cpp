@@ -1,7 +1,7 @@
 // What each kind of block comes to.
+#include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 
 using namespace heed;

@@ -1,9 +1,8 @@
 // Arms of equal capacity, with a cost that is counted by hand: the parameters of one block's attention and
 // feed-forward.
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace heed;
 using Catch::Contains;

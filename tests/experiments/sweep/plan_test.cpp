@@ -2,10 +2,10 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/runs/run_store.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <set>
 
 using namespace heed;

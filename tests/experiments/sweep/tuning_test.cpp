@@ -4,10 +4,10 @@
 
 #include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 
 using namespace heed;

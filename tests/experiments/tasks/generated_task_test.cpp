@@ -1,9 +1,8 @@
 // The contract of the generated tasks: what an example is, which split it belongs to, and what guessing reaches.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,8 +1,7 @@
 // The contract of tasks of images: shapes that are what their class says, and files seen as numbers around 0.
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -10,7 +9,7 @@
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,7 +1,6 @@
 // The contract of tasks whose test may be longer than training: addition, and sort.
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <set>
@@ -9,7 +8,7 @@
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

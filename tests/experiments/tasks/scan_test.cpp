@@ -1,8 +1,7 @@
 // The contract of the task `scan`: the published commands, actions and splits.
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <map>
 #include <set>
@@ -10,7 +9,7 @@
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

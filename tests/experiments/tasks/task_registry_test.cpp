@@ -1,7 +1,6 @@
 // The contract of the registry of tasks, and of batches.
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <set>
 

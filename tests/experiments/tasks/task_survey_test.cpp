@@ -1,9 +1,8 @@
 // The contract of looking at a task before training: sizes, lengths, counts and examples of what training will see.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task_survey.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <numeric>
 

@@ -1,15 +1,14 @@
 // The contract of tasks from rows of text: translation and labelled_text.
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <map>
 #include <set>
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -1,9 +1,8 @@
 // The contract of the task `text`: which characters each split has, and that evaluation predicts each of them once.
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +10,7 @@
 
 using namespace heed;
 using namespace heed::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

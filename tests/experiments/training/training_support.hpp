@@ -3,9 +3,9 @@
 
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <fmt/format.h>
 #include <optional>
