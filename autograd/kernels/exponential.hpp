@@ -23,8 +23,8 @@ template <int less> inline Pack unbounded_exponential(const Pack& x) {
   const Pack r = xsimd::fnma(n, Pack(-2.12194440e-4F), xsimd::fnma(n, Pack(0.693359375F), x));
   Pack p(0.0013836831F);
   for (const float c : {0.008374824F, 0.041668226F, 0.1666642F, 0.49999992F, 1.F, 1.F}) p = xsimd::fma(p, r, Pack(c));
-  const Whole exponent = (xsimd::bitwise_cast<Whole>(shifted) << 23) + Whole((127 - less) << 23);
-  return p * xsimd::bitwise_cast<Pack>(exponent);
+  const Whole exponent = (reinterpret_lanes<std::int32_t>(shifted) << 23) + Whole((127 - less) << 23);
+  return p * reinterpret_lanes<Real>(exponent);
 }
 inline constexpr float lowest_exponent = -86.64339F;
 

@@ -172,11 +172,11 @@ struct RunningSoftmax {
 
   /// The logarithm of the sum of exp(score); infinity for a row that sees nothing, whose weights are then all 0.
   Real log_sum() const {
-    const Real total = xsimd::hadd(totals);
+    const Real total = lane_sum(totals);
     return total > 0 || total != total ? top + std::log(total) : std::numeric_limits<Real>::infinity();
   }
   Real inverse() const {
-    const Real total = xsimd::hadd(totals);
+    const Real total = lane_sum(totals);
     return total > 0 || total != total ? Real{1} / total : Real{0};
   }
 };

@@ -39,11 +39,29 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 inline void deposit(Real* p, const Pack& v, bool first, int n = lanes) { store(p, first ? v : v + load(p, n), n); }
 inline void deposit(Real& p, Real v, bool first) { p = first ? v : p + v; }
 
+/// The sum of all lanes.
+inline Real lane_sum(const Pack& x) {
+#if XSIMD_VERSION_MAJOR < 9
+  return xsimd::hadd(x);
+#else
+  return xsimd::reduce_add(x);
+#endif
+}
+
+/// The same bits as lanes of another type.
+template <class To, class T> inline xsimd::batch<To> reinterpret_lanes(const xsimd::batch<T>& x) {
+#if XSIMD_VERSION_MAJOR < 11
+  return xsimd::bitwise_cast<xsimd::batch<To>>(x);
+#else
+  return xsimd::bitwise_cast<To>(x);
+#endif
+}
+
 /// Sum over i of f(i, n), where f returns a Pack whose lanes beyond n are zero.
 template <class F> inline Real sum_over(std::int64_t size, F&& f) {
   Pack total(Real{0});
   map(size, [&](std::int64_t i, int n) { total += f(i, n); });
-  return xsimd::hadd(total);
+  return lane_sum(total);
 }
 
 /// The largest lane; a NaN may be passed over.

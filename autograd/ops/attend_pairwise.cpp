@@ -258,7 +258,7 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
     }
     for (std::int64_t r = 0; r < block.rows; ++r)
       for (std::int64_t d = 0; d < e.width; ++d)
-        dq[(i0 + r) * dq_row + d] = 4 * a.w[d] * xsimd::hadd(load(a.dq_lanes + (r * e.width + d) * lanes));
+        dq[(i0 + r) * dq_row + d] = 4 * a.w[d] * lane_sum(load(a.dq_lanes + (r * e.width + d) * lanes));
   }
 }
 
@@ -382,7 +382,7 @@ Tensor attend(const Op& op, const Tensor& q, const Tensor& k, const PairwiseMatr
         }
         if (dw)
           for (std::int64_t d = 0; d < e.width; ++d)
-            deposit(dw.p[h * e.width + d], -2 * xsimd::hadd(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
+            deposit(dw.p[h * e.width + d], -2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
       }
   });
   return y;

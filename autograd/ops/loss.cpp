@@ -32,7 +32,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     Pack sums(Real{0});
     std::int64_t c = 0;
     for (; c + lanes <= classes; c += lanes) sums += exponential(load(p + c) - top);
-    Real sum = xsimd::hadd(sums);
+    Real sum = lane_sum(sums);
     for (; c < classes; ++c) sum += std::exp(p[c] - top);
     const Real all = normaliser[r] = top + std::log(sum);
     total += (1 - smoothing) * static_cast<double>(all - p[kept[r]]);

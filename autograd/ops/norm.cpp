@@ -72,7 +72,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
         if (db) store(db.p + i, load(db.p + i, n) + d, n);
       });
       if (!dx) continue;
-      const Real mean_along = share * xsimd::hadd(along), mean_across = share * xsimd::hadd(across);
+      const Real mean_along = share * lane_sum(along), mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
         const Pack h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
         deposit(dx.p + r * width + i, s * (w - mean_along - h * mean_across), dx.first, n);
@@ -115,7 +115,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
         if (dg) store(dg.p + i, load(dg.p + i, n) + d * h, n);
       });
       if (!dx) continue;
-      const Real mean_across = share * xsimd::hadd(across);
+      const Real mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
         const Pack h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
         deposit(dx.p + r * width + i, s * (w - h * mean_across), dx.first, n);

@@ -30,7 +30,7 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
       store(y + i, e);
       sums += e;
     }
-    total = xsimd::hadd(sums);
+    total = lane_sum(sums);
     for (; i < n; ++i) total += y[i] = std::exp(x[i] - top);
   } else {
     for (std::int64_t i = 0; i < n; ++i) total += y[i] = std::exp(x[i] - top);
