@@ -1,4 +1,4 @@
-"""Reads the project's Markdown: its fenced code and its links."""
+"""Reads the project's Markdown: its fenced code, its links, and what its text calls code."""
 
 import dataclasses
 import pathlib
@@ -7,8 +7,9 @@ import re
 
 @dataclasses.dataclass
 class Block:
-    """A fenced piece of code. ```cpp xor.cpp has the language cpp and the title xor.cpp."""
+    """A fenced piece of code. ```cpp xor.cpp has the language cpp and the title xor.cpp, which readers don't see."""
     document: pathlib.Path
+    section: str
     line: int
     language: str
     title: str
@@ -19,14 +20,25 @@ class Block:
         return f"{self.document.name}:{self.line}"
 
 
+def lines_with_sections(document):
+    """(number, line, the heading above it, is it within fenced code?) for each line."""
+    section, fenced = "", False
+    for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
+        fence = line.startswith("```")
+        if not fenced and re.match(r"#{2,} ", line):
+            section = line.lstrip("# ")
+        yield number, line, section, fenced or fence
+        fenced ^= fence
+
+
 def blocks(document):
     """All fenced code of a document, in order."""
     found = []
     opened = None
-    for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line, section, _ in lines_with_sections(document):
         fence = re.match(r"```(\S*)\s*(.*?)\s*$", line)
         if fence and opened is None:
-            opened = Block(document, number, fence[1], fence[2], "")
+            opened = Block(document, section, number, fence[1], fence[2], "")
         elif fence:
             found.append(opened)
             opened = None
@@ -45,21 +57,33 @@ def titled(document, title):
     return having[0]
 
 
-def following(document, block):
-    """The piece of code after `block`: what a program prints, by this project's habit."""
-    every = blocks(document)
-    return every[every.index(block) + 1]
+def commands(block):
+    """The commands of a block of shell lines, without comments; lines that end in a backslash go on in the next."""
+    lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in block.text.replace("\\\n", " ").splitlines())
+    return [" ".join(line.split()) for line in lines if line]
 
 
-def commands(block, program):
-    """The block's lines that call `program`, without comments; lines that end in a backslash go on in the next."""
-    text = block.text.replace("\\\n", " ")
-    lines = (re.sub(r"\s+#.*", "", line).removeprefix("$ ").strip() for line in text.splitlines())
-    return [" ".join(line.split()) for line in lines if line == program or line.startswith(program + " ")]
+def prose(document):
+    """The text of each section, without its fenced code."""
+    sections = {}
+    for _, line, section, fenced in lines_with_sections(document):
+        if not fenced:
+            sections[section] = sections.get(section, "") + line + "\n"
+    return sections
+
+
+def code_words(document):
+    """What the text puts between backticks."""
+    return [" ".join(word.split()) for text in prose(document).values() for word in re.findall(r"`([^`]+)`", text)]
+
+
+def anchors(document):
+    """What a link to a heading of the document ends with."""
+    headings = (line for _, line, _, fenced in lines_with_sections(document) if not fenced and line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", heading.lstrip("# ").lower()).replace(" ", "-") for heading in headings}
 
 
 def links(document):
-    """Paths that the document links to within the project, without what stands behind a #."""
-    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
-    targets = re.findall(r"\]\(([^)\s]+)\)", text)
-    return [target.split("#")[0] for target in targets if not target.startswith(("http:", "https:", "#"))]
+    """(path, anchor) of each link to somewhere within the project; a link within the document has no path."""
+    targets = [target for text in prose(document).values() for target in re.findall(r"\]\(([^)\s]+)\)", text)]
+    return [target.partition("#")[::2] for target in targets if not target.startswith(("http:", "https:"))]
