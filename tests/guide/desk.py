@@ -25,6 +25,12 @@ def write_digits(folder):
                                                            labels)
 
 
+# Debian's program of that name, for machines without it.
+sqlite_shell = """
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row, sep="|")
+"""
+
 # What a reader has to bring, beside a folder `mnist`.
 readers_files = {
     "input.txt": "First Citizen:\nBefore we proceed any further, hear me speak.\nROMEO: &c.\n" * 500,
@@ -60,6 +66,8 @@ class Desk:
         self.script("heed", [sys.executable, "-B", str(stand_in)])
         # The compiler of the build, with what it needs to link with the build's libraries.
         self.script("bin/g++", build.compiler())
+        if shutil.which("sqlite3") is None:
+            self.script("bin/sqlite3", [sys.executable, "-c", sqlite_shell])
         self.runs = {}    # the documents' example IDs, and those that stand for them
         self.made = {}    # by the command that made them
 

@@ -6,7 +6,7 @@ What is done with a block:
 
   toml, with a `name`      a whole config: saved in the checkout's folder, under its title if it has one, and checked
                            by `heed check`. `data.path` is added where the text leaves that to the command line
-  toml, without a `name`   a part of a config: as the guide says, `extends = ["first.toml"]` goes above it
+  toml, without a `name`   a part of a config: the line that the guide gives for these goes above it
   sh                       run, after the blocks before it, with the stand-in for ./heed (stand_in.py) that makes runs
                            short and knows the example IDs; lines of `untested` are left out
   text after sh            what these lines print, to the letter, unless `outputs` says how it is compared
@@ -224,10 +224,17 @@ outputs = {
 
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
+def line_above_a_part():
+    """What the guide says makes a whole config of a part."""
+    lines = [word for word in documents.code_words(guide) if word.startswith("extends = ")]
+    assert len(lines) == 1, f"the guide must have one such line, it has {lines}"
+    return lines[0]
+
+
 def config(block, desk, number):
     whole = "name" in tomllib.loads(block.text)
     file = desk.folder / (block.title or f"block-{number}.toml")
-    file.write_text(block.text if whole else f'extends = ["first.toml"]\n\n{block.text}')
+    file.write_text(block.text if whole else f"{line_above_a_part()}\n\n{block.text}")
     desk.heed("check", file.name, *overrides_for(block.text))
 
 
