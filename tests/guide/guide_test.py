@@ -189,8 +189,9 @@ def folders(stated, *_):
 
 def refused(config):
     def check(stated, _, desk):
-        (desk.folder / "my.toml").write_text(config)
-        exactly(stated, attempt([desk.program, "check", "my.toml"], cwd=desk.folder).stderr)
+        place = pathlib.Path(tempfile.mkdtemp(dir=desk.folder))
+        (place / "my.toml").write_text(config)
+        exactly(stated, attempt([desk.program, "check", "my.toml"], cwd=place).stderr)
     return check
 
 
@@ -239,13 +240,12 @@ def config(block, desk, number):
 
 
 def shell(block, desk):
-    left_out = untested.get(block.document.name, {})
-    tried = [line for line in documents.commands(block) if line not in left_out]
+    tried = [line for line in documents.commands(block) if line not in untested[block.document.name]]
     return desk.shell("\n".join(tried)) if len(tried) < len(documents.commands(block)) else desk.shell(block.text)
 
 
 def comparison(block):
-    for beginning, compare in outputs.get(block.document.name, {}).items():
+    for beginning, compare in outputs[block.document.name].items():
         if block.text.startswith(beginning):
             return compare
     return None
@@ -272,19 +272,25 @@ def try_block(block, before, printed, desk, number):
     return None
 
 
+def first_line(block):
+    return block.text.split("\n")[0]
+
+
 def try_document(document, desk, desk_with_score):
     """A point for each block."""
     every = documents.blocks(document)
-    for block in every:
-        if block.title and "/" not in block.title and (block.language == "cpp" or "name" in tomllib.loads(block.text)):
-            for place in {desk, desk_with_score}:
-                (place.folder / block.title).write_text(block.text)
-    with points.point(f"{document.name}: the runs that its example IDs stand for"):
+    with points.point(f"{document.name}: its files, and the runs that its example IDs stand for"):
+        for block in every:
+            if block.title and "/" not in block.title:
+                for place in (desk, desk_with_score):
+                    (place.folder / block.title).write_text(block.text)
         desk.runs = {example: desk.an_id(command) for example, command in example_runs[document.name].items()}
     before, printed = None, None
     for number, block in enumerate(every):
         if block.title in ("layers/attention/scores/gaussian.cpp", "layers/meson.build"):
             continue  # build_guide_score
+        if block.language != "sh" and first_line(block) in untested[document.name]:
+            continue
         if block.language == "cpp" and block.title:
             with points.point(f"{block.place}: a command compiles {block.title}"):
                 uses = [line for other in every if other.language == "sh" for line in documents.commands(other)
@@ -315,11 +321,12 @@ def names_are_seen(document):
 
 def untested_is_there(document):
     """What is left out must stand in the document, or the reason is of something else."""
-    every = [line for block in documents.blocks(document) for line in documents.commands(block)]
-    gone = [line for line in untested.get(document.name, {}) if line not in every]
+    every = [line for block in documents.blocks(document)
+             for line in (documents.commands(block) if block.language == "sh" else [first_line(block)])]
+    gone = [line for line in untested[document.name] if line not in every]
     assert not gone, f"{document.name} has no such lines: {gone}"
     texts = [block.text for block in documents.blocks(document)]
-    gone = [text for text in outputs.get(document.name, {}) if not any(block.startswith(text) for block in texts)]
+    gone = [text for text in outputs[document.name] if not any(block.startswith(text) for block in texts)]
     assert not gone, f"{document.name} has no text that begins so: {gone}"
 
 
