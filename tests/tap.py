@@ -34,9 +34,9 @@ def explained(problem):
     return text
 
 
-def run(command, **options):
+def run(command, timeout=240, **options):
     """Runs a command and returns what it printed; fails with its outputs unless its status is 0."""
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=240, **options).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=timeout, **options).stdout
 
 
 def attempt(command, **options):

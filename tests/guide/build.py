@@ -46,7 +46,7 @@ class Build:
         return Build(folder)
 
     def ninja(self, *arguments):
-        return run([tool("ninja"), "-C", str(self.folder), *arguments])
+        return run([tool("ninja"), "-C", str(self.folder), *arguments], timeout=None)  # the test has a limit as a whole
 
     def objects(self, pattern):
         """Ninja's names of the object files that match."""

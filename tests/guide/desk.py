@@ -86,7 +86,7 @@ class Desk:
     def shell(self, text):
         """What the lines print; the first that fails ends them, and is an error."""
         return run(["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, env=self.environment(),
-                   stdin=subprocess.DEVNULL)
+                   stdin=subprocess.DEVNULL, timeout=None)  # the test has a limit as a whole
 
     def heed(self, *words):
         return run([self.program, *words], cwd=self.folder)

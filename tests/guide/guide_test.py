@@ -138,7 +138,7 @@ def passes_layer_tests(tests, objects, place):
     """All tests of the layers pass with these objects, and one that goes over all scores checks more than without."""
     fixtures = {**os.environ, "HEED_FIXTURES": str(checkout / "tests" / "fixtures")}
     with_score, without = build.link_with(f"tests/{tests}", objects, place / tests), build.folder / "tests" / tests
-    run([with_score], env=fixtures)
+    run([with_score], env=fixtures, timeout=None)
     checked = []
     for program in (with_score, without):
         printed = run([program, "every attention equals the plain loops*"], env=fixtures)
