@@ -44,8 +44,6 @@ struct Shown {
 std::vector<Shown> shown_tables(std::string_view filter) {
   std::vector<Shown> out;
   const bool one_option = find_option(filter) != nullptr;
-  if (filter == "sweep" || filter.starts_with("sweep."))
-    throw Refused("[sweep] holds seeds and blocks, and is no table of options; `heed options --schema` describes it");
   if (!filter.empty() && !one_option && !find_table(filter))
     throw Refused(filter.find('.') == std::string_view::npos ? unknown_table(filter) : unknown_key(filter));
   for (const TableInfo& t : catalogue()) {

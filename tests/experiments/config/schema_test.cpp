@@ -119,7 +119,5 @@ TEST_CASE("The list for people can be narrowed to a table or an option", "[confi
   CHECK_THAT(options_text("attention"), Catch::StartsWith("[attention]") && Catch::Contains("\n[attention.cosine]"));
   CHECK_THAT(options_text("attention.dot"), Catch::Contains("no options of its own"));
   CHECK(refusal([] { options_text("atention"); }) == "there is no table [atention]; did you mean [attention]?");
-  CHECK(refusal([] { options_text("sweep"); }) ==
-        "[sweep] holds seeds and blocks, and is no table of options; `heed options --schema` describes it");
   CHECK(refusal([] { options_text("model.widht"); }) == "[model] has no option 'widht'; did you mean 'width'?");
 }
