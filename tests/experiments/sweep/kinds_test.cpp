@@ -1,4 +1,5 @@
 // What each kind of block comes to.
+#include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
