@@ -238,36 +238,46 @@ TEST_CASE("blocks have relative positions of their own, or share them", "[positi
     }
 }
 
-TEST_CASE("multi-head attention and the block use the position that they are given", "[position]") {
+TEST_CASE("the block and its multi-head attention use the position that they are given", "[position]") {
   for_each_relative([](const PositionInfo& info, const Setup& setup) {
-    Weights with, without;
+    Weights weights;
+    LayerChoice choice;
+    choice.block.norm = "none";
+    choice.block.residual = "none";
     const std::shared_ptr<const RelativePosition> position =
-        info.make_relative(with.scope() / "position", {2, 3, 3, 5}, setup.options);
-    const Block block(with.scope() / "block", {}, {.width = 6, .heads = 2, .residual_init = Init::normal(1),
-                                                   .position = position, .longest = 5});
-    with.fill(3);
+        info.make_relative(weights.scope() / "position", {2, 3, 3, 5}, setup.options);
+    const Block block(weights.scope() / "block", choice, {.width = 6, .heads = 2, .residual_init = Init::normal(1),
+                                                          .position = position, .longest = 5});
+    weights.fill(3);
     Operand x({2, 5, 6}, 1);
-    const auto result = [&] {
-      Tape tape;
-      Pass pass = with.pass(tape);
-      return read(block(pass, x.on(tape), {}));
-    };
-    const std::vector<Real> before = result();
-    for (const auto& entry : with.parameters.entries())
-      if (entry.name.starts_with("position."))
-        std::fill_n(with.parameters.values() + entry.offset, entry.shape.size(), Real{0});
-    const std::vector<Real> zeroed = result();
-    CHECK(before != zeroed);
-
-    // With vectors of zeros it is as if there were none.
-    const Block plain(without.scope() / "block", {}, {.width = 6, .heads = 2, .residual_init = Init::normal(1)});
-    without.fill(3);
-    for (const auto& entry : without.parameters.entries()) {
-      const Real* p = with.parameters.values() + with.parameters.find(entry.name)->offset;
-      without.set(entry.name, {p, p + entry.shape.size()});
-    }
     Tape tape;
-    Pass pass = without.pass(tape);
-    CHECK(distance(read(plain(pass, x.on(tape), {})), zeroed) < 50 * rounding);
+    Pass pass = weights.pass(tape);
+    const std::vector<Real> found = read(block(pass, x.on(tape), {}));
+
+    // The same on the block's parameters: attention between two linear maps, and the feed-forward network.
+    const auto affine = [&](const Tensor& t, const std::string& name) {
+      const auto parameter = [&](const std::string& part) {
+        const auto* e = weights.parameters.find("block." + name + part);
+        REQUIRE(e);
+        return tape.constant(weights.parameters.values() + e->offset, e->shape);
+      };
+      return linear(t, parameter(".weight"), parameter(".bias"));
+    };
+    const Tensor qkv = affine(x.on(tape), "attention.qkv");
+    const auto heads = [&](int part) {
+      return transpose(reshape(slice(qkv, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2);
+    };
+    Weights of_score;
+    const Attention attention(of_score.scope(), choice, {2, 3, 3, 5});
+    REQUIRE(of_score.parameters.entries().empty());
+    const auto by_hand = [&](const RelativePosition* with) {
+      const Mask mask{.causal = choice.attention.causal};
+      const Tensor y = attention(pass, {.queries = heads(0), .values = heads(2), .keys = heads(1), .mask = mask,
+                                        .position = with});
+      const Tensor z = affine(reshape(contiguous(transpose(y, 1, 2)), {2, 5, 6}), "attention.output");
+      return read(affine(gelu(affine(z, "ffn.expand")), "ffn.project"));
+    };
+    CHECK(distance(found, by_hand(position.get())) < 50 * rounding);
+    CHECK(distance(found, by_hand(nullptr)) > 1e-3);
   });
 }
