@@ -3,7 +3,19 @@
 import contextlib
 import subprocess
 import sys
+import time
 import unittest
+
+HANG = 1800  # seconds after which a command hangs, on whatever machine and whatever else that does
+
+
+def until(holds, what):
+    """Waits until `holds()` is true, and returns what it gave."""
+    begin = time.monotonic()
+    while not (found := holds()):
+        assert time.monotonic() - begin < HANG, f"{what} did not come about in {HANG} s"
+        time.sleep(0.02)
+    return found
 
 
 class Points:
@@ -34,14 +46,14 @@ def explained(problem):
     return text
 
 
-def run(command, timeout=240, **options):
+def run(command, timeout=HANG, **options):
     """Runs a command and returns what it printed; fails with its outputs unless its status is 0."""
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=timeout, **options).stdout
 
 
 def attempt(command, **options):
     """Runs a command that may fail, and returns its status and outputs."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG, **options)
 
 
 def run_case(case):

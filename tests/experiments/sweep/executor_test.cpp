@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -21,6 +22,7 @@ struct Sweep {
   fs::path program;
   std::vector<RunFolder> runs;
   std::vector<RunEvent> events;
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {};  // of each event, as it comes
 
   Sweep() : program(out / "worker.sh") {
     put(program, R"sh(#!/bin/sh
@@ -45,7 +47,11 @@ progress() {
   Executed execute(int jobs = 2, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
     LocalExecutor executor(program, jobs, 3);
-    return executor.execute(runs, [&](const RunEvent& event) { events.push_back(event); }, stop);
+    const auto take = [&](const RunEvent& event) {
+      events.push_back(event);
+      heard(event);
+    };
+    return executor.execute(runs, take, stop);
   }
 
   std::vector<Kind> kinds_of(std::size_t run) const {
@@ -113,26 +119,29 @@ TEST_CASE("a run that failed before is tried again, and an old reason is not tol
 
 TEST_CASE("no more runs at once than jobs", "[sweep][executor]") {
   Sweep sweep;
-  const std::string count = "cd " + sweep.out.path.string() + "; touch on-$$; "
-                            "ls | grep -c '^on-' >> counts; sleep 0.1; rm on-$$; outcome finished";
-  for (int i = 0; i < 5; ++i) sweep.add(count);
+  // The first two wait for each other.
+  const std::string begin = "cd " + sweep.out.path.string() + "; touch on-$$; ",
+                    meet = "until [ $(ls | grep -c '^on-') = 2 ] || [ -e met ]; do sleep 0.02; done; touch met; ",
+                    end = "ls | grep -c '^on-' >> counts; rm on-$$; outcome finished";
+  for (int i = 0; i < 5; ++i) sweep.add(begin + (i < 2 ? meet : "") + end);
   CHECK(sweep.execute(2).finished == 5);
   const std::string counts = content(sweep.out / "counts");
   CHECK(counts.find_first_not_of("12\n") == std::string::npos);
-  CHECK(counts.find('2') != std::string::npos);
+  CHECK(fs::exists(sweep.out / "met"));
 }
 
 TEST_CASE("progress is passed on", "[sweep][executor]") {
   Sweep sweep;
-  sweep.add("progress 4; sleep 0.5; progress 10; outcome finished");
-  sweep.execute();
+  sweep.add("progress 4; until [ -e $dir/seen ]; do sleep 0.02; done; progress 10; outcome finished");
   std::vector<std::int64_t> steps;
-  for (const RunEvent& event : sweep.events)
-    if (event.kind == Kind::progress) {
-      steps.push_back(event.progress.step);
-      CHECK(event.progress.steps == 10);
-      CHECK(event.progress.loss == 2.5);
-    }
+  sweep.heard = [&](const RunEvent& event) {
+    if (event.kind != Kind::progress) return;
+    put(sweep.runs[0].path / "seen", "");
+    steps.push_back(event.progress.step);
+    CHECK(event.progress.steps == 10);
+    CHECK(event.progress.loss == 2.5);
+  };
+  sweep.execute();
   CHECK(steps == std::vector<std::int64_t>{4, 10});
 }
 
@@ -162,8 +171,10 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   auto second = RunClaim::attempt(sweep.runs[1]);
   REQUIRE(first);
   REQUIRE(second);
+  std::atomic<int> seen{0};  // how many were found to run elsewhere
+  sweep.heard = [&](const RunEvent& event) { seen += event.kind == Kind::elsewhere; };
   std::thread elsewhere([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    while (seen < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
     put(sweep.runs[1].manifest(), R"({"run": "run1", "outcome": "interrupted"})");
     first.reset();
