@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
+from tap import HANG
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ("--headless", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--disable-extensions", "--no-first-run", "--no-default-browser-check",
@@ -49,7 +51,7 @@ def visit(page, width=1400, dark=False):
             command.insert(1, "--blink-settings=preferredColorScheme=0")
         if os.geteuid() == 0:
             command.insert(1, "--no-sandbox")
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANG)
         return Visit(done.stdout, done.stderr, requests_in(net))
 
 
