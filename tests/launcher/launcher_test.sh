@@ -10,13 +10,15 @@ trap 'rm -rf "$place"' EXIT
 project="$place/a project"
 mkdir -p "$project/tests" "$project/benchmarks" "$place/bin" "$place/elsewhere"
 cp "$checkout/heed" "$project/"
-cp "$checkout/tests/count.py" "$project/tests/"
+cp "$checkout/tests/count.py" "$checkout/tests/targets.py" "$project/tests/"
 export TMPDIR="$place"
 unset HEED_BUILD HEED_SETUP
 
 cat >"$project/meson.build" <<'MESON'
 project('heed', 'cpp')
 heed = executable('heed', 'main.cpp')
+shared_module('heed_float64', 'float64.cpp')
+test('other', executable('test_other', 'main.cpp'), suite : 'other')
 subdir('benchmarks')
 test('exit status', heed, args : ['first'], suite : 'good')
 test('stated', find_program('stated.sh'), suite : 'good')
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
   return argc > 1 && std::strcmp(argv[1], "fail") == 0 ? 2 : 0;
 }
 CPP
+echo 'int float64() { return 64; }' >"$project/float64.cpp"
 printf '#!/bin/sh\necho "All tests passed (9 assertions in 7 test cases)"\n' >"$project/stated.sh"
 chmod +x "$project/stated.sh"
 
@@ -129,19 +132,27 @@ sed -i "s/'main.cpp'/'main.cpp', 'more.cpp'/" "$project/meson.build"
 heed run && err_has "building"
 point "an added source is built" $?
 
-heed test && last_is "8 passed, 0 failed"
+[[ ! -e $project/build/test_other && ! -e $project/build/libheed_float64.so ]]
+point "a command builds neither tests nor float64" $?
+heed test good && last_is "8 passed, 0 failed" && [[ ! -e $project/build/test_other ]]
+point "heed test SUITE runs that suite, and builds nothing else" $?
+heed --build float64 && [[ -e $project/build/libheed_float64.so ]]
+point "float64 is built where the program asks for it" $?
+sed -i 's/64;/65;/' "$project/float64.cpp"
+cp "$project/build/libheed_float64.so" "$place/older"
+heed run && ! cmp -s "$project/build/libheed_float64.so" "$place/older"
+point "float64 is kept up to date from then on" $?
+heed test && last_is "9 passed, 0 failed"
 point "heed test ends with the count of test cases" $?
 heed test stated && last_is "7 passed, 0 failed"
 point "heed test NAME runs that test alone" $?
-heed test good && last_is "8 passed, 0 failed"
-point "heed test SUITE runs that suite" $?
 printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"; exit 2\n' >"$project/stated.sh"
 heed test
-[[ $? == 1 ]] && last_is "6 passed, 2 failed"
+[[ $? == 1 ]] && last_is "7 passed, 2 failed"
 point "failed tests are counted and give exit status 1" $?
 printf '#!/bin/sh\nkill -SEGV $$\n' >"$project/stated.sh"
 heed test
-[[ $? == 1 ]] && last_is "1 passed, 1 failed"
+[[ $? == 1 ]] && last_is "2 passed, 1 failed"
 point "a test program that crashes counts as a failure" $?
 
 touch "$place/no_benchmark"
