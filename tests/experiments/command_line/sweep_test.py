@@ -5,6 +5,7 @@ import io
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -263,7 +264,27 @@ def status_shows_what_runs(folder):
     assert "interrupted" in run([heed, "status", str(out)])
 
 
-for test in (plan_for_programs, arms_of_equal_size, what_cannot_be_compared, edited_file_is_a_new_sweep,
+def float64_is_a_file_beside_the_program(folder):
+    config = write(folder, "precise.toml", BASE.format(steps=3) +
+                   """[sweep]\n[[sweep.block]]\ngrid = { precision = ["float64"] }\n""")
+    run([heed, "run", config, "--out", str(folder / "precise")])
+    single, double = (next(value for file in (folder / "precise").glob("*/metrics.jsonl")
+                           if f'precision = "{precision}"' in (file.parent / "config.toml").read_text()
+                           for value in [json.loads(file.read_text().splitlines()[-1])["val_loss"]])
+                      for precision in ("float32", "float64"))
+    assert single != double and abs(single - double) < 1e-3, (single, double)
+
+    alone = folder / "heed"
+    shutil.copy(heed, alone)
+    said = refused([str(alone), "check", config])
+    assert "libheed_float64.so is missing" in said and "ninja" in said, said
+    assert attempt([str(alone), "check", config, "precision=float32"]).returncode == 2  # an arm still asks for it
+    (folder / "libheed_float64.so").write_text("not a library")
+    said = refused([str(alone), "check", config])
+    assert "libheed_float64.so can't be loaded" in said, said
+
+
+for test in (plan_for_programs, float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared, edited_file_is_a_new_sweep,
              what_trials_need, two_at_once_share_the_work, two_at_once_tune_to_one_choice, what_is_out_is_done,
              stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
