@@ -3,7 +3,6 @@
 #pragma once
 
 #include "layers/options.hpp"
-#include "layers/variant.hpp"
 
 #include <cstdint>
 #include <string>

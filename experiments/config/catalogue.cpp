@@ -3,6 +3,7 @@
 #include "experiments/config/families.hpp"
 #include "experiments/config/option_tables.hpp"
 #include "experiments/tasks/task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 

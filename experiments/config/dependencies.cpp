@@ -1,6 +1,7 @@
 #include "experiments/config/dependencies.hpp"
 
 #include "experiments/config/values.hpp"
+#include "layers/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/values.hpp"
+#include "layers/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/error.hpp"
-#include "layers/variant.hpp"
+#include "layers/options.hpp"
 
 #include <filesystem>
 #include <map>
@@ -16,6 +16,8 @@ namespace heed {
 
 struct Config;
 struct ConfigFile;
+struct Variant;
+struct VariantFamily;
 
 /// Where a value was written. Shown as `file:line:column`, or `command line`, or `sweep`.
 struct Origin {

@@ -4,6 +4,7 @@
 
 #include "autograd/rng.hpp"
 #include "experiments/tasks/task.hpp"
+#include "layers/options.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,6 @@
 // A task: where examples come from, and how a model sees them.
 #pragma once
 
-#include "layers/variant.hpp"
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -128,19 +126,6 @@ public:
   /// without the one that begins it; classification: the classes' names; language_model: as `decode`.
   virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
 };
-
-/// A task's entry in the registry; the record stands in the task's own file under experiments/tasks/kinds/.
-struct TaskInfo {
-  Variant about;
-  std::unique_ptr<Task> (*make)(const Config& config);  ///< throws heed::Refused where the data is not usable
-  bool running_text = false;  ///< rows are windows of one long text, and not examples of their own
-};
-
-/// All registered tasks, in Meson's order (generated).
-std::span<const TaskInfo* const> task_kinds();
-
-/// The record of a kind; throws heed::Refused where there is none of that name.
-const TaskInfo& task_info(const std::string& kind);
 
 /// The task that a configuration names; throws heed::Refused where there is none of that name, or where its data or its
 /// options are not usable.

@@ -1,5 +1,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/tasks/task_info.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/float64.hpp"
 

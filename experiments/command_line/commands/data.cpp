@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/task_survey.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // Task `copy`: the output is the input again.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 namespace heed {
 

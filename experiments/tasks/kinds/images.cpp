@@ -4,6 +4,7 @@
 #include "experiments/data/image_files.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/image_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Task `modular_addition`: the sum of two numbers modulo a third.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 namespace heed {
 

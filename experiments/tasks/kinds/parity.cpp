@@ -1,6 +1,7 @@
 // Task `parity`: whether the number of ones in the input is odd.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <numeric>
 

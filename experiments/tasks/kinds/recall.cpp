@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Task `reverse`: the output is the input from its end to its beginning.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 namespace heed {
 

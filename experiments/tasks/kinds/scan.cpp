@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/listed_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Task `sort`: the output is the input in ascending order.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
 

@@ -5,6 +5,7 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary.hpp"
 #include "experiments/tasks/task.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
 
 #include <fmt/format.h>
