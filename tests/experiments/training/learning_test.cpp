@@ -1,5 +1,5 @@
-// Runs that have to learn, and runs that have to fail. What the former have to reach is so little that other seeds reach
-// it by far, and with them other roundings.
+// Runs that have to learn, and runs that have to fail. What the former have to reach is so little that other seeds
+// reach it by far, and with them other roundings.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
