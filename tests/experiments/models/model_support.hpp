@@ -86,7 +86,9 @@ inline std::vector<std::vector<std::string>> spread() {
   each("block.activation");
   each("model.embedding_scale");
   for (const PositionInfo* info : positions()) {
-    if (info->make_relative) out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
+    const auto& silences = info->about.silences;  // without parameters there is nothing to share
+    if (info->make_relative && std::count(silences.begin(), silences.end(), "position.shared") == 0)
+      out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
     if (info->has_vectors)
       each("position.concat", {"position.kind=" + info->about.name, "position.combine=concat", "position.width=2"});
   }

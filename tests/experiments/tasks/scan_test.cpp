@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
