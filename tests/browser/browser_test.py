@@ -4,6 +4,7 @@ for nothing. Prints TAP; skipped where there is no Chromium. Usage: browser_test
 import decimal
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,8 +42,13 @@ grid = { "attention.score" = ["additive", "cosine"] }
 [[sweep.block]]
 kind = "leave_one_out"
 off.residual = { "block.residual" = "none" }
+[[sweep.block]]
+arms = [
+  { attention.score = "dot" }, { attention.score = "concat" }, { attention.score = "multiplicative" },
+  { block.norm = "post" },
+]
 """
-ARMS, SEEDS = 4, 3
+ARMS, SEEDS = 8, 3  # more arms beside the reference than there are colours
 
 LENGTHS = [6, 12, 24, 48]
 GROUPED = f"""name = "groups"
@@ -138,11 +144,35 @@ def check_drawn(seen, data):
         assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
 
 
+def check_words(points, seen, data, where):
+    """The table says in words what its marks say, and what its columns are."""
+    def word(arm):
+        if not arm["comparison"]:
+            return ""
+        answer, better = arm["comparison"]["answer"], arm["comparison"]["difference"] > 0
+        return f"differs: {'better' if better else 'worse'}" if answer == "differs" else answer
+
+    with points.point(f"the table has each arm's answer as a word ({where})"):
+        assert seen["answerWords"] == [word(arm) for arm in data["arms"]], seen["answerWords"]
+    with points.point(f"every column beyond the common ones is explained, at its head and beneath ({where})"):
+        for column in ("d", "P(better)", "FLOPs a step"):
+            notes = [note for note in seen["notes"] if note.startswith(f"{column}: ")]
+            assert len(notes) == 1 and notes[0] in dict(seen["titles"])[column], (column, seen["notes"])
+    with points.point(f"no number that rounds to zero has a sign ({where})"):
+        signed_zeros = re.findall(r"[-+\u2212]0(?:\.0+)?(?![.\d])", seen["tableText"])
+        assert not signed_zeros and "0.00" in seen["tableText"], signed_zeros
+
+
 def shown(value, digits):
     """A number as the page has it, which rounds halves up."""
     unit = decimal.Decimal(1).scaleb(-digits)
     text = str(decimal.Decimal(abs(value)).quantize(unit, decimal.ROUND_HALF_UP))
-    return ("\u2212" if value < 0 else "") + text
+    return ("\u2212" if value < 0 and decimal.Decimal(text) else "") + text
+
+
+def shown_signed(value, digits):
+    text = shown(value, digits)
+    return text if text[0] == "\u2212" or not decimal.Decimal(text) else "+" + text
 
 
 def in_group(data, length):
@@ -179,8 +209,7 @@ def check_trend(points, seen, data, groups, where):
     with points.point(f"differences are from each group's own reference ({where})"):
         difference = seen["difference"]
         assert (difference["lines"], difference["points"]) == (1, len(LENGTHS)), difference
-        interval = ", ".join(("" if end < 0 else "+") + shown(end, digits["difference"])
-                             for end in last["comparison"]["interval"])
+        interval = ", ".join(shown_signed(end, digits["difference"]) for end in last["comparison"]["interval"])
         assert f"[{interval}]" in difference["tip"], difference["tip"]
         # What isn't above zero has no logarithm.
         assert difference["log"] == all(arms[1]["comparison"]["difference"] > 0 for arms in groups), difference
@@ -208,7 +237,7 @@ def check_groups(points, folder):
         assert data["within"] == [{"key": "task.copy.length", "name": "length"}], data["within"]
         assert all(len(arms) == 2 for arms in groups), [arm["label"] for arm in data["arms"]]
     probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "groups_probe.js")
-    for width, dark in ((1280, False), (380, True)):
+    for width, dark in ((1280, False), (390, True), (320, False)):
         where = f"groups, {width} pixels wide, {'dark' if dark else 'light'}"
         visit = chromium.visit(probed, width, dark)
         with points.point(f"every section is drawn ({where})"):
@@ -216,6 +245,7 @@ def check_groups(points, folder):
             assert seen["sections"] == ["answers", "table", "differences", "trend", "curves", "lengths", "cost",
                                         "configurations", "runs", "provenance"], seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+            assert seen["width"] == width, seen["width"]
             assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
         check_table(points, seen, data, groups, where)
         with points.point(f"differences stand beneath their group's heading, by name ({where})"):
@@ -237,6 +267,8 @@ def check_groups(points, folder):
         with points.point(f"memory is among the costs, of one group or of all ({where})"):
             assert seen["costs"] == ["parameters", "FLOPs", "time", "memory"], seen["costs"]
             assert (seen["points"], seen["allPoints"]) == (2, 2 * len(LENGTHS)), seen["points"]
+        with points.point(f"no two arms of all groups share a mark ({where})"):
+            assert len(set(seen["marks"])) == 2 * len(LENGTHS), seen["marks"]
 
 
 def main():
@@ -256,7 +288,7 @@ def main():
             assert not outside(plain.requests), plain.requests
         with points.point("a page that did would be seen"):
             assert outside(chromium.visit(asking_copy(page)).requests) == ["http://outside.invalid/x.png"]
-        for width, dark in ((1400, False), (375, True)):
+        for width, dark in ((1400, False), (390, True), (320, False)):
             where = f"{width} pixels wide, {'dark' if dark else 'light'}"
             visit = chromium.visit(probed, width, dark)
             with points.point(f"every section is drawn, with a mark for each datum ({where})"):
@@ -266,7 +298,12 @@ def main():
                 assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
                 assert not seen["resources"] and not outside(visit.requests), (seen["resources"], visit.requests)
             with points.point(f"it is as wide as the screen, and every button has a name ({where})"):
+                assert seen["width"] == width, seen["width"]
                 assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+            with points.point(f"each arm's mark is its own, and the reference a ring on top of all ({where})"):
+                assert len(set(seen["marks"])) == ARMS, seen["marks"]
+                assert seen["lastMark"].startswith("reference: ") and seen["ring"] == "none", seen["lastMark"]
+            check_words(points, seen, data, where)
         with points.point("a name is text, whatever is in it"):
             assert seen["title"].startswith(NAME) and seen["bold"] == 0, seen["title"]
         with points.point("a click on a heading sorts, another turns it round"):

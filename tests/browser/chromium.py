@@ -44,7 +44,9 @@ def visit(page, width=1400, dark=False):
     with tempfile.TemporaryDirectory() as folder:
         net = pathlib.Path(folder, "net.json")
         command = [program(), *QUIET, f"--user-data-dir={folder}/profile", f"--log-net-log={net}",
-                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--window-size={width},1000", "--virtual-time-budget=6000",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=6000",
+                   # Windows have a least width, but where they are as large as the screen.
+                   f"--screen-info={{{width}x1000}}", "--start-maximized",
                    "--enable-logging=stderr", "--v=0",
                    "--dump-dom", pathlib.Path(page).as_uri()]
         if dark:

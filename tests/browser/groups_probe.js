@@ -1,7 +1,7 @@
 // The same for a sweep with groups of arms: what is drawn of each group, and across them.
 addEventListener("load", async () => {
   const found = {};
-  await wait(300);
+  await drawn();
   const press = (figure, label, text) => [...document.querySelectorAll(`${figure} [aria-label="${label}"] button`)]
     .find((button) => button.textContent === text).click();
   const texts = (selector) => all(selector).map((node) => node.textContent);
@@ -64,6 +64,7 @@ addEventListener("load", async () => {
   found.points = count("#figure-cost .scatter-point");
   press("#figure-cost", "length", "all");
   found.allPoints = count("#figure-cost .scatter-point");
+  found.marks = all("#figure-cost .scatter-point .point").map(markOf);
 
   for (const button of all(".choice button")) button.click();
   await wait(100);

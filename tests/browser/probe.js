@@ -1,7 +1,7 @@
 // Put into a copy of the report by the test: uses the page as a reader would, and writes down what it then sees.
 addEventListener("load", async () => {
   const found = {};
-  await wait(300);
+  await drawn();
   found.sections = all("main section").map((section) => section.id);
   found.answers = count(".answers li");
   found.rows = count("#ablations tbody tr");
@@ -15,6 +15,23 @@ addEventListener("load", async () => {
   found.title = document.title;
   found.bold = count("b b, main b");
   Object.assign(found, lookAround());
+
+  // Each arm's mark, by all that can be seen of it.
+  found.marks = all("#figure-cost .scatter-point .point").map(markOf);
+  found.lastMark = document.querySelector("#figure-cost .scatter-point:last-child").getAttribute("aria-label");
+  found.ring = getComputedStyle(document.querySelector("#figure-cost .scatter-point:last-child .point")).fill;
+
+  // The table as it is without its pictures, and what is said of its columns.
+  const spoken = (node) => {
+    const copy = node.cloneNode(true);
+    for (const hidden of copy.querySelectorAll("[aria-hidden=true]")) hidden.remove();
+    return copy.textContent;
+  };
+  const answerAt = all("#ablations thead th").findIndex((cell) => cell.textContent === "answer");
+  found.answerWords = answerAt < 0 ? [] : all("#ablations tbody tr").map((row) => spoken(row.children[answerAt]));
+  found.tableText = document.querySelector("#ablations tbody").textContent;
+  found.titles = all("#ablations thead button").map((button) => [button.textContent, button.title]);
+  found.notes = all("#table .notes li").map((note) => note.textContent);
 
   // Sorting by a number: the column's order is the numbers', both ways.
   const heading = all("#ablations thead button").find((button) => button.textContent === "parameters");

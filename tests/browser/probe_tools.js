@@ -1,5 +1,10 @@
 // What the probes share: how a reader looks and points, and where the probe writes down what it saw.
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+/** Figures are drawn when the browser has laid the page out, which takes a busy machine a while. */
+const drawn = async () => {
+  await wait(300);
+  for (let i = 0; i < 40 && all("figure .chart").some((chart) => !chart.firstChild); i += 1) await wait(100);
+};
 const all = (selector) => [...document.querySelectorAll(selector)];
 const count = (selector) => all(selector).length;
 const errors = [];
@@ -16,6 +21,10 @@ const hover = (node, across = 0.5, down = 0.5) => {
   return tip();
 };
 
+/** A mark by all that can be seen of it. */
+const markOf = (path) => ["fill", "stroke", "stroke-width"].map((name) => getComputedStyle(path)[name])
+  .concat(path.getAttribute("d")).join();
+
 /** How a figure saved as an SVG stands by itself: it parses, and has its colours within. */
 const savedFigure = (figure, mark) => {
   const saved = standalone(document.querySelector(`${figure} .chart svg`));
@@ -26,6 +35,7 @@ const savedFigure = (figure, mark) => {
 
 /** What every page should be: as wide as the screen, with a name for each button. */
 const lookAround = () => ({
+  width: innerWidth,
   overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   unnamed: all("button").filter((button) => !(button.textContent || button.getAttribute("aria-label"))).length,
 });

@@ -194,7 +194,7 @@ function drawAttention() {
     });
     const bar = element("span", { class: "ramp", "aria-hidden": "true" });
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    ramp.replaceChildren(differing ? minus(`-${most.toFixed(2)}`) : "0", bar, differing ? `+${most.toFixed(2)}` : "1",
+    ramp.replaceChildren(differing ? signed(-most, 2) : "0", bar, differing ? signed(most, 2) : "1",
       differing ? "   arm less reference" : "   weight");
   }
 

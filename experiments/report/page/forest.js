@@ -47,7 +47,8 @@ function drawForest() {
     const ticks = x.ticks(wide ? 7 : 4);
     grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
       .attr("y1", top).attr("y2", floor);
-    svg.append("line").attr("class", "zero").attr("x1", inside(0)).attr("x2", inside(0)).attr("y1", top)
+    // Beneath the labels, which stand across it where there is no room at their side.
+    grid.append("line").attr("class", "zero").attr("x1", inside(0)).attr("x2", inside(0)).attr("y1", top)
       .attr("y2", floor);
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));

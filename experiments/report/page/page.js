@@ -73,8 +73,11 @@ const nameIn = (group, arm) => (group === null ? arm.label : arm.name);
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
 const minus = (text) => text.replace(/-/g, "\u2212");
-const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(value.toFixed(digits)));
-const signed = (value, digits) => (value === null ? "–" : (value < 0 ? "" : "+") + minus(value.toFixed(digits)));
+/** What rounds to zero has no sign. */
+const rounded = (value, digits) => (Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
+const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(rounded(value, digits)));
+const signed = (value, digits) => (value === null ? "–"
+  : (Number(rounded(value, digits)) > 0 ? "+" : "") + minus(rounded(value, digits)));
 const valueText = (value) => fixed(value, report.digits.value);
 const differenceText = (value) => signed(value, report.digits.difference);
 const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
@@ -127,7 +130,8 @@ function timeText(seconds) {
 // ---- what an arm looks like -----------------------------------------------------------------------------------------
 
 // References have the ink's colour; the others one by their name, which is the same in every group. After six, the same
-// colours come again with other dashes and symbols.
+// colours come again with other dashes and symbols: six colours and seven symbols make 42 pairs, since 6 and 7 have no
+// common factor.
 const names = [...new Set(arms.filter((arm) => !arm.reference).map((arm) => arm.name))];
 const look = (arm) => (arm.reference ? 0 : 1 + names.indexOf(arm.name));
 const round = (arm) => (arm.reference ? 0 : Math.floor((look(arm) - 1) / 6));
@@ -137,7 +141,7 @@ const dashes = ["", "7 3", "2 3", "8 3 2 3"];
 const armDash = (arm, together) => dashes[(together ? arm.place : round(arm)) % dashes.length];
 const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar,
   d3.symbolWye];
-const armSymbol = (arm) => symbols[(look(arm) + round(arm)) % symbols.length];
+const armSymbol = (arm) => symbols[look(arm) % symbols.length];
 const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
 /** better | worse | same | open: what the statistics let one say of an arm. */
@@ -152,10 +156,11 @@ const verdicts = {
   same: ["the same, within the margin", d3.symbolDiamond], open: ["undecided", d3.symbolCircle],
 };
 
-/** A mark by itself, for lists and tables. */
-function markIcon(name) {
-  const svg = d3.create("svg").attr("width", 14).attr("height", 14).attr("viewBox", "-7 -7 14 14")
-    .attr("role", "img").attr("aria-label", verdicts[name][0]);
+/** A mark by itself, for lists and tables; its meaning is not `said` where the word stands beside it. */
+function markIcon(name, said = true) {
+  const svg = d3.create("svg").attr("width", 14).attr("height", 14).attr("viewBox", "-7 -7 14 14");
+  if (said) svg.attr("role", "img").attr("aria-label", verdicts[name][0]);
+  else svg.attr("aria-hidden", "true");
   svg.append("path").attr("class", `mark ${name}`).attr("d", symbolPath(verdicts[name][1], name === "open" ? 52 : 64))
     .call(outlined, name);
   return svg.node();

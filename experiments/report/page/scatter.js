@@ -1,5 +1,24 @@
 // Score against cost.
 
+/**
+ * An arm's mark: its colour and its shape are no other arm's. Where groups stand `together`, the shape is the group's,
+ * and names that share a colour differ by their outline. A reference is a ring, which hides nothing.
+ */
+function costMark(selection, kind, together, size) {
+  const outline = (arm) => (arm.reference || (together && round(arm) > 1) ? " hollow"
+    : together && round(arm) ? " edged" : "");
+  const symbol = (arm) => (together ? symbols[arm.place % symbols.length] : armSymbol(arm));
+  return selection.attr("class", (arm) => kind + outline(arm)).attr("d", (arm) =>
+    symbolPath(symbol(arm), arm.reference ? 2.2 * size : size)).style("color", armColour);
+}
+
+function costIcon(arm, together) {
+  const svg = d3.create("svg").attr("width", 18).attr("height", 16).attr("viewBox", "-9 -8 18 16")
+    .attr("aria-hidden", "true");
+  costMark(svg.append("path").datum(arm), "key-mark", together, 50);
+  return svg.node();
+}
+
 function drawScatter() {
   const costs = [
     ["parameters", "parameters", (arm) => arm.cost && arm.cost.parameters, withCommas],
@@ -15,6 +34,7 @@ function drawScatter() {
   function draw(svg, width) {
     const [name, , of, text, tick] = cost;
     const points = armsOf(group).filter((arm) => arm.mean !== null && of(arm) !== null);
+    const together = groups.length > 1 && group === null;
     const wide = width > 620, height = wide ? Math.max(340, 60 + 16 * points.length) : 300;
     const margin = { left: 56, right: wide ? 210 : 16, top: 14, bottom: 46 };
     svg.attr("height", height);
@@ -53,17 +73,19 @@ function drawScatter() {
           fitText(d3.select(this).classed("strong", arm.reference), nameIn(group, arm),
             margin.right - 28);
         });
-      svg.append("g").selectAll("path").data(placed).join("path").attr("d", ({ arm }) => symbolPath(armSymbol(arm), 36))
-        .attr("transform", ({ at }) => `translate(${side + 4},${at})`).style("fill", ({ arm }) => armColour(arm));
+      costMark(svg.append("g").selectAll("path").data(placed.map(({ arm }) => arm)).join("path")
+        .attr("transform", (arm, i) => `translate(${side + 4},${placed[i].at})`), "key-mark", together, 32);
     }
-    const marks = svg.append("g").selectAll("g").data(points).join("g").attr("class", "scatter-point")
+    // References last, so that they lie on top.
+    const inOrder = [...points].sort((a, b) => a.reference - b.reference);
+    const marks = svg.append("g").selectAll("g").data(inOrder).join("g").attr("class", "scatter-point")
       .attr("role", "img")
       .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
     marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
       .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
       .style("stroke", armColour).style("stroke-width", 1.4);
-    marks.append("path").attr("class", "point").attr("d", (arm) => symbolPath(armSymbol(arm), 84))
-      .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)})`).style("fill", armColour);
+    costMark(marks.append("path"), "point", together, 84)
+      .attr("transform", (arm) => `translate(${x(of(arm))},${y(arm.mean)})`);
     marks.append("circle").attr("class", "hit").attr("r", 13).attr("cx", (arm) => x(of(arm)))
       .attr("cy", (arm) => y(arm.mean));
     explain(marks, (arm) => arm.label, (arm) => [
@@ -83,10 +105,11 @@ function drawScatter() {
   }));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
-    `${report.metric.higher_is_better ? "Higher" : "Lower"} and further to the left is better.`, tools, draw);
+    `${report.metric.higher_is_better ? "Higher" : "Lower"} and further to the left is better. ` +
+    `${grouped ? "References are hollow." : "The ring is the reference."}`, tools, draw);
   const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
   const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },
-    armIcon(arm), nameIn(group, arm))));
+    costIcon(arm, groups.length > 1 && group === null), nameIn(group, arm))));
   fillLegend();
   shown.node.querySelector(".tools").after(legend);
   section("cost", "Score against cost", shown.node);

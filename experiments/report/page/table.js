@@ -14,7 +14,13 @@ function drawAnswers() {
   section("answers", "Answers", list, key);
 }
 
-/** A column: its heading, what it sorts by, and what its cell shows. */
+/** The answer as the other formats have it, and of what differs the side. */
+function answerWord(arm) {
+  const { answer } = arm.comparison, side = verdict(arm);
+  return answer === "differs" && side !== "open" ? `differs: ${side}` : answer;
+}
+
+/** A column: its heading, what it sorts by, what its cell shows, and what it says where the notes say nothing of it. */
 function tableColumns() {
   const any = (has) => compared.some((arm) => has(arm.comparison));
   const of = (get) => (arm) => (arm.comparison ? get(arm.comparison) : null);
@@ -26,23 +32,32 @@ function tableColumns() {
         : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation)}`)] },
   ];
   if (compared.length) columns.push({ name: "difference", title: "difference [95 %]", by: of((c) => c.difference),
-    show: (arm) => (arm.comparison ? [markIcon(verdict(arm)), differenceText(arm.comparison.difference),
+    show: (arm) => (arm.comparison ? [differenceText(arm.comparison.difference),
       element("span", { class: "with" }, ` ${intervalText(arm.comparison.interval)}`)] : "") });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
+  if (compared.length) columns.push({ name: "answer", title: "answer", text: true,
+    by: (arm) => (arm.comparison ? answerWord(arm) : null),
+    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), answerWord(arm)] : "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
+    about: "the size of the difference beside its scatter: the mean of the differences divided by their standard " +
+      "deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the difference is as " +
+      "large as what it varies by from seed to seed.",
     show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement", title: "P(better)",
     by: of((c) => c.improvement && c.improvement.value),
+    about: "how often the arm is better than the reference: the share of the seeds in which it is, with ties counted " +
+      "half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
     show: (arm) => (arm.comparison && arm.comparison.improvement ? fixed(arm.comparison.improvement.value, 2) : "") });
   if (arms.some((arm) => arm.cost))
     columns.push(
       { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
         show: (arm) => (arm.cost ? withCommas(arm.cost.parameters) : "–") },
-      { name: "flops", title: "FLOPs a step", by: (arm) => arm.cost && arm.cost.flops_per_step,
+      { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.", by: (arm) => arm.cost && arm.cost.flops_per_step,
         show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
   columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, show: (arm) => duration(arm.seconds) });
   if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,
+    about: "the most that a run on one thread holds at a time.",
     show: (arm) => (memory(arm) === null ? "–" : bytesText(memory(arm))) });
   return columns;
 }
@@ -50,8 +65,10 @@ function tableColumns() {
 function drawTable() {
   const columns = tableColumns(), body = element("tbody");
   let sorted = null, descending = false;
-  const headings = columns.map((column) => element("th", { scope: "col" }, element("button", { type: "button",
-    title: "Sort; the third click restores the order", on: { click() {
+  const about = (column) => (column.about ? `${column.title}: ${column.about}` : null);
+  const headings = columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : null },
+    element("button", { type: "button",
+      title: [about(column), "Sort; the third click restores the order"].filter(Boolean).join("\n"), on: { click() {
       if (sorted === column && descending) sorted = null;
       else {
         descending = sorted === column;
@@ -68,7 +85,7 @@ function drawTable() {
   function rowOf(arm, name) {
     const row = element("tr", { class: arm.reference ? "reference" : null }, element("th", { scope: "row" }, name));
     for (const column of columns.slice(1))
-      row.append(element("td", {}, ...[column.show(arm)].flat().filter(Boolean)));
+      row.append(element("td", { class: column.text ? "word" : null }, ...[column.show(arm)].flat().filter(Boolean)));
     return row;
   }
   const groupRow = ({ title }) => element("tr", { class: "group" }, element("th", { scope: "rowgroup" }, title),
@@ -83,7 +100,8 @@ function drawTable() {
     });
   }
   fill();
-  const notes = element("ul", { class: "notes" }, ...report.notes.map((note) => element("li", {}, note)));
+  const notes = element("ul", { class: "notes" }, ...[...report.notes, ...columns.map(about).filter(Boolean)]
+    .map((note) => element("li", {}, note)));
   section("table", "Ablations", element("div", { class: "scroll", tabindex: 0, role: "region",
     "aria-label": "Ablation table" }, element("table", { id: "ablations" },
     element("thead", {}, element("tr", {}, ...headings)), body)), notes);
