@@ -17,8 +17,8 @@ std::string matched_sentence(const ReportArm& arm, const std::string& match) {
                                with_commas(std::llround(matched.amount)), with_commas(std::llround(matched.target)))
                  : fmt::format("{} beside the reference's {}", scaled(matched.amount, "FLOPs"),
                                scaled(matched.target, "FLOPs"));
-  std::string text = fmt::format("{}: feed-forward of {} features, {} ({:+.2f} %).", arm.label,
-                                 with_commas(matched.width), amounts, 100 * matched.excess());
+  std::string text = fmt::format("{}: feed-forward of {} features, {} ({} %).", arm.label,
+                                 with_commas(matched.width), amounts, signed_fixed(100 * matched.excess(), 2));
   if (std::abs(matched.excess()) > even_enough)
     text += " Not even: no width of the feed-forward comes nearer.";
   return text;

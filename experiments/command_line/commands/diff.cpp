@@ -65,6 +65,7 @@ std::vector<MachineDifference> machines(const Side& a, const Side& b) {
 }
 
 std::string value_text(const MetricEntry* metric) { return metric ? fmt::format("{:.6g}", metric->last) : "-"; }
+std::string change_text(double change) { return change == 0 ? "0" : fmt::format("{:+.6g}", change); }
 std::string step_text(const MetricPair& pair) {
   if (!pair.a || !pair.b || pair.a->step == pair.b->step)
     return fmt::format("{}", pair.a ? pair.a->step : pair.b->step);
@@ -122,7 +123,7 @@ void print_text(const Side& a, const Side& b, Console& console) {
                     {Align::left, Align::right, Align::right, Align::right, Align::right}, {}};
   for (const MetricPair& pair : metric_pairs(a, b))
     metrics.rows.push_back({pair.name, value_text(pair.a), value_text(pair.b),
-                            pair.a && pair.b ? fmt::format("{:+.6g}", pair.b->last - pair.a->last) : "-",
+                            pair.a && pair.b ? change_text(pair.b->last - pair.a->last) : "-",
                             step_text(pair)});
   console.out << "\n" << (metrics.rows.empty() ? "  no metrics yet\n" : to_text(metrics));
 
