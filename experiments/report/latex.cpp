@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -31,6 +33,9 @@ constexpr std::string_view preamble = R"tex(\documentclass{article}
 \definecolor{heedsky}{HTML}{56B4E9}
 \definecolor{heedgrey}{HTML}{777777}
 )tex";
+
+/// Ticks with as many digits as they need: two decimals, pgfplots' own choice, make 0.01 of 0.005.
+constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=6";
 
 /// A number in mathematics, so that its minus is one.
 std::string maths(const std::string& number) { return "$" + number + "$"; }
@@ -58,32 +63,79 @@ std::string p_cell(const ReportArm& arm) {
   return p < 0.001 ? "$<0.001$" : maths(probability(p));
 }
 
+/// Arms that are compared with each other, in the report's order.
+struct Group {
+  std::string label;                   ///< "length = 64"; empty where there are no groups
+  std::vector<const ReportArm*> arms;
+};
+
+std::vector<Group> groups_of(const ReportData& report) {
+  std::vector<Group> groups;
+  for (const ReportArm& arm : report.arms) {
+    if (groups.empty() || groups.back().arms.front()->group != arm.group)
+      groups.push_back({report.group_label(arm), {}});
+    groups.back().arms.push_back(&arm);
+  }
+  return groups;
+}
+
+/// What an arm is called beneath its group's heading.
+std::string name_in_group(const ReportArm& arm) { return latex_text(arm.name.empty() ? arm.label : arm.name); }
+
+/// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
+std::string notes(const ReportData& report) {
+  std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
+  for (const std::string& note : summary_notes(report)) {
+    const std::size_t colon = note.find(": ");
+    out += "    ";
+    if (colon != std::string::npos) out += fmt::format("\\emph{{{}}}", latex_text(note.substr(0, colon)));
+    out += latex_text(colon == std::string::npos ? note : note.substr(colon)) + "\\par\n";
+  }
+  return out + "  \\end{minipage}\n";
+}
+
+std::string caption(const ReportData& report, bool compared) {
+  std::string text = report.metric.name;
+  if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
+  if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
+  text += report.metric.higher_is_better ? ", higher is better" : ", lower is better";
+  if (compared)
+    text += fmt::format("; differences from the reference{}, with 95 % intervals",
+                        report.within.empty() ? "" : " of each group");
+  return latex_text(text + ".");
+}
+
 std::string table(const ReportData& report) {
   const Digits digits = digits_of(report);
-  const bool p = std::any_of(report.arms.begin(), report.arms.end(),
-                             [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
+  const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
+  const bool p = std::ranges::any_of(report.arms,
+                                     [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
+  const std::string columns = fmt::format("lrr{}{}{}rr", compared ? "r" : "", p ? "r" : "", compared ? "l" : "");
   std::string out = fmt::format(
-      "\\begin{{table}}[htbp]\n  \\centering\n  \\begin{{tabular}}{{lrrr{}rr}}\n    \\toprule\n"
-      "    arm & $n$ & {} & difference [95\\,\\%]{} & parameters & time \\\\\n    \\midrule\n",
-      p ? "r" : "", latex_text(report.metric.name), p ? " & $p$" : "");
-  for (const ReportArm& arm : report.arms) {
-    out += fmt::format("    {} & {} & {} & {}", latex_text(arm.label), arm.values, mean_cell(arm, digits.value),
-                       difference_cell(arm, digits.difference));
-    if (p) out += " & " + p_cell(arm);
-    out += fmt::format(" & {} & {} \\\\\n", arm.facts ? with_commas(arm.facts->cost.parameters) : "--",
-                       arm.seconds > 0 ? duration(arm.seconds) : "--");
+      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  \\caption{{{}}}\\smallskip\n"
+      "  \\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
+      caption(report, compared), columns, latex_text(report.metric.name),
+      compared ? " & difference [95\\,\\%]" : "", p ? " & $p$" : "", compared ? " & answer" : "");
+  for (const Group& group : groups_of(report)) {
+    out += "    \\midrule\n";
+    if (!group.label.empty())
+      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(), latex_text(group.label));
+    for (const ReportArm* arm : group.arms) {
+      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, mean_cell(*arm, digits.value));
+      if (compared) out += " & " + difference_cell(*arm, digits.difference);
+      if (p) out += " & " + p_cell(*arm);
+      if (compared) out += fmt::format(" & {}", arm->comparison ? name_of(arm->comparison->answer) : "");
+      out += fmt::format(" & {} & {} \\\\\n", arm->facts ? with_commas(arm->facts->cost.parameters) : "--",
+                         arm->seconds > 0 ? duration(arm->seconds) : "--");
+    }
   }
-  out += "    \\bottomrule\n  \\end{tabular}\n";
-  std::string notes;
-  for (const std::string& note : summary_notes(report)) notes += (notes.empty() ? "" : " ") + latex_text(note);
-  return out + fmt::format("  \\caption{{{}.}}\n\\end{{table}}\n", notes.substr(0, notes.find_last_not_of('.') + 1));
+  return out + "    \\bottomrule\n  \\end{tabular}\n" + notes(report) + "\\end{table}\n";
 }
 
 std::string unit_of(const ReportData& report) {
   return report.metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(report.metric.unit));
 }
 
-/// Differences with their intervals, an arm a line.
 const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
   if (c.answer == statistics::Answer::same) return "color=heedgrey, mark=diamond*";
   if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return "color=heedgrey, mark=*";
@@ -91,38 +143,65 @@ const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
                                                      : "color=heedvermillion, mark=square*";
 }
 
-std::string forest(const ReportData& report) {
-  std::vector<const ReportArm*> arms;
-  for (const ReportArm& arm : report.arms)
-    if (arm.comparison) arms.push_back(&arm);
-  if (arms.empty()) return "";
-  std::string labels, ticks, plots;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    ticks += fmt::format("{}{}", i == 0 ? "" : ",", i + 1);
-    labels += fmt::format("{}{{{}}}", i == 0 ? "" : ",", latex_text(arms[i]->label));
-    const statistics::PairedDifference& d = arms[i]->comparison->difference;
-    const char* style = mark_of(*arms[i]->comparison, report.metric.higher_is_better);
-    const double half = d.interval ? (d.interval->high - d.interval->low) / 2 : 0;
-    plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
-                         "x explicit] coordinates {{({}, {}) +- ({}, 0)}};\n",
-                         style, d.mean, i + 1, half);
+/// From where to where differences go: all of them, their intervals, the margin, and always 0.
+std::pair<double, double> difference_range(const ReportData& report) {
+  double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
+  for (const ReportArm& arm : report.arms) {
+    if (!arm.comparison) continue;
+    const statistics::PairedDifference& d = arm.comparison->difference;
+    low = std::min({low, d.mean, d.interval ? d.interval->low : d.mean});
+    high = std::max({high, d.mean, d.interval ? d.interval->high : d.mean});
   }
+  const double room = high > low ? 0.05 * (high - low) : 1;
+  return {low - room, high + room};
+}
+
+/// Differences with their intervals, an arm a line.
+std::string forest(const ReportData& report) {
+  const auto [low, high] = difference_range(report);
+  std::string labels, ticks, plots, rules;
+  int rows = 0;
+  const auto add_row = [&](const std::string& label) {
+    ++rows;
+    ticks += fmt::format("{}{}", rows == 1 ? "" : ",", rows);
+    labels += fmt::format("{}{{{}}}", rows == 1 ? "" : ",", label);
+  };
+  for (const Group& group : groups_of(report)) {
+    if (std::ranges::none_of(group.arms, [](const ReportArm* arm) { return !!arm->comparison; })) continue;
+    if (!group.label.empty()) {
+      if (rows > 0)
+        rules += fmt::format("      \\draw[black!35] (axis cs:{:.6g}, {}.5) -- (axis cs:{:.6g}, {}.5);\n", low, rows,
+                             high, rows);
+      add_row(fmt::format("\\textit{{{}}}", latex_text(group.label)));
+    }
+    for (const ReportArm* arm : group.arms) {
+      if (!arm->comparison) continue;
+      add_row(name_in_group(*arm));
+      const statistics::PairedDifference& d = arm->comparison->difference;
+      plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
+                           "x explicit, error bar style={{solid}}] coordinates {{({}, {}) +- ({}, 0)}};\n",
+                           mark_of(*arm->comparison, report.metric.higher_is_better), d.mean, rows,
+                           d.interval ? (d.interval->high - d.interval->low) / 2 : 0);
+    }
+  }
+  if (rows == 0) return "";
+  const double bottom = rows + 0.6;
   const std::string band =
       report.margin ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
                                   "(axis cs:{}, {});\n",
-                                  -*report.margin, *report.margin, static_cast<double>(arms.size()) + 0.6)
+                                  -*report.margin, *report.margin, bottom)
                     : "";
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
-      "      width=0.7\\linewidth, height={:.1f}cm, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
+      "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
       "      ytick={{{}}},\n      yticklabels={{{}}},\n"
-      "      scaled x ticks=false, xticklabel style={{/pgf/number format/fixed}}, xlabel={{difference in {}{}}}, "
+      "      max space between ticks=90, scaled x ticks=false, xticklabel style={{{}}}, xlabel={{difference in {}{}}}, "
       "tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
-      "{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
-      "  \\caption{{Differences from the reference, with Student's paired 95\\,\\% intervals{}. Triangles are better, "
+      "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
+      "  \\caption{{Differences from the reference{}, with Student's paired 95\\,\\% intervals{}. Triangles are better, "
       "squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
-      2.2 + 0.7 * static_cast<double>(arms.size()), static_cast<double>(arms.size()) + 0.6, ticks, labels,
-      latex_text(report.metric.name), unit_of(report), band, static_cast<double>(arms.size()) + 0.6, plots,
+      2.2 + 0.7 * rows, low, high, bottom, ticks, labels, plain_numbers, latex_text(report.metric.name),
+      unit_of(report), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
 }
 
@@ -135,34 +214,54 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::* 
   return out;
 }
 
-std::string curves(const ReportData& report) {
-  static constexpr std::array colours{"black",      "heedblue",   "heedvermillion", "heedgreen",
-                                      "heedpurple", "heedorange", "heedsky"};
+/// The learning curves of one group. A name's place in `names` gives its colour and dashes, the same in all groups.
+std::string group_curves(const ReportData& report, const Group& group, const std::vector<std::string>& names) {
+  static constexpr std::array colours{"heedblue",   "heedvermillion", "heedgreen",
+                                      "heedpurple", "heedorange",     "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
   std::string plots;
-  std::size_t arm_index = 0;
-  for (const ReportArm& arm : report.arms) {
-    const std::vector<BandPoint> band = curve_band(arm);
-    const std::string colour = colours[arm_index % colours.size()];
-    const std::string dash = dashes[arm_index / colours.size() % dashes.size()];
-    ++arm_index;
+  for (const ReportArm* arm : group.arms) {
+    const std::vector<BandPoint> band = curve_band(*arm);
     if (band.size() < 2) continue;
+    const auto place = static_cast<std::size_t>(std::ranges::find(names, name_in_group(*arm)) - names.begin());
+    const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
+    const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
     plots += fmt::format("      \\addplot[draw=none, fill={}, opacity=0.12, forget plot] coordinates {{{}{}}} "
                          "-- cycle;\n",
                          colour, coordinates(band, &BandPoint::low, false), coordinates(band, &BandPoint::high, true));
     plots += fmt::format("      \\addplot[{}, {}, thick] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n", colour,
-                         dash, coordinates(band, &BandPoint::mean, false), latex_text(arm.label));
+                         dash, coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
   }
   if (plots.empty()) return "";
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.68\\linewidth, height=7.5cm, xlabel={{step}}, ylabel={{{}{}}}, scaled ticks=false,\n"
-      "      xticklabel style={{/pgf/number format/fixed}}, tick align=outside,\n"
+      "      xticklabel style={{{}}}, yticklabel style={{{}}}, tick align=outside,\n"
       "      legend style={{at={{(1.03,1)}}, anchor=north west, draw=none, font=\\small}}, legend cell align=left]\n"
       "{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
-      "  \\caption{{{} by training step: the mean over seeds, and the band from the lowest to the highest.}}\n"
+      "  \\caption{{{}{} by training step: the mean over seeds, and the band from the lowest to the highest.}}\n"
       "\\end{{figure}}\n",
-      latex_text(report.metric.name), unit_of(report), plots, latex_text(report.metric.name));
+      latex_text(report.metric.name), unit_of(report), plain_numbers, plain_numbers, plots,
+      group.label.empty() ? "" : latex_text(group.label) + ": ", latex_text(report.metric.name));
+}
+
+std::string curves(const ReportData& report) {
+  constexpr int most_waiting = 6;  // LaTeX holds few figures that have no page yet
+  std::vector<std::string> names;  // of what isn't a reference
+  for (const ReportArm& arm : report.arms)
+    if (std::string name = name_in_group(arm);
+        !report.is_reference(arm) && std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+  std::string out;
+  int figures = 0;
+  for (const Group& group : groups_of(report)) {
+    const std::string figure = group_curves(report, group, names);
+    if (figure.empty()) continue;
+    if (figures > 0) out += figures % most_waiting == 0 ? "\\clearpage\n\n" : "\n";
+    out += figure;
+    ++figures;
+  }
+  return out;
 }
 
 std::string answers(const ReportData& report) {

@@ -43,13 +43,96 @@ TEST_CASE("the document has the question, the answers, the table and both figure
   const std::string text = render_latex(report);
   CHECK(contains(text, "\\section*{Is a\\_b 50 \\% of \\textquotedbl{}c\\textquotedbl{} \\& d?}"));
   CHECK(contains(text, "\\toprule"));
-  CHECK(contains(text, "reference & 3 & $1.10 \\pm 0.10$ &  &  & 103,424 & 4.0 s \\\\"));
+  CHECK(contains(text, "reference & 3 & $1.10 \\pm 0.10$ &  &  &  & 103,424 & 4.0 s \\\\"));
   CHECK(contains(text, "$+0.300\\;[+0.275, +0.325]$"));
   CHECK(contains(text, "(0.3"));
   CHECK(contains(text, "\\addlegendentry{partly}"));
   CHECK(contains(text, "color=heedvermillion, mark=square*"));
   CHECK_FALSE(contains(text, awkward_label));
   CHECK(count(text, '{') - count(text, '}') == 0);
+}
+
+namespace {
+
+/// Two groups of two arms each, of which the second of each is 0.3 worse.
+ReportData grouped_report() {
+  ReportData report = awkward_report();
+  report.within = {{"task.copy.length", "length"}};
+  report.arms.pop_back();
+  report.arms[1].label = "score = dot";
+  for (std::size_t i = 0; i < 2; ++i) report.arms.push_back(report.arms[i]);
+  for (std::size_t i = 0; i < 4; ++i) {
+    ReportArm& arm = report.arms[i];
+    arm.name = arm.label;
+    arm.group = {i < 2 ? "8" : "64"};
+    arm.label = "length = " + arm.group[0] + ": " + arm.name;
+    arm.reference = i < 2 ? 0 : 2;
+  }
+  compute_statistics(report);
+  return report;
+}
+
+/// What follows `name=` up to the next sign that ends a number.
+double number_after(const std::string& text, const std::string& name) {
+  const std::size_t at = text.find(name + "=");
+  REQUIRE(at != std::string::npos);
+  return std::stod(text.substr(at + name.size() + 1));
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+/// What stands in the braces of the first \\caption.
+std::string caption_of(const std::string& text) {
+  const std::size_t begin = text.find("\\caption{") + 9;
+  return text.substr(begin, text.find('}', begin) - begin);
+}
+
+} // namespace
+
+TEST_CASE("the table has each arm's answer, and what its words mean is a note beneath it", "[report]") {
+  ReportData report = awkward_report();
+  report.arms[1].comparison->answer = statistics::Answer::differs;
+  const std::string text = render_latex(report);
+  CHECK(contains(text, "& $p$ & answer & parameters & time"));
+  CHECK(contains(text, "& differs & 103,424 &"));
+  CHECK(contains(text, "& underpowered & 103,424 &"));
+  CHECK(contains(text, "\\emph{answer}: differs where p is at most 0.05"));
+  CHECK(caption_of(text).size() < 180);
+  CHECK_FALSE(contains(caption_of(text), "answer"));
+  CHECK(text.find("\\emph{answer}") < text.find("\\end{table}"));
+}
+
+TEST_CASE("groups have headings and rules in the table, and a figure of curves each", "[report]") {
+  const std::string text = render_latex(grouped_report());
+  CHECK(times(text, "\\midrule") == 2);
+  CHECK(contains(text, "\\multicolumn{8}{l}{\\emph{length = 8}} \\\\\n    reference & 3 &"));
+  CHECK(contains(text, "\\multicolumn{8}{l}{\\emph{length = 64}} \\\\\n    reference & 3 &"));
+  CHECK(times(text, "\n    score = dot & 3 &") == 2);
+  CHECK(times(text, "xlabel={step}") == 2);
+  CHECK(contains(text, "\\caption{length = 64: val\\_loss by training step"));
+  CHECK(times(text, "\\addlegendentry{score = dot}") == 2);
+  CHECK(times(render_latex(awkward_report()), "xlabel={step}") == 1);
+}
+
+TEST_CASE("0 is always on the axis of differences", "[report]") {
+  ReportData report = awkward_report();
+  report.margin.reset();
+  compute_statistics(report);
+  report.arms.pop_back();  // what is left is all above 0
+  const std::string text = render_latex(report);
+  REQUIRE(report.arms[1].comparison->difference.interval->low > 0);
+  CHECK(number_after(text, "xmin") <= 0);
+  CHECK(number_after(text, "xmax") >= report.arms[1].comparison->difference.interval->high);
+  report.metric.higher_is_better = true;
+  std::swap(report.arms[0].runs, report.arms[1].runs);  // and now below
+  compute_statistics(report);
+  const std::string below = render_latex(report);
+  CHECK(number_after(below, "xmin") <= report.arms[1].comparison->difference.interval->low);
+  CHECK(number_after(below, "xmax") >= 0);
 }
 
 TEST_CASE("where nothing is compared and nothing was evaluated there are no figures", "[report]") {
