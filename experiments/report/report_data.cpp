@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 
 namespace heed {
 
@@ -150,6 +152,45 @@ void compute_statistics(ReportData& report) {
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
 }
 
+namespace {
+
+/// The order of the groups: by value, numbers as numbers; words stay in the plan's order.
+void sort_groups(ReportData& report) {
+  if (report.within.empty()) return;
+  std::vector<std::vector<double>> ranks(report.arms.size());  // of each arm, a number for each value of its group
+  for (std::size_t option = 0; option < report.within.size(); ++option) {
+    std::vector<std::string> seen;
+    std::vector<double> numbers;
+    bool numeric = true;
+    for (const ReportArm& arm : report.arms) {
+      const std::string& text = arm.group.at(option);
+      char* end = nullptr;
+      numbers.push_back(std::strtod(text.c_str(), &end));
+      numeric = numeric && !text.empty() && *end == '\0';
+      if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
+    }
+    for (std::size_t a = 0; a < ranks.size(); ++a)
+      ranks[a].push_back(numeric ? numbers[a]
+                                 : static_cast<double>(std::ranges::find(seen, report.arms[a].group[option]) -
+                                                       seen.begin()));
+  }
+  std::vector<std::size_t> order(report.arms.size()), place(report.arms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t arm) { return ranks[arm]; });
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<ReportArm> arms;
+  std::vector<ArmTuning> tuned;
+  for (const std::size_t from : order) {
+    arms.push_back(std::move(report.arms[from]));
+    arms.back().reference = place[arms.back().reference];
+    if (report.tuning) tuned.push_back(std::move(report.tuning->arms[from]));
+  }
+  report.arms = std::move(arms);
+  if (report.tuning) report.tuning->arms = std::move(tuned);
+}
+
+} // namespace
+
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const FactsOf& facts_of) {
   ReportData report;
@@ -200,6 +241,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.question = plan.question;
   report.reference_config = reference.config;
   report.data = origins.data;
+  sort_groups(report);
   compute_statistics(report);
   return report;
 }

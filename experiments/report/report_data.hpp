@@ -97,7 +97,7 @@ struct ReportData {
   std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
   std::vector<PlannedOption> within;   ///< whose values make groups of arms; none: all are compared with the first
-  std::vector<ReportArm> arms;         ///< the reference first; groups together, each with its reference first
+  std::vector<ReportArm> arms;         ///< groups by value, together, each with its reference first
   std::vector<ReportMachine> machines;
   std::string data;                    ///< the task's fingerprint; the arms' may differ
   std::string reference_config;        ///< resolved, as TOML
