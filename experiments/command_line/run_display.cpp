@@ -1,7 +1,11 @@
 #include "experiments/command_line/run_display.hpp"
 
+#include "experiments/report/text_table.hpp"
+
+#include <algorithm>
 #include <chrono>
 #include <fmt/ostream.h>
+#include <unistd.h>
 #include <utility>
 
 namespace heed {
@@ -15,8 +19,12 @@ double RunDisplay::steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-RunDisplay::RunDisplay(Console& console, std::vector<BoardRun> runs, std::function<double()> clock)
-    : console_(console), clock_(std::move(clock)), board_(std::move(runs), clock_()), last_shown_(clock_()) {}
+TerminalSize RunDisplay::error_terminal_size() { return terminal_size(STDERR_FILENO); }
+
+RunDisplay::RunDisplay(Console& console, std::vector<BoardRun> runs, std::function<double()> clock,
+                       std::function<TerminalSize()> size)
+    : console_(console), clock_(std::move(clock)), board_(std::move(runs), clock_()), last_shown_(clock_()),
+      size_(std::move(size)) {}
 
 RunDisplay::~RunDisplay() { clear(); }
 
@@ -45,7 +53,7 @@ void RunDisplay::take(const RunEvent& event) {
 void RunDisplay::tick() {
   const double now = clock_();
   if (console_.live) {
-    if (changed_ && (drawn_ == 0 || now - last_shown_ >= redraw_seconds)) draw(now);
+    if (changed_ && (drawn_.empty() || now - last_shown_ >= redraw_seconds)) draw(now);
   } else if (now - last_shown_ >= plain_seconds) {
     say(board_.plain_line(now));
   }
@@ -58,24 +66,40 @@ void RunDisplay::say(const std::string& line) {
   if (!console_.live) last_shown_ = clock_();
 }
 
+TerminalSize RunDisplay::size_now() const {
+  const TerminalSize size = size_();
+  return {size.columns > 0 ? size.columns : std::max<std::size_t>(console_.width, 1), size.rows};
+}
+
+// A terminal that gets narrower breaks the lines that are longer than it now is.
+std::size_t RunDisplay::rows_drawn(std::size_t columns) const {
+  std::size_t rows = 0;
+  for (const std::size_t width : drawn_) rows += std::max<std::size_t>(1, (width + columns - 1) / columns);
+  return rows;
+}
+
 void RunDisplay::clear() {
-  if (drawn_ == 0) return;
+  if (drawn_.empty()) return;
   // Up to the first drawn line, and from there on nothing.
-  fmt::print(console_.err, "\r\033[{}A\033[J", drawn_);
+  fmt::print(console_.err, "\r\033[{}A\033[J", rows_drawn(size_now().columns));
   console_.err.flush();
-  drawn_ = 0;
+  drawn_.clear();
 }
 
 void RunDisplay::draw(double now) {
-  const std::vector<std::string> lines = board_.lines(now, console_.width > 1 ? console_.width - 1 : 1);
+  const TerminalSize size = size_now();
+  std::vector<std::string> lines = board_.lines(now, std::max<std::size_t>(size.columns, 2) - 1);
+  // What has left the screen at its top can't be drawn again.
+  if (size.rows > 1 && lines.size() >= size.rows) lines.resize(size.rows - 1);
   // One write, lines erased as they are replaced, so that nothing flickers.
   std::string text;
-  if (drawn_ > 0) text += fmt::format("\r\033[{}A", drawn_);
+  if (!drawn_.empty()) text += fmt::format("\r\033[{}A", rows_drawn(size.columns));
   for (const std::string& line : lines) text += line + "\033[K\n";
   text += "\033[J";
   console_.err << text;
   console_.err.flush();
-  drawn_ = lines.size();
+  drawn_.clear();
+  for (const std::string& line : lines) drawn_.push_back(display_width(line));
   last_shown_ = now;
   changed_ = false;
 }

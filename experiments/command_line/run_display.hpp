@@ -3,16 +3,21 @@
 
 #include "experiments/command_line/console.hpp"
 #include "experiments/command_line/progress_board.hpp"
+#include "experiments/command_line/terminal_size.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace heed {
 
 class RunDisplay {
 public:
   /// @param clock  seconds; a test passes its own
-  RunDisplay(Console& console, std::vector<BoardRun> runs, std::function<double()> clock = steady_seconds);
+  /// @param size   of the terminal now, since a window may change while it runs; a test passes its own
+  RunDisplay(Console& console, std::vector<BoardRun> runs, std::function<double()> clock = steady_seconds,
+             std::function<TerminalSize()> size = error_terminal_size);
   ~RunDisplay();
   RunDisplay(const RunDisplay&) = delete;
   RunDisplay& operator=(const RunDisplay&) = delete;
@@ -28,15 +33,20 @@ public:
   const ProgressBoard& board() const { return board_; }
 
   static double steady_seconds();
+  static TerminalSize error_terminal_size();
 
 private:
   void draw(double now);
+  /// Rows that the last drawing takes in a terminal of so many columns, which may be fewer than it was drawn for.
+  std::size_t rows_drawn(std::size_t columns) const;
+  TerminalSize size_now() const;
 
   Console& console_;
   std::function<double()> clock_;
   ProgressBoard board_;
   double last_shown_;
-  std::size_t drawn_ = 0;              ///< lines of the last drawing
+  std::function<TerminalSize()> size_;
+  std::vector<std::size_t> drawn_;     ///< columns of each line of the last drawing
   bool changed_ = true;
 };
 

@@ -26,8 +26,8 @@ std::vector<std::string> matching_notes(const ReportData& report);
 /// "60 of 66 runs finished, 2 failed, 3 missing, 1 left out".
 std::string progress_sentence(const ReportData& report);
 
-/// For a terminal, some 100 columns wide.
-std::string render_terminal(const ReportData& report, const Style& style);
+/// For a terminal of so many columns; 0: as wide as its lines are.
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width = 0);
 
 /// A whole page of Markdown.
 std::string render_markdown(const ReportData& report);

@@ -1,31 +1,34 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/wrapping.hpp"
 
 #include <fmt/format.h>
 
 namespace heed {
 
-std::string render_terminal(const ReportData& report, const Style& style) {
+std::string render_terminal(const ReportData& report, const Style& style, std::size_t width) {
+  const auto paragraph = [&](const std::string& text) { return wrapped(text, width, "  ", "    "); };
   std::string out = fmt::format("{}  {}\n", style.bold(report.name), style.faint(progress_sentence(report)));
-  if (!report.question.empty()) out += fmt::format("{}\n", report.question);
+  if (!report.question.empty()) out += wrapped(report.question, width);
   out += "\n";
-  out += to_text(summary_table(report, style), style.colour ? "\033[1m" : "", style.colour ? "\033[0m" : "");
+  out += to_text_within(summary_table(report, style), width, style.colour ? "\033[1m" : "",
+                        style.colour ? "\033[0m" : "");
   out += "\n";
   const std::vector<std::string> answers = answer_sentences(report);
-  for (const std::string& answer : answers) out += fmt::format("  {}\n", answer);
+  for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
-  for (const std::string& note : summary_notes(report)) out += fmt::format("  {}\n", style.faint(note));
+  for (const std::string& note : summary_notes(report)) out += paragraph(style.faint(note));
 
   std::string fairness;
-  for (const std::string& note : fairness_notes(report)) fairness += fmt::format("  {}\n", note);
+  for (const std::string& note : fairness_notes(report)) fairness += paragraph(note);
   if (!fairness.empty()) out += "\n" + fairness;
 
   std::string problems;
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
       if (!run.problem.empty())
-        problems += fmt::format("  {} {}, seed {} (run {}): {}\n", style.red(run.standing()), arm.label, run.seed,
-                                run.id, run.problem);
+        problems += paragraph(fmt::format("{} {}, seed {} (run {}): {}", style.red(run.standing()), arm.label,
+                                          run.seed, run.id, run.problem));
   if (!problems.empty()) out += "\n" + problems;
   return out;
 }

@@ -7,6 +7,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/terminal_size.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -55,10 +56,36 @@ std::vector<std::string> format_names() {
   return names;
 }
 
+/// A folder's NAME-HASH without the hash.
+std::string sweep_name(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  return name.substr(0, name.rfind('-'));
+}
+
+/// Which sweep it is where there was a choice that nobody made: of all, or of those with one name.
+void tell_which(const std::filesystem::path& chosen, const ReportArguments& arguments, Console& console) {
+  const bool named = !arguments.sweep.empty();
+  if (named && sweep_name(chosen) != arguments.sweep) return;  // a path, or a folder's own name
+  std::vector<std::string> others;
+  for (const std::filesystem::path& folder : sweep_folders(arguments.out))
+    if (folder != chosen && (!named || sweep_name(folder) == arguments.sweep))
+      others.push_back(folder.filename().string());
+  if (others.empty()) return;
+  constexpr std::size_t most = 4;
+  const std::size_t count = others.size() + 1;
+  const std::string more = others.size() > most ? fmt::format(", and {} more", others.size() - most) : "";
+  if (others.size() > most) others.resize(most);
+  fmt::print(console.err, "heed: {} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}\n",
+             chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "",
+             arguments.out, fmt::join(others, ", "), more);
+  console.err.flush();
+}
+
 int report(const ReportArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   const std::filesystem::path folder =
       find_sweep(out, arguments.sweep.empty() ? std::nullopt : std::optional(arguments.sweep));
+  tell_which(folder, arguments, console);
   const Plan plan = load_plan(folder);
   const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
   AttentionProblems problems;
@@ -70,7 +97,7 @@ int report(const ReportArguments& arguments, Console& console) {
     for (ReportRun& run : arm.runs)
       if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
   if (arguments.format == "terminal") {
-    console.out << render_terminal(data, console.out_style);
+    console.out << render_terminal(data, console.out_style, results_width(console));
     return 0;
   }
   for (const ReportFile& file : format.files) {
@@ -89,7 +116,7 @@ void add_report(Commands& commands) {
       "  heed report runs\n"
       "  heed report runs --sweep quickstart --format latex\n"
       "Takes the latest sweep of the folder, or the one that --sweep names (a name, the beginning of a folder's name,\n"
-      "or a path). For html and json, attention weights for the inputs of [report] attend are made first, where runs\n"
+      "or a path), and says which where there are several. For html and json, attention weights for the inputs of [report] attend are made first, where runs\n"
       "of the first seed don't have them. Files are written beside the sweep's plan, and their paths are printed:\n"
       "  html      report.html, a page for the browser that needs no network\n"
       "  markdown  report.md\n"

@@ -4,6 +4,7 @@
 #include "experiments/command_line/older_sweep.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
+#include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
@@ -241,7 +242,7 @@ int run(const RunArguments& arguments, Console& console) {
 
   const ReportData report =
       collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
-  console.out << render_terminal(report, console.out_style);
+  console.out << render_terminal(report, console.out_style, results_width(console));
   say_where(prepared, plan, folder, arguments, console);
   console.out.flush();
 

@@ -4,7 +4,10 @@
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 using namespace heed;
 using Kind = RunEvent::Kind;
@@ -98,12 +101,108 @@ TEST_CASE("without a terminal there are plain lines: at each end, and every 30 s
   CHECK(out.str().empty());
 }
 
+namespace {
+
+/// A terminal that breaks long lines anew when its width changes, as far as the display needs one: rows of text, and a
+/// cursor that goes up, to the left, and erases.
+class SmallTerminal {
+public:
+  explicit SmallTerminal(std::size_t columns) : columns_(columns) {}
+
+  void write(const std::string& text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\r') column_ = 0;
+      else if (text[i] == '\n') {
+        ++row_;
+        column_ = 0;
+        if (row_ >= rows_.size()) rows_.push_back({});
+      } else if (text[i] == '\033') {
+        std::size_t number = 0;
+        for (i += 2; text[i] >= '0' && text[i] <= '9'; ++i) number = 10 * number + static_cast<std::size_t>(text[i] - '0');
+        if (text[i] == 'A') row_ -= std::min(row_, number);
+        if (text[i] == 'K') rows_[row_].resize(std::min(rows_[row_].size(), column_));
+        if (text[i] == 'J') {
+          rows_.resize(row_ + 1);
+          rows_[row_].resize(std::min(rows_[row_].size(), column_));
+        }
+      } else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) {
+        REQUIRE(column_ < columns_);
+        std::string& row = rows_[row_];
+        if (row.size() <= column_) row.resize(column_ + 1, ' ');
+        row[column_++] = static_cast<unsigned char>(text[i]) < 0x80 ? text[i] : '~';
+      }
+    }
+  }
+
+  void narrow(std::size_t columns) {
+    std::vector<std::string> rows;
+    for (const std::string& row : rows_)
+      for (std::size_t at = 0; at == 0 || at < row.size(); at += columns) rows.push_back(row.substr(at, columns));
+    columns_ = columns;
+    rows_ = rows;
+    row_ = rows_.size() - 1;  // the display leaves the cursor at the end
+  }
+
+  std::size_t columns() const { return columns_; }
+  const std::vector<std::string>& rows() const { return rows_; }
+
+private:
+  std::size_t columns_, row_ = 0, column_ = 0;
+  std::vector<std::string> rows_{{}};
+};
+
+} // namespace
+
+TEST_CASE("a window that gets narrower keeps no copy of the lines", "[command_line]") {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  console.live = true;
+  double now = 100;
+  SmallTerminal terminal(100);
+  RunDisplay display(console, four_runs(), [&] { return now; }, [&] { return TerminalSize{terminal.columns(), 24}; });
+  const auto pass_on = [&] {
+    terminal.write(err.str());
+    err.str("");
+  };
+  terminal.write("what stood there before\n");
+  std::int64_t step = 0;
+  for (const std::size_t columns : std::vector<std::size_t>{100, 60, 24, 24, 13}) {
+    if (columns != terminal.columns()) terminal.narrow(columns);
+    for (const std::size_t run : std::vector<std::size_t>{0, 1}) display.take(progress(run, ++step));
+    now += 1;
+    display.tick();
+    pass_on();
+    INFO(columns);
+    // The line from before, which may be broken, a line for the whole, one for each run, and where the cursor is.
+    const std::size_t before = (std::string("what stood there before").size() + columns - 1) / columns;
+    CHECK(terminal.rows().size() == before + 4);
+    CHECK(terminal.rows().front().starts_with("what stood"));
+  }
+  display.clear();
+  pass_on();
+  CHECK(terminal.rows().back().empty());
+  CHECK(terminal.rows().size() == 3);
+}
+
+TEST_CASE("no more lines are drawn than the window has rows", "[command_line]") {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  console.live = true;
+  double now = 100;
+  RunDisplay display(console, four_runs(), [&] { return now; }, [] { return TerminalSize{80, 3}; });
+  for (const std::size_t run : std::vector<std::size_t>{0, 1, 2, 3}) display.take(progress(run, 1));
+  err.str("");
+  now += 1;
+  display.tick();
+  CHECK(std::ranges::count(err.str(), '\n') == 2);
+}
+
 TEST_CASE("on a terminal lines are drawn again at most five times a second, and a failure at once", "[command_line]") {
   std::ostringstream out, err;
   Console console{out, err, {}, {}};
   console.live = true;
   double now = 100;
-  RunDisplay display(console, four_runs(), [&] { return now; });
+  RunDisplay display(console, four_runs(), [&] { return now; }, [] { return TerminalSize{100, 24}; });
   display.take(progress(0, 1));
   const auto first = err.str().size();
   CHECK(first > 0);

@@ -1,9 +1,12 @@
 // What a report says of made-up runs.
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
+#include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
+#include <map>
+#include <sstream>
 #include <string>
 
 using namespace heed;
@@ -114,6 +117,31 @@ TEST_CASE("the terminal's report has a line for each arm, and every failure", "[
   CHECK(contains(text, "partly, seed 1 (run 0000000000000011): NaN loss at step 17"));
   CHECK(contains(text, "lower is better"));
   CHECK_FALSE(contains(text, "\033"));
+}
+
+TEST_CASE("the terminal's report is no wider than the terminal", "[report]") {
+  ReportData report = six_seeds();
+  report.question = "Which of these scores is it that a model of this size takes, when all of them cost the same?";
+  const std::string wide = render_terminal(report, Style{});
+  CHECK(contains(wide, "\n" + report.question + "\n"));
+  for (const std::size_t width : std::vector<std::size_t>{60, 80, 120}) {
+    INFO(width);
+    const std::string text = render_terminal(report, Style{}, width);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      INFO(line);
+      CHECK(display_width(line) <= width);
+    }
+    // Nothing is lost: each word is there as often, but for the first column, which stands in each part of the table.
+    std::map<std::string, int> before, after;
+    const auto count_words = [](const std::string& whole, std::map<std::string, int>& counts) {
+      std::istringstream words(whole);
+      for (std::string word; words >> word;) ++counts[word];
+    };
+    count_words(wide, before);
+    count_words(text, after);
+    for (const auto& [word, n] : before) CHECK(after[word] >= n);
+  }
 }
 
 TEST_CASE("colour marks the better and the worse side, whichever that is", "[report]") {

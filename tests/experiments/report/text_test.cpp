@@ -1,6 +1,7 @@
 // Numbers and tables as people read them.
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/report/wrapping.hpp"
 #include "tests/catch.hpp"
 
 #include <limits>
@@ -26,6 +27,8 @@ TEST_CASE("numbers read as people write them", "[report]") {
   CHECK(fixed(std::nullopt, 3) == "-");
   CHECK(signed_fixed(0.3, 2) == "+0.30");
   CHECK(signed_fixed(-0.3, 2) == "-0.30");
+  CHECK(signed_fixed(-0.006, 2) == "-0.01");
+  CHECK(fixed(-std::numeric_limits<double>::infinity(), 2) == "-inf");
   CHECK(with_commas(0) == "0");
   CHECK(with_commas(999) == "999");
   CHECK(with_commas(103424) == "103,424");
@@ -34,6 +37,14 @@ TEST_CASE("numbers read as people write them", "[report]") {
   CHECK(scaled(1240000000, "FLOPs") == "1.24 GFLOPs");
   CHECK(scaled(31000, "B") == "31.0 kB");
   CHECK(scaled(999999, "B") == "1.00 MB");
+}
+
+TEST_CASE("what rounds to zero has no sign", "[report]") {
+  CHECK(fixed(-0.0004, 3) == "0.000");
+  CHECK(fixed(-0.0, 0) == "0");
+  CHECK(signed_fixed(-0.004, 2) == "0.00");
+  CHECK(signed_fixed(0.004, 2) == "0.00");
+  CHECK(signed_fixed(0, 4) == "0.0000");
 }
 
 TEST_CASE("probabilities have two significant digits, and two decimals at least", "[report]") {
@@ -73,6 +84,25 @@ TEST_CASE("a text is cut between characters, not within one", "[report]") {
   CHECK(cut_to("größer", 4) == "grö…");
   CHECK(display_width(cut_to("a longer text", 6)) == 6);
   CHECK(cut_to("anything", 0).empty());
+}
+
+TEST_CASE("text is broken between words, and a word that is too wide stands alone", "[report]") {
+  CHECK(wrapped("one two three", 0, "- ") == "- one two three\n");
+  CHECK(wrapped("one two three", 9, "- ", "  ") == "- one two\n  three\n");
+  CHECK(wrapped("größer ist", 6) == "größer\nist\n");
+  CHECK(wrapped("a unbreakable b", 6, "", " ") == "a\n unbreakable\n b\n");
+  CHECK(wrapped("\033[2mone two\033[0m", 7) == "\033[2mone two\033[0m\n");
+}
+
+TEST_CASE("a table that is too wide is shown in parts, each with the first column", "[report]") {
+  const TextTable table{{"arm", "n", "loss", "time"},
+                        {Align::left, Align::right, Align::right, Align::right},
+                        {{"reference", "6", "1.25", "3.0 s"}}};
+  CHECK(to_text_within(table, 0) == to_text(table));
+  CHECK(to_text_within(table, 27) == to_text(table));
+  CHECK(to_text_within(table, 26) == "  arm        n  loss\n  reference  6  1.25\n\n  arm         time\n"
+                                     "  reference  3.0 s\n");
+  CHECK(to_text_within({{"arm"}, {Align::left}, {{"a"}}}, 5) == "  arm\n  a\n");
 }
 
 TEST_CASE("a Markdown table keeps its cells apart", "[report]") {
