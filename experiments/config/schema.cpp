@@ -5,6 +5,7 @@
 #include "experiments/config/draws.hpp"
 #include "experiments/config/sweep_changes.hpp"
 #include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_options.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 
@@ -185,12 +186,12 @@ json::object changes_schema(bool lists, std::string_view description) {
 }
 
 /// A list of seeds, or how many.
-json::object seeds_schema(const char* description) {
+json::object seeds_schema() {
   json::object count{{"type", "integer"}, {"minimum", 1}};
   json::object list = list_of({{"type", "integer"}, {"minimum", 0}});
   list["minItems"] = 1;
   list["uniqueItems"] = true;
-  return {{"description", description}, {"anyOf", {std::move(count), std::move(list)}}};
+  return {{"anyOf", {std::move(count), std::move(list)}}};
 }
 
 /// What the option of a kind that holds its changes may be.
@@ -206,38 +207,40 @@ json::object held_schema(SweepForm form) {
   json::object distribution{{"type", "object"}, {"minProperties", 1}, {"maxProperties", 1},
                             {"additionalProperties", false}};
   json::object& shapes = distribution["properties"].emplace_object();
-  for (const std::string& name : distribution_names()) shapes[name] = {{"type", "array"}, {"minItems", 1}};
+  for (const Distribution& d : distributions())
+    shapes[d.name] = {{"type", "array"}, {"minItems", 1}, {"description", d.takes}};
   return {{"type", "object"}, {"additionalProperties", std::move(distribution)}};
+}
+
+/// A table of the sweep with these schemas of its options, each with its meaning.
+json::object described(std::string_view table, json::object properties) {
+  for (const SweepTable& t : sweep_tables()) {
+    if (t.table != table) continue;
+    for (const SweepOption& option : t.options)
+      properties.at(option.name).as_object()["description"] = fmt::format("{} {}", option.meaning, option.takes);
+    return closed_object(std::move(properties), t.title);
+  }
+  return properties;
 }
 
 json::object sweep_schema() {
   json::object block;
   json::array kinds;
-  std::string meanings;
   for (const SweepKind& kind : sweep_kinds()) {
     kinds.emplace_back(kind.name);
-    meanings += fmt::format("{}{}: {}.", meanings.empty() ? "" : " ", kind.name, kind.meaning);
     block[kind.holder] = held_schema(kind.form);
   }
-  block["kind"] = {{"type", "string"}, {"enum", std::move(kinds)}, {"description", meanings}};
-  block["count"] = {{"type", "integer"}, {"minimum", 1}, {"description", "Of random: how many arms are drawn."}};
-  block["seed"] = {{"type", "integer"}, {"minimum", 0}, {"description", "Of random: what its numbers are drawn from."}};
+  block["kind"] = {{"type", "string"}, {"enum", std::move(kinds)}};
+  block["count"] = {{"type", "integer"}, {"minimum", 1}};
+  block["seed"] = {{"type", "integer"}, {"minimum", 0}};
   for (const char* conditions : {"exclude", "require"}) block[conditions] = list_of(reference("$defs/changes"));
-  json::object match{{"type", "string"}, {"enum", {"none", "parameters", "flops"}},
-                     {"description", "What the feed-forward's width makes equal to the reference's in every arm."}};
   const json::object name{{"type", "string"}};
-  json::object within{{"anyOf", {name, list_of(name)}},
-                      {"description", "Options by full name: arms are compared among those with the same values of "
-                                      "these, each group with a reference of its own."}};
-  json::object tune = closed_object(
-      {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema("Seeds of the trials, none of sweep.seeds.")}},
-      "Values that each arm tries by itself, before its replicates run with the best.");
-  return closed_object({{"seeds", seeds_schema("Replicates: a list of seeds, or how many.")},
-                        {"match", std::move(match)},
-                        {"within", std::move(within)},
-                        {"tune", std::move(tune)},
-                        {"block", list_of(closed_object(std::move(block), "Arms; those of all blocks add up."))}},
-                       "What to compare with the file's own configuration.");
+  return described("sweep",
+                   {{"seeds", seeds_schema()},
+                    {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops"}}}},
+                    {"within", {{"anyOf", {name, list_of(name)}}}},
+                    {"tune", described("sweep.tune", {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema()}})},
+                    {"block", list_of(described("sweep.block", std::move(block)))}});
 }
 
 json::object extends_schema() {
@@ -248,7 +251,45 @@ json::object extends_schema() {
 
 } // namespace
 
+namespace {
+
+std::string indented(const std::string& lines) {
+  constexpr std::string_view space = "        ";
+  std::string out(space);
+  for (const char c : lines) {
+    out += c;
+    if (c == '\n') out += space;
+  }
+  return out + "\n";
+}
+
+std::string sweep_text(std::string_view filter) {
+  std::string out;
+  for (const SweepTable& table : sweep_tables(filter)) {
+    out += fmt::format("{}{}  {}\n", out.empty() ? "" : "\n", table.heading, table.title);
+    for (const SweepOption& option : table.options)
+      out += fmt::format("\n{}\n    {}\n    {}; such as\n{}", option.name, option.meaning, option.takes,
+                         indented(option.example));
+  }
+  return out;
+}
+
+json::array sweep_json(std::string_view filter) {
+  json::array out;
+  for (const SweepTable& table : sweep_tables(filter)) {
+    json::array options;
+    for (const SweepOption& option : table.options)
+      options.push_back({{"name", option.name}, {"key", full_name(table.table, option.name)},
+                         {"meaning", option.meaning}, {"takes", option.takes}, {"example", option.example}});
+    out.push_back({{"table", table.table}, {"title", table.title}, {"options", std::move(options)}});
+  }
+  return out;
+}
+
+} // namespace
+
 std::string options_text(std::string_view filter) {
+  if (names_sweep(filter)) return sweep_text(filter);
   std::string out;
   for (const Shown& shown : shown_tables(filter)) {
     const std::string heading = shown.table->table.empty() ? "top level" : table_in_words(shown.table->table);
@@ -256,10 +297,11 @@ std::string options_text(std::string_view filter) {
     if (shown.options.empty()) out += "\nno options of its own\n";
     for (const Option* o : shown.options) out += "\n" + option_text(*o);
   }
-  return out;
+  return filter.empty() ? out + "\n" + sweep_text(filter) : out;
 }
 
 std::string options_json(std::string_view filter) {
+  if (names_sweep(filter)) return json::serialize(sweep_json(filter));
   json::array out;
   for (const Shown& shown : shown_tables(filter)) {
     json::array options;

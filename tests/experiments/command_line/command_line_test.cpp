@@ -159,6 +159,13 @@ TEST_CASE("variants and options know their families and tables, and the nearest 
   CHECK(heed_says({"options", "trian"}).status == 2);
   CHECK(contains(heed_says({"options", "trian"}).err, "train"));
   CHECK(heed_says({"options", "--schema"}).out.starts_with("{"));
+  for (const char* table : {"sweep", "sweep.block", "sweep.tune"}) {
+    const Answer sweep = heed_says({"options", table});
+    INFO(table << sweep.err);
+    CHECK(sweep.status == 0);
+    CHECK(contains(sweep.out, "grid = {"));
+    CHECK(heed_says({"options", table, "--json"}).out.starts_with("["));
+  }
 }
 
 TEST_CASE("a command to be repeated is quoted for a shell", "[command_line]") {

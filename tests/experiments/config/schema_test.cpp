@@ -1,7 +1,8 @@
 // The lists of all options, for people, programs and editors; and the tables that they come from.
-#include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
+#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/sweep_options.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
@@ -108,6 +109,46 @@ TEST_CASE("The list for programs has every option", "[config]") {
     for (const json::value& o : table.at("options").as_array()) keys.emplace_back(o.at("key").as_string().c_str());
   CHECK(keys == all_keys());
   CHECK(json::parse(options_json("model.width")).as_array().size() == 1);
+  CHECK(json::parse(options_json("sweep.tune")).at(0).at("options").at(0).at("key") == "sweep.tune.grid");
+}
+
+TEST_CASE("Every option of a sweep is described, and its example can be read", "[config][sweep]") {
+  std::vector<std::string> words;
+  for (const SweepTable& table : sweep_tables())
+    for (const SweepOption& option : table.options) {
+      INFO(table.table << "." << option.name << "\n" << option.example);
+      CHECK_FALSE(option.meaning.empty());
+      CHECK_FALSE(option.takes.empty());
+      CHECK_THAT(option.example, Catch::Contains(option.name == "kind" ? "grid" : option.name));
+      const Settings settings = Settings::parse(table.heading + "\n" + option.example + "\n", "x.toml");
+      CHECK(settings.sweep().present);
+      if (table.table == "sweep.block") CHECK(settings.sweep().blocks.size() == 1);
+      words.push_back(table.table + "." + option.name);
+    }
+  // What a file may hold is what is described: an unknown name is refused with all that there are.
+  const auto known = [&](const std::string& table, const std::string& text) {
+    for (const std::string& word : words)
+      if (word.starts_with(table + ".") && word.find('.', table.size() + 1) == std::string::npos)
+        CHECK_THAT(text, Catch::Contains(word.substr(table.size() + 1)));
+  };
+  known("sweep", refusal_of("[sweep]\nxyzzyxyzzy = 1\n"));
+  known("sweep.tune", refusal_of("[sweep.tune]\nxyzzyxyzzy = 1\n"));
+}
+
+TEST_CASE("The JSON Schema describes every option of a sweep", "[config][sweep]") {
+  const json::value schema = json::parse(json_schema());
+  for (const auto& [table, pointer] : std::vector<std::pair<std::string, std::string>>{
+           {"sweep", "/properties/sweep"}, {"sweep.block", "/properties/sweep/properties/block/items"},
+           {"sweep.tune", "/properties/sweep/properties/tune"}}) {
+    const json::object& properties = schema.at_pointer(pointer + "/properties").as_object();
+    const SweepTable described = sweep_tables(table).front();
+    for (const SweepOption& option : described.options) {
+      INFO(table << "." << option.name);
+      REQUIRE(properties.contains(option.name));
+      CHECK(properties.at(option.name).as_object().at("description").as_string().starts_with(option.meaning));
+    }
+    CHECK(schema.at_pointer(pointer).as_object().contains("description"));
+  }
 }
 
 TEST_CASE("The list for people can be narrowed to a table or an option", "[config]") {
@@ -118,6 +159,16 @@ TEST_CASE("The list for people can be narrowed to a table or an option", "[confi
         "integer, at least 1 and at most 65536 (features)\n");
   CHECK_THAT(options_text("attention"), Catch::StartsWith("[attention]") && Catch::Contains("\n[attention.cosine]"));
   CHECK_THAT(options_text("attention.dot"), Catch::Contains("no options of its own"));
+  CHECK_THAT(options_text("sweep"), Catch::StartsWith("[sweep]  ") && Catch::Contains("\n[[sweep.block]]  ") &&
+                                        Catch::Contains("\n[sweep.tune]  "));
+  CHECK_THAT(options_text("sweep.block"), Catch::StartsWith("[[sweep.block]]") && Catch::Contains("leave_one_out") &&
+                                              Catch::Contains("log_uniform") && !Catch::Contains("[sweep.tune]"));
+  CHECK_THAT(options_text("sweep.tune"), Catch::StartsWith("[sweep.tune]") && Catch::Contains("\ngrid\n") &&
+                                             Catch::Contains("\nseeds\n"));
+  CHECK_THAT(options_text("sweep.block.exclude"), Catch::Contains("exclude = [{") && !Catch::Contains("\nrequire\n"));
+  CHECK_THAT(all, Catch::Contains(options_text("sweep")));
+  CHECK(refusal([] { options_text("sweep.blok"); }) ==
+        "there is no option or table 'sweep.blok'; did you mean 'sweep.block'?");
   CHECK(refusal([] { options_text("atention"); }) == "there is no table [atention]; did you mean [attention]?");
   CHECK(refusal([] { options_text("model.widht"); }) == "[model] has no option 'widht'; did you mean 'width'?");
 }

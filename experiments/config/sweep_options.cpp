@@ -1,0 +1,135 @@
+#include "experiments/config/sweep_options.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/draws.hpp"
+#include "experiments/config/sweep_kinds.hpp"
+#include "experiments/config/values.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace heed {
+namespace {
+
+constexpr std::string_view some_grid =
+    "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"model.heads\" = [1, 2] }";
+constexpr std::string_view some_draws = "random = { \"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }\n"
+                                        "count = 10";
+constexpr std::string_view conditions_take = "a list of tables; each holds where all of its options have these values";
+
+/// How the changes of a kind are written.
+std::string takes(SweepForm form) {
+  switch (form) {
+    case SweepForm::crossed: return "a table: options by full name, each with a list of values";
+    case SweepForm::paired: return "a table: options by full name, each with a list of values, all of one length";
+    case SweepForm::sets: return "a table: names, each with a table of options and values";
+    case SweepForm::arms: return "a list of tables of options and values; or names, each with such a table";
+    case SweepForm::draws: break;
+  }
+  std::string shapes;
+  for (const Distribution& d : distributions())
+    shapes += fmt::format("{}{} = {}", shapes.empty() ? "" : "; ", d.name, d.takes);
+  return fmt::format("a table: options by full name, each with one distribution ({})", shapes);
+}
+
+std::string example(const SweepKind& kind) {
+  const std::string stated = fmt::format("kind = \"{}\"\n", kind.name);
+  switch (kind.form) {
+    case SweepForm::crossed: return std::string(some_grid);
+    case SweepForm::paired: return "zip = { \"model.width\" = [32, 64], \"model.heads\" = [1, 2] }";
+    case SweepForm::sets: return fmt::format("{}{}.residual = {{ \"block.residual\" = \"none\" }}", stated, kind.holder);
+    case SweepForm::arms:
+      return "arms = [{ \"attention.score\" = \"dot\" }, { \"model.heads\" = 1, \"model.width\" = 32 }]";
+    case SweepForm::draws: break;
+  }
+  return std::string(some_draws);
+}
+
+/// The option that holds the changes of the kinds that share it.
+std::vector<SweepOption> holders() {
+  std::vector<SweepOption> out;
+  for (const SweepKind& kind : sweep_kinds()) {
+    const std::string meaning = fmt::format("Of kind {}: {}.", kind.name, kind.meaning);
+    const auto known = std::ranges::find(out, kind.holder, &SweepOption::name);
+    if (known == out.end()) out.push_back({kind.holder, meaning, takes(kind.form), example(kind)});
+    else known->meaning += " " + meaning;
+  }
+  return out;
+}
+
+SweepTable block_table() {
+  std::vector<std::string> kinds;
+  std::string holding;
+  for (const SweepKind& kind : sweep_kinds()) kinds.push_back(kind.name);
+  SweepTable out{"sweep.block", "[[sweep.block]]", "Arms; those of all blocks add up", {}};
+  const std::vector<SweepOption> held = holders();
+  for (const SweepOption& option : held) holding += fmt::format("{}{}", holding.empty() ? "" : ", ", option.name);
+  out.options.push_back({"kind",
+                         fmt::format("What the block makes arms of. Where it isn't said, it follows from which of {} "
+                                     "is there.",
+                                     holding),
+                         fmt::format("one of {}", list_in_words(kinds)), example(sweep_kinds().front())});
+  out.options.insert(out.options.end(), held.begin(), held.end());
+  out.options.push_back({"count", "Of random: how many arms are drawn.", "an integer from 1 to 10000",
+                         std::string(some_draws)});
+  out.options.push_back({"seed", "Of random: what its numbers are drawn from. Without it, 0.",
+                         "an integer from 0 on", fmt::format("{}\nseed = 1", some_draws)});
+  out.options.push_back({"exclude", "Arms that are left out: those for which one of these holds.",
+                         std::string(conditions_take),
+                         fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]",
+                                     some_grid)});
+  out.options.push_back({"require", "Arms that stay: those for which one of these holds, and no other.",
+                         std::string(conditions_take), fmt::format("{}\nrequire = [{{ \"model.heads\" = 1 }}]", some_grid)});
+  return out;
+}
+
+std::vector<SweepTable> make_tables() {
+  return {{"sweep", "[sweep]", "What to compare with the file's own configuration",
+           {{"seeds", "Replicates: every arm runs once with each. Without it, the file's seed alone.",
+             "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
+            {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
+             "one of none, parameters, flops; without it, none", "match = \"parameters\""},
+            {"within",
+             "Options by full name: arms are compared among those with the same values of these, each group with a "
+             "reference of its own.",
+             "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
+          block_table(),
+          {"sweep.tune", "[sweep.tune]", "Values that each arm tries by itself, before its replicates run with the best",
+           {{"grid", "What is tried: every combination of the values, by every arm.",
+             "a table: options by full name, each with a list of values",
+             "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},
+            {"seeds", "Seeds of the trials, none of sweep.seeds.", "a list of integers from 0 on",
+             "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}}};
+}
+
+} // namespace
+
+const std::vector<SweepTable>& sweep_tables() {
+  static const std::vector<SweepTable> all = make_tables();
+  return all;
+}
+
+bool names_sweep(std::string_view name) { return name == "sweep" || name.starts_with("sweep."); }
+
+std::vector<SweepTable> sweep_tables(std::string_view filter) {
+  std::vector<SweepTable> out;
+  std::vector<std::string> names;
+  for (const SweepTable& table : sweep_tables()) {
+    names.push_back(table.table);
+    SweepTable shown{table.table, table.heading, table.title, {}};
+    const bool whole = filter.empty() || table.table == filter || table.table.starts_with(fmt::format("{}.", filter));
+    for (const SweepOption& option : table.options) {
+      names.push_back(fmt::format("{}.{}", table.table, option.name));
+      if (whole || names.back() == filter) shown.options.push_back(option);
+    }
+    if (!shown.options.empty()) out.push_back(std::move(shown));
+  }
+  if (out.empty()) {
+    const std::string near = did_you_mean(filter, names);
+    throw Refused(fmt::format("there is no option or table '{}'{}", filter,
+                              near.empty() ? "; there are " + list_in_words(names) : near));
+  }
+  return out;
+}
+
+} // namespace heed
