@@ -1,13 +1,36 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/runs/checkpoint_average.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <ostream>
 
 namespace heed {
+
+namespace {
+
+/// How to get `count` checkpoints of a run that has not kept so many. How often a run keeps them changes no result and
+/// so is no part of its ID: in its own folder, `heed run` would find it finished.
+std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t count, const std::string& program) {
+  const std::int64_t steps = config.train.steps;
+  if (count > steps) return fmt::format("; it trains for {} steps, and keeps one checkpoint a step at most", steps);
+  const std::int64_t every = std::max<std::int64_t>(1, steps / std::max<std::int64_t>(20, 2 * count));
+  const std::string out = run.path.parent_path().string(), other = (out.empty() ? "runs" : out) + "-average";
+  return fmt::format(
+      "; train it once more, into a folder of its own, and look at it there:\n      {}\n      {}",
+      shell_words({program, "run", run.config().string(), fmt::format("train.checkpoint_every={}", every),
+                   fmt::format("train.keep_checkpoints={}", count), "--out", other}),
+      shell_words({program, "evaluate", run.id(), "--average", fmt::format("{}", count), "--out", other}));
+}
+
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program);
+
+} // namespace
 
 TrainedRun trained_run(const std::string& out, const std::string& name, std::int64_t average, Console& console) {
   std::vector<std::string> damaged;
@@ -15,7 +38,7 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
     for (const std::string& what : damaged) console.err << "heed: " << what << "\n";
   };
   try {
-    TrainedRun run = trained_run(find_run(out, name), average, damaged);
+    TrainedRun run = trained(find_run(out, name), average, damaged, console.program);
     say();
     return run;
   } catch (...) {
@@ -25,11 +48,22 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
 }
 
 TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged) {
+  return trained(run, average, damaged, "heed");
+}
+
+namespace {
+
+TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                   const std::string& program) {
   const Config config = read_config(run);
   std::optional<KeptCheckpoint> kept = newest_checkpoint(run, &damaged);
   if (kept && average > 1) {
     damaged.clear();  // it names them again
-    kept->checkpoint = average_of_newest(run, average, damaged);
+    try {
+      kept->checkpoint = average_of_newest(run, average, damaged);
+    } catch (const Refused& refused) {
+      throw Refused(refused.what() + how_to_keep(run, config, average, program));
+    }
   }
   if (!kept)
     throw Refused(fmt::format("run {} has no checkpoint yet (it is {}); train it first: heed run CONFIG", run.id(),
@@ -44,6 +78,8 @@ TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<s
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
   return {run.id(), config, std::move(task), std::move(kept->checkpoint)};
 }
+
+} // namespace
 
 std::string average_in_words(std::int64_t average) {
   return average > 1 ? fmt::format(", the average of {} checkpoints", average) : "";

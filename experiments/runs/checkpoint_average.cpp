@@ -56,9 +56,8 @@ Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vect
     else damaged.push_back(checkpoint.error);
   }
   if (std::ssize(found) < count)
-    throw Refused(fmt::format("run {} has {} whole checkpoints, and {} are to be averaged; train with "
-                              "train.checkpoint_every above 0 and train.keep_checkpoints = {} to keep as many",
-                              run.id(), found.size(), count, count));
+    throw Refused(fmt::format("run {} has {} whole checkpoint{}, and {} are to be averaged", run.id(), found.size(),
+                              found.size() == 1 ? "" : "s", count));
   return average(found);
 }
 

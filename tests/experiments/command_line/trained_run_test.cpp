@@ -61,7 +61,7 @@ TEST_CASE("the average of checkpoints is evaluated in place of the last", "[comm
   CHECK(heed_says({"evaluate", run, "--average", "1"}).out == last);
   const Answer more = heed_says({"evaluate", run, "--average", "4"});
   CHECK(more.status == 2);
-  CHECK_THAT(more.err, Contains("train.keep_checkpoints = 4"));
+  CHECK_THAT(more.err, Contains("train.keep_checkpoints=4") && Contains("--average 4 --out"));
 }
 
 TEST_CASE("options of generate that do nothing for a run's model are refused", "[command_line]") {
