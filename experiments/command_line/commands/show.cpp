@@ -63,6 +63,43 @@ void print_run(const RunFolder& run, Console& console) {
                    : "");
 }
 
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+/// The sweep as it comes out, as comments beneath its reference's configuration: the arms, what each changes, and what
+/// each tries for itself. Data is needed only where arms are evened out.
+void print_sweep(const Settings& settings, const std::string& file, Console& console) {
+  Tasks tasks;
+  const CostOf cost_of = [&](const Config& config) { return facts_of(config, tasks).cost; };
+  const Plan plan = make_plan(settings, [](const Config&) { return std::string(); },
+                              std::filesystem::path(file).stem().string(), cost_of);
+  std::vector<std::string> seeds, within;
+  for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
+  for (const PlannedOption& option : plan.within) within.push_back(option.key);
+  fmt::print(console.out, "\n# [sweep] {}\n# seeds: {}\n", size_in_words(plan), joined(seeds));
+  if (plan.match != "none")
+    fmt::print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
+  if (!within.empty()) fmt::print(console.out, "# within: {}\n", joined(within));
+  TextTable arms{{"arm", "what it changes of the above"}, {Align::left, Align::left}, {}};
+  for (const Arm& arm : plan.arms) {
+    std::vector<std::string> changes;
+    for (const PlannedChange& change : arm.changes) changes.push_back(fmt::format("{} = {}", change.key, change.value));
+    arms.rows.push_back({arm.label, changes.empty() ? "nothing" : joined(changes)});
+  }
+  if (plan.tuning) {
+    std::vector<std::string> tried;
+    for (const std::int64_t seed : plan.tuning->seeds) tried.push_back(fmt::format("{}", seed));
+    fmt::print(console.out, "# [sweep.tune] each arm tries, with the seeds {}:\n", joined(tried));
+    for (const TunedOption& option : plan.tuning->options)
+      fmt::print(console.out, "#   {} = {}\n", option.key, fmt::join(option.values, ", "));
+  }
+  const std::string table = to_text(arms);
+  for (std::size_t at = 0; at < table.size();) {
+    const std::size_t end = table.find('\n', at);
+    fmt::print(console.out, "#{}\n", table.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 int show(const ShowArguments& given, Console& console) {
   ShowArguments arguments = given;
   if (const auto run = run_meant(arguments)) {
@@ -87,6 +124,7 @@ int show(const ShowArguments& given, Console& console) {
   }
   for (const std::string& sentence : settings.dropped()) fmt::print(console.out, "# dropped: {}\n", sentence);
   console.out << to_toml(config);
+  if (settings.sweep().present) print_sweep(settings, arguments.config, console);
   return 0;
 }
 
@@ -100,7 +138,8 @@ void add_show(Commands& commands) {
       "  heed show configs/quickstart.toml --diff-from defaults\n"
       "  heed show configs/quickstart.toml --diff-from reference     what each arm of the sweep changes\n"
       "  heed show 3f2a                                              a run: its outcome and its config\n"
-      "Settings of variants that a later layer did not choose are dropped; comments at the top say which." +
+      "Settings of variants that a later layer did not choose are dropped; comments at the top say which. Comments at\n"
+      "the end show a file's [sweep]: its seeds, and what each arm changes." +
           std::string(exit_statuses),
       [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);

@@ -1,15 +1,22 @@
 """Sweeps from the outside: tuned, stopped, two at once, of edited files. Prints TAP. Usage: sweep_test.py HEED"""
 
 import csv
+import fcntl
 import io
 import json
+import os
 import pathlib
+import pty
 import re
+import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from tap import HANG, Points, attempt, run, until  # noqa: E402
@@ -284,7 +291,108 @@ def float64_is_a_file_beside_the_program(folder):
     assert "libheed_float64.so can't be loaded" in said, said
 
 
-for test in (plan_for_programs, float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared, edited_file_is_a_new_sweep,
+def on_a_terminal(command, columns):
+    """What a command writes on a terminal of so many columns, without its colours."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen(command, stdout=its, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm"})
+    os.close(its)
+    written = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        written += piece
+    process.communicate(timeout=60)
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n")
+
+
+def results_are_as_wide_as_the_terminal(folder):
+    config = write(folder, "grid.toml", GRID.format(steps=2, scores='"additive", "cosine"'))
+    out = str(folder / "runs")
+    run([heed, "run", config, "--out", out])
+    command = [heed, "report", out, "--format", "terminal"]
+    piped = run(command)
+    assert max(map(len, piped.splitlines())) > 120, "a pipe has no width"
+    for columns in (60, 100):
+        text = on_a_terminal(command, columns)
+        assert max(map(len, text.splitlines())) <= columns, text
+        assert sorted(set(text.split())) == sorted(set(piped.split())), text
+    assert on_a_terminal(command, 400).split() == piped.split()
+
+
+def one_of_several_sweeps_is_named(folder):
+    out = str(folder / "runs")
+    first = write(folder, "grid.toml", GRID.format(steps=2, scores='"additive"'))
+    run([heed, "run", first, "--out", out])
+    alone = attempt([heed, "report", out, "--format", "terminal"])
+    assert alone.stderr == "", alone.stderr
+    time.sleep(0.05)
+    run([heed, "run", first, "train.steps=3", "--out", out])
+    old, new = sorted((folder / "runs" / "sweeps").iterdir(), key=lambda path: (path / "plan.json").stat().st_mtime)
+    for choice, words in (([], "2 sweeps in"), (["--sweep", "sweep"], '2 sweeps named "sweep" in')):
+        told = attempt([heed, "report", out, "--format", "markdown", *choice])
+        assert told.stdout.strip() == str(new / "report.md"), told.stdout
+        assert told.stderr.startswith(f"heed: {new.name} is the latest of {words} '{out}'"), told.stderr
+        assert f"--sweep takes another: {old.name}" in told.stderr, told.stderr
+    chosen = attempt([heed, "report", out, "--format", "markdown", "--sweep", old.name])
+    assert chosen.stdout.strip() == str(old / "report.md") and chosen.stderr == "", chosen.stderr
+
+
+def groups_come_by_value(folder):
+    text = GRID.format(steps=2, scores='"dot", "additive"').replace(' }', ', "task.copy.length" = [100, 4, 12] }')
+    config = write(folder, "groups.toml", text.replace("seeds", 'within = "task.copy.length"\nseeds', 1))
+    out = str(folder / "runs")
+    run([heed, "run", config, "attention.score=dot", "--out", out])
+    rows = list(csv.DictReader(io.StringIO(
+        pathlib.Path(run([heed, "report", out, "--format", "csv"]).splitlines()[0]).read_text())))
+    assert [row["arm"] for row in rows] == [f"length = {length}: {name}" for length in (4, 12, 100)
+                                            for name in ("reference", "score = additive")], rows
+    printed = run([heed, "report", out, "--format", "terminal"])
+    assert printed.index("length = 12: reference") < printed.index("length = 100: reference"), printed
+    data = json.loads(pathlib.Path(run([heed, "report", out, "--format", "json"]).strip()).read_text())
+    for i, arm in enumerate(data["arms"]):
+        reference = data["arms"][arm["against"]]
+        assert arm["against"] == i - i % 2 and arm["group"] == reference["group"], arm["label"]
+
+
+def show_has_the_sweep(folder):
+    text = TUNED.format(steps=2).replace("[sweep]\n", '[sweep]\nmatch = "parameters"\n').replace(
+        '["additive"]', '["additive", "cosine"]') + '[[sweep.block]]\nkind = "leave_one_out"\n' \
+        'off.residual = { "block.residual" = "none" }\n'
+    printed = run([heed, "show", write(folder, "tuned.toml", text)])
+    sweep = printed[printed.index("# [sweep]"):]
+    assert all(line.startswith("#") for line in sweep.splitlines()), sweep
+    for part in ("seeds: 0, 1", "evens out parameters", "train.learning_rate = 0.001, 0.01", "100, 101",
+                 "reference  ", "attention.score = additive, block.ffn_width = ", "attention.score = cosine",
+                 "without residual", "block.residual = none"):
+        assert part in sweep, (part, sweep)
+    # What stands above it is the reference's configuration, as ever.
+    assert run([heed, "show", write(folder, "again.toml", printed)]) == printed[:printed.index("\n# [sweep]")]
+
+
+def advised_commands_make_an_average(folder):
+    config = write(folder, "one.toml", BASE.format(steps=30))
+    out = str(folder / "some runs")
+    run([heed, "run", config, "--out", out])
+    done = next(path for path in (folder / "some runs").iterdir() if (path / "metrics.jsonl").exists())
+    told = refused([heed, "evaluate", done.name, "--average", "4", "--out", out])
+    assert "has 1 whole checkpoint, and 4 are to be averaged" in told, told
+    advised = [shlex.split(line) for line in told.splitlines() if line.startswith("      ")]
+    assert [words[1] for words in advised] == ["run", "evaluate"], told
+    run(advised[0])
+    assert "the average of 4 checkpoints" in run(advised[1]), told
+    assert "keeps one checkpoint a step" in refused([heed, "evaluate", done.name, "--average", "31", "--out", out])
+
+
+for test in (results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
+             show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
+             float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
+             edited_file_is_a_new_sweep,
              what_trials_need, two_at_once_share_the_work, two_at_once_tune_to_one_choice, what_is_out_is_done,
              stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
