@@ -57,6 +57,7 @@ def metrics_of(folder: pathlib.Path, start: int) -> list[Metric]:
             break  # cut off by a kill, or being written
         values = json.loads(line)
         step, seconds = values.pop("step"), values.pop("seconds")
+        values.pop("step_seconds", None)  # a measure of the line, as seconds are
         flat = {}
         for name, value in values.items():
             parts = value.items() if isinstance(value, dict) else [(None, value)]

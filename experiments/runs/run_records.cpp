@@ -104,8 +104,9 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
 }
 
 std::string to_json(const Metrics& metrics) {
-  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}, \"tokens\": {}", metrics.step, metrics.seconds,
-                                metrics.tokens);
+  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
+  if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
+  out += fmt::format(", \"tokens\": {}", metrics.tokens);
   std::string open;  // the object that names with a dot are being written to
   for (const auto& [name, value] : metrics.values) {
     const std::size_t dot = std::min(name.find('.'), name.size());
@@ -127,9 +128,11 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
     metrics.step = integer(object, "step");
     metrics.seconds = any_real(needed(object, "seconds"), "seconds");
     metrics.tokens = integer(object, "tokens");
+    where_given(object, "step_seconds",
+                [&](const json::value& v) { metrics.step_seconds = any_real(v, "step_seconds"); });
     for (const auto& entry : object) {
       const std::string key(entry.key());
-      if (key == "step" || key == "seconds" || key == "tokens") continue;
+      if (key == "step" || key == "seconds" || key == "step_seconds" || key == "tokens") continue;
       if (const json::object* parts = entry.value().if_object())
         for (const auto& part : *parts)
           metrics.values.emplace_back(key + "." + std::string(part.key()), any_real(part.value(), part.key()));

@@ -121,7 +121,8 @@ Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run) {
 std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
   constexpr double microseconds = 1e6;
   auto out = line.values;
-  if (line.tokens > 0) out.emplace_back("time_per_token", microseconds * line.seconds / static_cast<double>(line.tokens));
+  if (line.tokens > 0 && line.step_seconds)
+    out.emplace_back("time_per_token", microseconds * *line.step_seconds / static_cast<double>(line.tokens));
   return out;
 }
 

@@ -96,7 +96,7 @@ Config read_config(const RunFolder& run);
 /// All whole lines in order. A last line without its newline was cut off by a kill, and is left out; any other line
 /// that does not read is an error that names it.
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
-/// A line's value of a metric. time_per_token, which no line has, follows from its seconds and tokens.
+/// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens.
 std::optional<double> value_of(const Metrics& line, std::string_view name);
 /// All that `value_of` knows of a line.
 std::vector<std::pair<std::string, double>> values_of(const Metrics& line);

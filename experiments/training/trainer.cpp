@@ -17,9 +17,9 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double machine_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
@@ -52,6 +52,7 @@ void require_finite(const std::vector<std::pair<std::string, double>>& values, s
 struct Place {
   std::int64_t step = 0, tokens = 0;
   double seconds = 0;
+  std::optional<double> step_seconds = 0;  // none: goes on from a checkpoint that does not know
 };
 
 Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Place& place) {
@@ -61,6 +62,7 @@ Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Plac
                 {"tokens", fmt::format("{}", place.tokens)},
                 {"seconds", fmt::format("{}", place.seconds)},
                 {"numerics_version", fmt::format("{}", numerics_version)}};
+  if (place.step_seconds) c.metadata["step_seconds"] = fmt::format("{}", *place.step_seconds);
   for (const auto& e : run.parameters.entries())
     c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));
   for (const auto& [name, numbers] : optimizer.state())
@@ -75,8 +77,10 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
     for (const auto& e : run.parameters.entries())
       read_stored(c, "optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset);
   try {
+    const auto steps = c.metadata.find("step_seconds");
     return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")),
-            std::stod(c.metadata.at("seconds"))};
+            std::stod(c.metadata.at("seconds")),
+            steps == c.metadata.end() ? std::nullopt : std::optional(std::stod(steps->second))};
   } catch (const std::exception&) {
     throw Failed("[checkpoint] it does not say which step it is of");
   }
@@ -97,9 +101,11 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   const TrainOptions& t = config.train;
   const double before = place.seconds;
   const std::int64_t resumed_at = place.step;
-  const auto begin = Clock::now();
+  const auto now = [&] { return hooks.now ? hooks.now() : machine_seconds(); };
+  const double begin = now();
   const auto report = [&](std::vector<std::pair<std::string, double>> values) {
-    if (hooks.measured) hooks.measured({place.step, place.seconds, place.tokens, std::move(values)});
+    if (hooks.measured)
+      hooks.measured({place.step, place.seconds, place.tokens, std::move(values), place.step_seconds});
   };
   const auto keep = [&] {
     require_finite(run.parameters, place.step);
@@ -108,10 +114,13 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
 
   while (place.step < t.steps) {
+    const double step_began = now();
     const auto result = step(place.step);
+    const double step_ended = now();
     ++place.step;
     place.tokens += result.tokens;
-    place.seconds = before + seconds_since(begin);
+    place.seconds = before + step_ended - begin;
+    if (place.step_seconds) *place.step_seconds += step_ended - step_began;
     const bool last = place.step == t.steps;
     if (due(t.log_every) || last)
       report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate},
@@ -119,7 +128,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (due(t.evaluate_every) || last) {
       auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
                                    step.tapes());
-      place.seconds = before + seconds_since(begin);
+      place.seconds = before + now() - begin;
       require_finite(values, place.step);
       report(std::move(values));
     }
@@ -128,12 +137,12 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
                                             looks_of(t), workers, step.tapes());
       if (t.inspect == "norms" || t.inspect == "all")
         add_gradient_norms(inspection, run.parameters, step.gradients());
-      place.seconds = before + seconds_since(begin);
+      place.seconds = before + now() - begin;
       report(as_metrics(inspection));
     }
     if (hooks.progress)
       hooks.progress({place.step, t.steps, result.loss,
-                      static_cast<double>(place.step - resumed_at) / std::max(1e-9, seconds_since(begin))});
+                      static_cast<double>(place.step - resumed_at) / std::max(1e-9, now() - begin)});
     const bool stop = !last && hooks.stop_requested && hooks.stop_requested();
     if (due(t.checkpoint_every) || last || stop) keep();
     if (stop) return Outcome::interrupted;

@@ -37,11 +37,13 @@ struct Checkpoint {
 /// A line of metrics.jsonl.
 struct Metrics {
   std::int64_t step = 0;              ///< optimiser steps done
-  double seconds = 0;                 ///< of training so far, interruptions not counted
+  double seconds = 0;                 ///< of the run so far, interruptions not counted
   std::int64_t tokens = 0;            ///< trained on so far
   /// train_loss, val_loss, val_accuracy, learning_rate, ... Names with a dot are written as objects:
   /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}.
   std::vector<std::pair<std::string, double>> values;
+  /// The part of the seconds that steps took: no evaluation, look inside or checkpoint. None: from before it was kept.
+  std::optional<double> step_seconds = std::nullopt;
 };
 
 /// For a live line: cheap, after every step.
@@ -56,6 +58,7 @@ struct TrainingHooks {
   std::function<void(const Checkpoint&)> checkpoint;   ///< to be kept; may throw
   std::function<void(const Progress&)> progress;
   std::function<bool()> stop_requested;                ///< true: keep a checkpoint and return
+  std::function<double()> now;                         ///< a clock, in seconds; none: the machine's
 };
 
 enum class Outcome { finished, interrupted };

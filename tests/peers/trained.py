@@ -48,8 +48,8 @@ def metrics(folder: pathlib.Path) -> dict[str, list[tuple[int, float]]]:
     for line in (folder / "metrics.jsonl").read_text().splitlines():
         values = json.loads(line)
         step = values.pop("step")
-        for key in ("seconds", "tokens"):
-            values.pop(key)
+        for key in ("seconds", "step_seconds", "tokens"):
+            values.pop(key, None)
         for name, value in values.items():
             parts = {f"{name}/{part}": v for part, v in value.items()} if isinstance(value, dict) else {name: value}
             for key, number in parts.items():

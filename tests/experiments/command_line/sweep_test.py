@@ -60,7 +60,8 @@ def measured(out):
     found = {}
     for file in sorted(out.glob("*/metrics.jsonl")):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        found[file.parent.name] = [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
+        times = ("seconds", "step_seconds")
+        found[file.parent.name] = [{k: v for k, v in line.items() if k not in times} for line in lines]
     return found
 
 

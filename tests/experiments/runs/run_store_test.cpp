@@ -100,6 +100,19 @@ TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN"
   CHECK_THAT(metrics_from_json(R"({"step": 1.5, "seconds": 0, "tokens": 1})").error, Contains("\"step\""));
 }
 
+TEST_CASE("the time for each token is of the steps alone, and none where only the run's is known", "[runs][metrics]") {
+  Metrics line{7, 9.5, 4000000, {{"val_loss", 1}}};
+  CHECK_FALSE(value_of(line, "time_per_token"));
+  line.step_seconds = 2;
+  CHECK(*value_of(line, "time_per_token") == 0.5);  // 2 s / 4,000,000, in millionths
+  const std::string text = to_json(line);
+  CHECK(text == R"({"step": 7, "seconds": 9.500000, "step_seconds": 2.000000, "tokens": 4000000, "val_loss": 1})");
+  const auto after = metrics_from_json(text);
+  REQUIRE(after);
+  CHECK(after->step_seconds == 2.0);
+  CHECK(after->values == line.values);
+}
+
 TEST_CASE("metrics with a dot in their name are written as objects", "[runs][metrics]") {
   const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5},
                                     {"val_accuracy_by_length.12", 0.25}, {"other.1", 1}, {"last", 7}}};
