@@ -22,6 +22,10 @@ struct DataOptions {
   std::string path;                    ///< the file of a task that reads one
   double train = 0.9;                  ///< fraction of the file, from its beginning
   double test = 0.0;                   ///< fraction of the file, from its end; the rest between is for validation
+  std::int64_t validation_rows = 0;    ///< instead of what is between: so many; 0: that
+  std::int64_t test_rows = 0;          ///< instead of the fraction: so many; 0: that
+  std::string validation_path = "";    ///< a file of their own for the validation's examples
+  std::string test_path = "";          ///< likewise for the test's
   bool shuffle = true;                 ///< rows of a file are shuffled before they are split
   std::string tokens = "characters";   ///< characters | bytes | words | sentencepiece
   std::int64_t min_count = 1;          ///< of a word in the training part

@@ -11,10 +11,22 @@
 namespace heed {
 namespace {
 
+constexpr const char* anything = Dependency::anything;
+
 const std::vector<Dependency> rows = {
-    {"data.path", "task.kind", {"text", "translation", "labelled_text", "images"}},
+    {"data.path", "task.kind", {"text", "translation", "labelled_text", "images", "scan"}},
     {"data.train", "task.kind", {"text", "translation", "labelled_text", "images"}},
+    {"data.train", "data.validation_path", {anything}, true},
+    {"data.train", "data.validation_rows", {anything}, true},
     {"data.test", "task.kind", {"text", "translation", "labelled_text"}},
+    {"data.test", "data.test_path", {anything}, true},
+    {"data.test", "data.test_rows", {anything}, true},
+    {"data.validation_rows", "task.kind", {"translation", "labelled_text", "images"}},
+    {"data.validation_rows", "data.validation_path", {anything}, true},
+    {"data.test_rows", "task.kind", {"translation", "labelled_text"}},
+    {"data.test_rows", "data.test_path", {anything}, true},
+    {"data.validation_path", "data.path", {anything}},
+    {"data.test_path", "data.path", {anything}},
     {"data.shuffle", "task.kind", {"translation", "labelled_text", "images"}},
     {"data.tokens", "task.kind", {"text", "translation", "labelled_text"}},
     {"data.min_count", "data.tokens", {"words"}},
@@ -25,8 +37,12 @@ const std::vector<Dependency> rows = {
     {"data.bucket", "task.kind", {"scan", "translation", "labelled_text"}},
     {"task.seed", "task.kind", {"text"}, true},
     {"task.validation", "task.kind", {"text", "translation", "labelled_text", "images"}, true},
+    {"task.validation", "data.validation_path", {anything}, true},
     {"task.test", "task.kind", {"text", "scan", "translation", "labelled_text", "images"}, true},
     {"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
+    {"task.translation.validation_target", "data.validation_path", {anything}},
+    {"task.translation.test_target", "data.test_path", {anything}},
+    {"task.scan.split", "data.path", {anything}, true},
     {"task.scan.cutoff", "task.scan.split", {"length"}},
     {"model.tied_embeddings", "model.kind", {"decoder", "encoder_decoder"}},
     {"attention.cross_score", "model.kind", {"encoder_decoder"}},
@@ -99,10 +115,18 @@ const Dependency* unmet_dependency(std::string_view key,
     const Dependency& d = *i->second;
     // A choice that does nothing itself is none of the words.
     const bool listed = !unmet_dependency(d.on, value_of) &&
-                        std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end();
+                        (d.words.front() == anything
+                             ? is_given(value_of(d.on))
+                             : std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end());
     if (listed == d.unless) return &d;
   }
   return nullptr;
+}
+
+bool is_given(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number != 0;
+  return true;
 }
 
 std::string choice_word(const Value& value) {
@@ -112,6 +136,7 @@ std::string choice_word(const Value& value) {
 }
 
 std::string dependency_in_words(const Dependency& d) {
+  if (d.words.front() == anything) return fmt::format("matters only where {} is {}given", d.on, d.unless ? "not " : "");
   const std::string words = d.words.size() == 1 ? list_in_words(d.words) : "one of " + list_in_words(d.words);
   return fmt::format("matters only where {} is {}{}", d.on, d.unless ? "not " : "", words);
 }

@@ -14,6 +14,9 @@ namespace heed {
 /// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or,
 /// if `unless`, is none of them. An `on` that does nothing itself is none of any words.
 struct Dependency {
+  /// Alone among `words`: any text but the empty one, or any number but 0, of an option that takes more than words.
+  static constexpr const char* anything = "*";
+
   std::string option;
   std::string on;
   std::vector<std::string> words;
@@ -26,6 +29,9 @@ const std::vector<Dependency>& dependencies();
 /// gives the value of an option by full name.
 const Dependency* unmet_dependency(std::string_view key,
                                    const std::function<const Value&(const std::string&)>& value_of);
+
+/// A text that is not empty, or a number that is not 0; true for values of other types.
+bool is_given(const Value& value);
 
 /// The word that a choice is: a text itself, or "true" or "false"; empty for values of other types.
 std::string choice_word(const Value& value);

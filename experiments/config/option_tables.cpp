@@ -20,9 +20,19 @@ const OptionTable<DataOptions>& data_option_table() {
       // A run's identity takes the data's content instead.
       option("path", &O::path, "The file of a task that reads one, seen from the folder that heed is started in.")
           .default_means("no file").without_effect_on_results(),
-      option("train", &O::train, "Fraction of the file, from its beginning, that is for training.").above(0).below(1),
-      option("test", &O::test, "Fraction of the file, from its end, that is for the test; the rest is for validation.")
+      option("train", &O::train, "Fraction of data.path, from its beginning, that is for training.").above(0).below(1),
+      option("test", &O::test, "Fraction of data.path, from its end, that is for the test; the rest is for validation.")
           .at_least(0).below(1),
+      option("validation_rows", &O::validation_rows,
+             "Rows of data.path that are for validation, as a number; all that the test leaves are for training.")
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: what data.train and the test leave"),
+      option("test_rows", &O::test_rows, "Rows of data.path, from its end, that are for the test, as a number.")
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test"),
+      option("validation_path", &O::validation_path,
+             "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
+          .default_means("none: a part of data.path").without_effect_on_results(),
+      option("test_path", &O::test_path, "A file of their own for the test's examples.")
+          .default_means("none: a part of data.path").without_effect_on_results(),
       option("shuffle", &O::shuffle,
              "The rows of a file are put into a random order, by task.seed, before they are split."),
       option("tokens", &O::tokens,
@@ -52,8 +62,9 @@ const OptionTable<TaskOptions>& task_option_table() {
       option("seed", &O::seed, "Seed of the generated examples and their splits, shared by all replicates.")
           .at_least(0),
       option("validation", &O::validation, "Size of a generated task's validation split.")
-          .at_least(1).at_most(1e8).unit("examples"),
-      option("test", &O::test, "Size of a generated task's test split.").at_least(1).at_most(1e8).unit("examples"));
+          .at_least(1).at_most(1e8).unit("examples").default_means("512: or fewer, where there are no more"),
+      option("test", &O::test, "Size of a generated task's test split.")
+          .at_least(1).at_most(1e8).unit("examples").default_means("512: or fewer, where there are no more"));
   return table;
 }
 

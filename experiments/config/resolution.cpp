@@ -196,7 +196,8 @@ void Resolution::check_combinations() {
         nearest_divisors(width, heads)));
 
   const double train = real(run, "data.train"), test = real(run, "data.test");
-  if (train + test > 1.0 - 1e-9)
+  const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));
+  if (both && train + test > 1.0 - 1e-9)
     problems.add(fmt::format("{}: data.train is {} and data.test is {}, which leaves nothing for validation; together "
                              "they must be below 1",
                              latest(run, {"data.train", "data.test"}).text(), train, test));

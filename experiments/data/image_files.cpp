@@ -45,37 +45,37 @@ std::vector<std::int64_t> idx_sizes(std::string_view bytes, std::size_t dimensio
   return sizes;
 }
 
-std::string read(const fs::path& folder, const char* file) {
-  return read_data_file("data", "path", (folder / file).string());
-}
-
-ImageSet read_idx_folder(const fs::path& folder) {
-  ImageSet set;
+/// Parts of sets: option `option` named the folder, and `all` gets the fingerprints of the files.
+struct FolderReader {
+  std::string option;
+  fs::path folder;
   std::string all;
-  const auto part = [&](const char* images, const char* labels) {
-    const std::string pixels = read(folder, images), classes = read(folder, labels);
-    all += fingerprint_of(pixels) + fingerprint_of(classes);
-    return images_from_idx(pixels, (folder / images).string(), classes, (folder / labels).string());
-  };
-  set.training = part("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
-  set.test = part("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
-  set.fingerprint = fingerprint_of(all);
-  return set;
-}
 
-ImageSet read_cifar_folder(const fs::path& folder) {
-  ImageSet set;
-  std::string all;
-  const auto add = [&](const std::string& file, LabelledImages& to) {
-    const std::string bytes = read(folder, file.c_str());
+  std::string read(const std::string& file) {
+    std::string bytes = read_data_file("data", option, (folder / file).string());
     all += fingerprint_of(bytes);
-    add_cifar10(bytes, (folder / file).string(), to);
-  };
-  for (int i = 1; i <= 5; ++i) add(fmt::format("data_batch_{}.bin", i), set.training);
-  add("test_batch.bin", set.test);
-  set.fingerprint = fingerprint_of(all);
-  return set;
-}
+    return bytes;
+  }
+
+  LabelledImages idx(const char* images, const char* labels) {
+    const std::string pixels = read(images), classes = read(labels);
+    return images_from_idx(pixels, (folder / images).string(), classes, (folder / labels).string());
+  }
+  LabelledImages idx_training() { return idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte"); }
+  LabelledImages idx_test() { return idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"); }
+
+  void cifar(const std::string& file, LabelledImages& to) { add_cifar10(read(file), (folder / file).string(), to); }
+  LabelledImages cifar_training() {
+    LabelledImages out;
+    for (int i = 1; i <= 5; ++i) cifar(fmt::format("data_batch_{}.bin", i), out);
+    return out;
+  }
+  LabelledImages cifar_test() {
+    LabelledImages out;
+    cifar("test_batch.bin", out);
+    return out;
+  }
+};
 
 } // namespace
 
@@ -114,16 +114,41 @@ void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages
 
 ImageSet read_image_folder(const std::string& path) {
   if (path.empty()) throw Refused("[data] path is empty, and the task reads a folder: name one, data.path=FOLDER");
-  const fs::path folder = path;
+  FolderReader reader{"path", path, ""};
+  const fs::path& folder = reader.folder;
   std::error_code error;
-  if (fs::exists(folder / "train-images-idx3-ubyte", error)) return read_idx_folder(folder);
-  if (fs::exists(folder / "data_batch_1.bin", error)) return read_cifar_folder(folder);
+  ImageSet set;
+  if (fs::exists(folder / "train-images-idx3-ubyte", error)) {
+    set.training = reader.idx_training();
+    set.test = reader.idx_test();
+  } else if (fs::exists(folder / "data_batch_1.bin", error)) {
+    set.training = reader.cifar_training();
+    set.test = reader.cifar_test();
+  }
+  set.fingerprint = fingerprint_of(reader.all);
+  if (set.training.size() > 0) return set;
   const bool compressed = fs::exists(folder / "train-images-idx3-ubyte.gz", error);
   throw Refused(fmt::format("[data] path = \"{}\" is not a folder with images{}; it should hold "
                             "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
                             "t10k-labels-idx1-ubyte (MNIST and its family), or data_batch_1.bin to data_batch_5.bin "
                             "and test_batch.bin (CIFAR-10, binary version)",
                             path, compressed ? ": its files are compressed, so gunzip them" : ""));
+}
+
+LabelledImages read_test_images(const std::string& option, const std::string& path, std::string& fingerprint) {
+  FolderReader reader{option, path, ""};
+  const auto part = [&] {
+    std::error_code error;
+    if (fs::exists(reader.folder / "t10k-images-idx3-ubyte", error)) return reader.idx_test();
+    if (fs::exists(reader.folder / "test_batch.bin", error)) return reader.cifar_test();
+    throw Refused(fmt::format("[data] {} = \"{}\" is not a folder with a test part of images; it should hold "
+                              "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte (MNIST and its family), or "
+                              "test_batch.bin (CIFAR-10, binary version)",
+                              option, path));
+  };
+  LabelledImages out = part();
+  fingerprint += reader.all;
+  return out;
 }
 
 } // namespace heed

@@ -39,4 +39,8 @@ void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages
 /// data_batch_1.bin to data_batch_5.bin and test_batch.bin. Throws heed::Refused where the folder holds neither.
 ImageSet read_image_folder(const std::string& path);
 
+/// The test part of the set in a folder, which need hold no other; option `option` of [data] named it. Appends the
+/// files' fingerprints.
+LabelledImages read_test_images(const std::string& option, const std::string& path, std::string& fingerprint);
+
 } // namespace heed

@@ -64,6 +64,7 @@ std::string read_data_file(const std::string& table, const std::string& option, 
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (file.gcount() != static_cast<std::streamsize>(bytes.size()))
     throw Refused(fmt::format("{} cannot be read: {} of {} bytes came", name, file.gcount(), bytes.size()));
+  if (bytes.empty()) throw Refused(fmt::format("{} is empty; the task needs something to read in it", name));
   return bytes;
 }
 

@@ -17,7 +17,7 @@ struct Text {
 };
 
 /// A file's bytes. Option `option` of [table] named it, and stands in errors. Throws heed::Refused where the path is
-/// empty, missing, not a regular file or not readable.
+/// empty, missing, not a regular file or not readable, and where the file is empty.
 std::string read_data_file(const std::string& table, const std::string& option, const std::string& path);
 
 /// "xxh128:" and the XXH3 hash of 128 bits in hexadecimal digits.

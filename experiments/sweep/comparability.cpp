@@ -18,7 +18,7 @@ namespace {
 bool decides_validation(std::string_view key) {
   constexpr std::array<std::string_view, 3> of_tasks{"task.kind", "task.seed", "task.validation"};
   // Content counts, not where it lies; and how batches are drawn is training's.
-  if (key.starts_with("data.")) return key != "data.path" && key != "data.bucket";
+  if (key.starts_with("data.")) return !key.ends_with("path") && key != "data.bucket";
   return std::find(of_tasks.begin(), of_tasks.end(), key) != of_tasks.end();
 }
 

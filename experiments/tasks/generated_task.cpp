@@ -42,6 +42,9 @@ public:
     for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
     for (const Split split : {Split::train, Split::validation, Split::test})
       if (list(split).size() < std::min(least_split, wanted(split))) refuse_few_examples();
+    // The defaults are no wish: as many, or what there is.
+    for (const Split split : {Split::validation, Split::test})
+      if (list(split).size() < wanted(split) && wanted(split) != default_size(split)) refuse_wish(split);
   }
 
   std::string refuses(Form form) const override {
@@ -66,7 +69,8 @@ public:
               .begin = begin(),
               .end = end(),
               .shared_vocabulary = true,
-              .varied = true};
+              .varied = true,
+              .one_token_outputs = generator_.longest_output == 1};
     const std::int64_t separators = generator_.separator ? 1 : 0, ends = generator_.ends ? 1 : 0;
     const std::int64_t tokens = vocabulary + 2 * ends;
     return {.vocabulary = tokens,
@@ -74,7 +78,8 @@ public:
             .classes = tokens,
             .end = generator_.ends ? end() : no_token,
             .shared_vocabulary = true,
-            .varied = generator_.ends || generator_.draw_test};
+            .varied = generator_.ends || generator_.draw_test,
+            .one_token_outputs = generator_.longest_output == 1};
   }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
@@ -97,9 +102,14 @@ public:
   Chance chance(Form) const override { return generator_.chance(); }
 
   Facts facts() const override {
-    return {.unit = "examples",
-            .sizes = {-1, list(Split::validation).size(), list(Split::test).size()},
-            .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
+    Facts facts{.unit = "examples",
+                .sizes = {-1, list(Split::validation).size(), list(Split::test).size()},
+                .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
+    for (const Split split : {Split::validation, Split::test})
+      if (list(split).size() < wanted(split))
+        facts.notes.push_back(fmt::format("{0} has all {1} examples that are for it: fewer than task.{0}, {2}",
+                                          name_of(split), list(split).size(), wanted(split)));
+    return facts;
   }
 
   std::string fingerprint() const override {
@@ -155,6 +165,10 @@ private:
 
   ExampleList& list(Split split) { return lists_[static_cast<std::size_t>(split)]; }
   const ExampleList& list(Split split) const { return lists_[static_cast<std::size_t>(split)]; }
+  static const char* name_of(Split split) { return split == Split::test ? "test" : "validation"; }
+  static std::int64_t default_size(Split split) {
+    return split == Split::test ? TaskOptions{}.test : TaskOptions{}.validation;
+  }
   std::int64_t wanted(Split split) const { return wanted_[static_cast<std::size_t>(split)]; }
 
   std::uint64_t hash(const Example& example) const {
@@ -195,6 +209,16 @@ private:
         "{}, validation {} and test {}, and each needs {}; raise {}",
         generator_.name, show(generator_.options), generator_.examples, list(Split::train).size(),
         list(Split::validation).size(), list(Split::test).size(), least_split, generator_.enlarge));
+  }
+
+  [[noreturn]] void refuse_wish(Split split) const {
+    const bool own = split == Split::test && generator_.draw_test;
+    throw Refused(fmt::format(
+        "[task] {0} = {1} is more than there is: of the {2:.0f} different examples that [task.{3}] {4} gives{5}, {6} "
+        "are for the {7}; take {6} or fewer (task.{0}={6}), or raise {8}",
+        name_of(split), wanted(split), own ? generator_.test_examples : generator_.examples, generator_.name,
+        show(generator_.options), own ? " for the test alone" : "", list(split).size(), name_of(split),
+        generator_.enlarge));
   }
 
   void write(Form form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,

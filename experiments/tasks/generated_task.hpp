@@ -46,8 +46,9 @@ inline constexpr std::int64_t least_split = 16;
 
 /// The task of a generator. An example's split is decided by a hash of its input under `task.seed`: 8 of 10 belong to
 /// training, 1 to validation, 1 to test. Training rows are drawn afresh until one belongs to training; the evaluation
-/// rows are different examples, `task.validation` and `task.test` of them or all that there are.
-/// Throws heed::Refused where a split would have fewer than `least_split`.
+/// rows are different examples, `task.validation` and `task.test` of them;
+/// where these have their defaults, all that there are will do.
+/// Throws heed::Refused where there are fewer, and where a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
 
 /// The lengths that an input may have, each as likely as the others.

@@ -18,6 +18,10 @@ constexpr Split splits[] = {Split::train, Split::validation, Split::test};
 /// How an output's begin looks in a language model's text, where it stands between input and output.
 constexpr std::string_view begin_word = "<begin>", end_word = "<end>";
 
+const char* split_name(Split split) {
+  return split == Split::train ? "training" : split == Split::validation ? "validation" : "test";
+}
+
 /// What a row costs, whatever the form.
 std::vector<std::int32_t> lengths_of(const ExampleList& examples) {
   std::vector<std::int32_t> lengths;
@@ -31,12 +35,15 @@ public:
   ListedTask(const Config& config, Listing listing)
       : data_(std::move(listing)), seed_(static_cast<std::uint64_t>(config.task.seed)),
         order_(lengths_of(list(Split::train)), config.train.batch, config.data.bucket) {
-    for (const Split split : {Split::train, Split::validation})
-      if (list(split).size() == 0)
-        throw Refused(fmt::format("[task.{}] the {} split has no example: training has {}, validation {}, test {}",
-                                  data_.name, split == Split::train ? "training" : "validation",
-                                  list(Split::train).size(), list(Split::validation).size(),
-                                  list(Split::test).size()));
+    for (const Split split : splits) {
+      const std::string& file = data_.files[static_cast<std::size_t>(split)];
+      // A test that shares a file with training may be left out.
+      if (list(split).size() > 0 || (split == Split::test && file == data_.files[0])) continue;
+      throw Refused(fmt::format("[task.{}] the {} split has no example{}: training has {}, validation {}, test {}",
+                                data_.name, split_name(split), file.empty() ? "" : " (" + file + ")",
+                                list(Split::train).size(), list(Split::validation).size(),
+                                list(Split::test).size()));
+    }
     for (const Split split : splits)
       for (std::int64_t i = 0; i < list(split).size(); ++i) {
         const auto input = std::ssize(list(split).input(i)), output = std::ssize(list(split).output(i));
@@ -74,7 +81,8 @@ public:
               .begin = offset() + begin(),
               .end = offset() + end(),
               .shared_vocabulary = true,
-              .varied = true};
+              .varied = true,
+              .one_token_outputs = longest_output_ == 1};
     return {.vocabulary = shared() ? outputs : data_.input->size(),
             .length = longest_input_,
             .classes = outputs,
@@ -82,7 +90,8 @@ public:
             .begin = begin(),
             .end = end(),
             .shared_vocabulary = shared(),
-            .varied = true};
+            .varied = true,
+            .one_token_outputs = longest_output_ == 1};
   }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
@@ -102,11 +111,26 @@ public:
     write(form, list(split), row, batch, at);
   }
 
+  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return list(split).size(); }
+
+  void listed_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    write(form, list(split), row, batch, at);
+  }
+
+  std::optional<Reference> reference(Split split, std::int64_t row) const override {
+    const auto& references = data_.references[static_cast<std::size_t>(split)];
+    return references.empty() ? std::nullopt : std::optional(references.at(static_cast<std::size_t>(row)));
+  }
+
+  bool is_unknown_output(std::int32_t token) const override {
+    return !labelled() && token >= 0 && token == data_.output->unknown();
+  }
+
   Chance chance(Form) const override { return data_.chance; }
   std::string fingerprint() const override { return data_.fingerprint; }
 
   Facts facts() const override {
-    Facts facts{.unit = "examples", .sizes = {}, .notes = data_.notes};
+    Facts facts{.unit = "examples", .sizes = {}, .files = data_.files, .notes = data_.notes};
     for (const Split split : splits) facts.sizes[static_cast<std::size_t>(split)] = list(split).size();
     return facts;
   }
@@ -230,11 +254,14 @@ Task::Chance commonest_output_token(const Listing& listing) {
   };
   const ExampleList& training = listing.examples[0];
   const ExampleList& validation = listing.examples[1];
+  bool ends = false;  // are they counted?
+  for (const ExampleList& examples : listing.examples)
+    for (std::int64_t i = 0; i < examples.size(); ++i) ends = ends || examples.output(i).size() > 1;
   count(training, [&](std::size_t token) { ++seen[token]; });
-  seen.back() = training.size();
+  seen.back() = ends ? training.size() : 0;
   const auto commonest = static_cast<std::size_t>(std::ranges::max_element(seen) - seen.begin());
   const bool is_end = commonest + 1 == seen.size();
-  std::int64_t all = validation.size(), hits = is_end ? validation.size() : 0;
+  std::int64_t all = ends ? validation.size() : 0, hits = is_end ? validation.size() : 0;
   count(validation, [&](std::size_t token) { ++all; hits += token == commonest; });
   return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(all, 1)),
           fmt::format("always {}, the commonest output token of the training split",

@@ -18,6 +18,9 @@ struct Listing {
   std::string name;                        ///< the task's kind
   std::string fingerprint;
   std::array<ExampleList, 3> examples;     ///< by Split; outputs are tokens of `output`, or one label
+  /// By Split: of validation and test, what outputs are in the data's words; empty where that is their tokens' text.
+  std::array<std::vector<Task::Reference>, 3> references;
+  std::array<std::string, 3> files;        ///< by Split: where examples are from; empty where no file is read
   std::shared_ptr<const Vocabulary> input;
   std::shared_ptr<const Vocabulary> output;  ///< the same object as `input` where they share one; null with labels
   std::vector<std::string> labels;         ///< classification: the classes' names; else empty
@@ -33,7 +36,8 @@ struct Listing {
 /// Throws heed::Refused where a split that is needed has no example.
 std::unique_ptr<Task> listed_task(const Config& config, Listing listing);
 
-/// The share of outputs' tokens, their ends included, that the commonest of them in training makes up in validation.
+/// The share of outputs' tokens that the commonest of them in training makes up in validation: of those tokens that
+/// accuracy counts, so ends are among them but where every output is one token.
 Task::Chance commonest_output_token(const Listing& listing);
 
 } // namespace heed

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ struct TaskShape {
   /// without.
   bool varied = false;
   ImageShape image = {};           ///< image_classification
+  /// Every output is one token, and one that ends it, if there is that: an answer that accuracy is of.
+  bool one_token_outputs = false;
 };
 
 /// Rows of examples, padded on the right to a common length.
@@ -97,6 +100,25 @@ public:
   virtual std::int64_t evaluation_rows(Form form, Split split) const = 0;
   virtual void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
 
+  /// How many rows a split is made of, for who wants to see each of them once; none: they are made anew for every step.
+  virtual std::optional<std::int64_t> listed_rows(Form form, Split split) const {
+    return split == Split::train ? std::nullopt : std::optional(evaluation_rows(form, split));
+  }
+  /// Row `row` of these, in the order in which the data has them.
+  virtual void listed_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+    evaluation_row(form, split, row, batch, at);
+  }
+
+  /// What a model is to put out for a row of evaluation, as the data has it.
+  struct Reference {
+    std::string text;
+    bool sayable = true;                       ///< the output's tokens are all of it: none is unknown, none was cut off
+  };
+  /// sequence_to_sequence: the reference of a row of validation or test; none: the text of its targets.
+  virtual std::optional<Reference> reference(Split, std::int64_t) const { return std::nullopt; }
+  /// Is this token of an output one that stands for all that the vocabulary lacks?
+  virtual bool is_unknown_output(std::int32_t) const { return false; }
+
   /// Accuracy of guessing without looking at the input, and how it is found in words: {0.0417, "1 / symbols"}.
   struct Chance { double accuracy; std::string how; };
   virtual Chance chance(Form form) const = 0;
@@ -105,6 +127,7 @@ public:
   struct Facts {
     std::string unit = "";                     ///< what the sizes count: "examples", "characters"
     std::array<std::int64_t, 3> sizes = {};    ///< by Split; -1: made anew for every step, without end
+    std::array<std::string, 3> files = {};     ///< by Split: where its examples are from; empty where no file is read
     std::vector<std::string> notes = {};       ///< what was dropped, cut or repeated, a sentence each
   };
   virtual Facts facts() const { return {}; }

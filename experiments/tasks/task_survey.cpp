@@ -1,5 +1,9 @@
 #include "experiments/tasks/task_survey.hpp"
 
+#include "autograd/error.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -104,6 +108,24 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   survey.different = std::ssize(survey.commonest);
   survey.commonest.resize(std::min(survey.commonest.size(), commonest));
   return survey;
+}
+
+void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,
+                  const std::function<void(const ExampleText&)>& use) {
+  const std::optional<std::int64_t> rows = task.listed_rows(form, split);
+  if (!rows)
+    throw Refused("the task makes its training examples anew for every step, without end, so they can't be listed; "
+                  "take --split validation or --split test");
+  if (*rows == 0)
+    throw Refused(fmt::format("the {} split has no example",
+                              split == Split::train ? "training" : split == Split::validation ? "validation" : "test"));
+  const TaskShape shape = task.shape(form);
+  Batch batch;
+  for (std::int64_t i = 0; i < std::min(*rows, count.value_or(*rows)); ++i) {
+    batch.reset(1, shape, form);
+    task.listed_row(form, split, i, batch, 0);
+    use(text_of(task, batch, 0));
+  }
 }
 
 } // namespace heed

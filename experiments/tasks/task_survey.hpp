@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,5 +38,10 @@ struct TaskSurvey {
 /// Looks at the first `rows` rows that training under `seed` would see in batches of `batch`.
 TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest);
+
+/// Calls `use` with examples of a split in the order in which the data has them: with the first `count`, or, where
+/// that is none, with all. Throws heed::Refused for a split whose examples are made without end, or that has none.
+void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,
+                  const std::function<void(const ExampleText&)>& use);
 
 } // namespace heed

@@ -1,6 +1,8 @@
 #include "experiments/tasks/text_rows.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/split_sizes.hpp"
 #include "experiments/data/training_order.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +17,16 @@ namespace {
 /// How many rows something happened to, and the first of them.
 struct Count {
   std::int64_t rows = 0, first_line = 0;
+  std::string_view file;               // of the first
 
-  void add(const TextRow& row) {
-    if (rows++ == 0 || row.line < first_line) first_line = row.line;
+  void add(const TextRow& row, std::string_view of) {
+    if (rows++ > 0 && (file != of || row.line > first_line)) return;
+    file = of;
+    first_line = row.line;
   }
 
   /// "12 rows are dropped: WHY (the first: FILE:17)".
-  void note(const std::string& what, const std::string& why, const std::string& file, Listing& listing) const {
+  void note(const std::string& what, const std::string& why, Listing& listing) const {
     if (rows == 0) return;
     listing.notes.push_back(fmt::format("{} row{} {}: {} (the first: {}:{})", rows, rows == 1 ? " is" : "s are", what,
                                         why, file, first_line));
@@ -46,21 +51,48 @@ std::vector<std::string_view> SplitRows::training(std::string TextRow::*member) 
   return texts;
 }
 
-SplitRows split_rows(const Config& config, const std::vector<TextRow>& rows) {
-  const std::uint64_t n = rows.size();
-  const auto train_end = static_cast<std::uint64_t>(static_cast<double>(n) * config.data.train);
-  const std::uint64_t test_begin = n - static_cast<std::uint64_t>(static_cast<double>(n) * config.data.test);
-  const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_rows, 1};
-  SplitRows out;
-  for (std::uint64_t place = 0; place < n; ++place) {
-    const Split split = place < train_end ? Split::train : place < test_begin ? Split::validation : Split::test;
-    const std::uint64_t row = config.data.shuffle ? permuted(key, place, n) : place;
-    out.rows[static_cast<std::size_t>(split)].push_back(&rows[static_cast<std::size_t>(row)]);
+std::array<std::string, 3> RowFiles::described(const std::array<std::string, 3>& others) const {
+  std::array<std::string, 3> out;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = names[i].empty() ? "" : names[i] + (others[i].empty() ? "" : ", " + others[i]);
+    if (out[i].empty()) out[i] = out[0];
   }
   return out;
 }
 
-void list_rows(const DataOptions& data, const SplitRows& rows, const std::string& file, bool cut_outputs,
+RowFiles read_row_files(const DataOptions& data,
+                        const std::function<std::string(const std::string&, const std::string&, Split,
+                                                        std::vector<TextRow>&)>& read) {
+  RowFiles out;
+  out.names = {data.path, data.validation_path, data.test_path};
+  constexpr std::array<const char*, 3> options = {"path", "validation_path", "test_path"};
+  constexpr std::array<const char*, 3> words = {"", " validation ", " test "};
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (i > 0 && out.names[i].empty()) continue;
+    out.fingerprint += words[i] + read(options[i], out.names[i], static_cast<Split>(i), out.rows[i]);
+    if (out.rows[i].empty())
+      throw Refused(fmt::format("[data] {} = \"{}\" has no row; each split needs some", options[i], out.names[i]));
+  }
+  return out;
+}
+
+SplitRows split_rows(const Config& config, const RowFiles& files) {
+  const std::vector<TextRow>& first = files.rows[0];
+  const auto sizes = split_sizes(config.data, first.size());
+  const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_rows, 1};
+  const auto in_order = [&](const std::vector<TextRow>& rows, std::uint64_t place) {
+    return &rows[static_cast<std::size_t>(config.data.shuffle ? permuted(key, place, rows.size()) : place)];
+  };
+  SplitRows out;
+  for (std::uint64_t place = 0; place < first.size(); ++place)
+    out.rows[place < sizes[0] ? 0 : place < sizes[0] + sizes[1] ? 1 : 2].push_back(in_order(first, place));
+  for (std::size_t split = 1; split < 3; ++split)
+    for (std::uint64_t place = 0; place < files.rows[split].size(); ++place)
+      out.rows[split].push_back(in_order(files.rows[split], place));
+  return out;
+}
+
+void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
                const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output,
                Listing& listing) {
   const bool limited = data.max_length > 0, cut = data.too_long == "cut";
@@ -74,19 +106,24 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const std::string
       listing.input->encode(row->input, input);
       encode_output(*row, output);
       if (input.empty() || output.empty()) {
-        empty.add(*row);
+        empty.add(*row, files.name(split));
         continue;
       }
-      if (limited && (input.size() > limit || (cut_outputs && output.size() > limit))) {
-        too_long.add(*row);
+      bool shortened = false;
+      if (limited && (input.size() > limit || (text_outputs && output.size() > limit))) {
+        too_long.add(*row, files.name(split));
         if (!cut) continue;
         input.resize(std::min(input.size(), limit));
-        if (cut_outputs) output.resize(std::min(output.size(), limit));
+        shortened = text_outputs && output.size() > limit;
+        if (shortened) output.resize(limit);
       }
       listing.examples[static_cast<std::size_t>(split)].add(input, output);
+      if (text_outputs && split != Split::train)
+        listing.references[static_cast<std::size_t>(split)].push_back(
+            {row->output, !shortened && std::ranges::find(output, listing.output->unknown()) == output.end()});
     }
-  empty.note("dropped", "the input or the output has no token", file, listing);
-  too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length), file,
+  empty.note("dropped", "the input or the output has no token", listing);
+  too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),
                 listing);
   if (const std::int64_t seen = count_seen_inputs(rows); seen > 0)
     listing.notes.push_back(fmt::format(

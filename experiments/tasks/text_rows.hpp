@@ -18,8 +18,31 @@ struct TextRow {
   std::string input, output;           ///< texts; of a labelled text, the output is the label
 };
 
-/// The rows of each split: in the file's order, or with [data] shuffle in one drawn by `task.seed`, the first
-/// floor(train n), what is between, and the last floor(test n).
+/// The rows of a task's files.
+struct RowFiles {
+  std::array<std::vector<TextRow>, 3> rows;    ///< by Split; those of data.path are training's
+  std::array<std::string, 3> names;            ///< by Split; empty where a split is a part of data.path
+  std::string fingerprint;                     ///< of all files
+
+  /// The file that the split's rows are from.
+  const std::string& name(Split split) const {
+    const std::string& own = names[static_cast<std::size_t>(split)];
+    return own.empty() ? names[0] : own;
+  }
+  /// A split's files with their options, for `heed data`; `others` are read beside them, and may be empty.
+  std::array<std::string, 3> described(const std::array<std::string, 3>& others = {}) const;
+};
+
+/// Reads data.path, and data.validation_path and data.test_path where they are given. `read` is called with the option
+/// that names the file, its path and the split, adds the file's rows to the last argument, and gives its fingerprint.
+RowFiles read_row_files(const DataOptions& data,
+                        const std::function<std::string(const std::string& option, const std::string& path, Split split,
+                                                        std::vector<TextRow>& rows)>& read);
+
+/// The rows of each split. A split with a file of its own has all of that. Of data.path, in the file's order, or with
+/// [data] shuffle in one drawn by `task.seed`: the test takes the last test_rows or floor(test n); training the first
+/// floor(train n), and validation what is between; or validation the validation_rows before the test, and training all
+/// others.
 struct SplitRows {
   std::array<std::vector<const TextRow*>, 3> rows;  ///< by Split
   const std::vector<const TextRow*>& operator[](Split split) const { return rows[static_cast<std::size_t>(split)]; }
@@ -27,13 +50,15 @@ struct SplitRows {
   /// The training rows' inputs or outputs, for a vocabulary.
   std::vector<std::string_view> training(std::string TextRow::*member) const;
 };
-SplitRows split_rows(const Config& config, const std::vector<TextRow>& rows);
+/// Throws heed::Refused where nothing is left for a split that takes the rest.
+SplitRows split_rows(const Config& config, const RowFiles& files);
 
 /// Encodes the rows into the listing's examples: inputs by its input vocabulary, outputs by `encode_output`. Rows
 /// without a token in input or output are dropped; those above [data] max_length are dropped, or cut to it, as
 /// too_long says; the listing's notes say how many and where the first is (as `file:line`), and how many inputs of
-/// validation and test stand in training too. `cut_outputs`: outputs have a length that may be cut.
-void list_rows(const DataOptions& data, const SplitRows& rows, const std::string& file, bool cut_outputs,
+/// validation and test stand in training too. `text_outputs`: outputs are texts, which may be cut, and are kept as
+/// references.
+void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
                const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing);
 
 } // namespace heed

@@ -54,9 +54,12 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
       const auto at = static_cast<std::size_t>(first + i);
       const Hypothesis& h = found[static_cast<std::size_t>(i)];
       const std::vector<std::int32_t> reference = reference_of(batch, i, run.shape.end);
-      right[at] = h.tokens == reference;
+      const std::string text = task.decode_output(run.form, reference);
+      const auto given = task.reference(split, first + i);
+      const bool known = std::ranges::none_of(h.tokens, [&](std::int32_t t) { return task.is_unknown_output(t); });
       outputs[at] = task.decode_output(run.form, h.tokens);
-      references[at] = task.decode_output(run.form, reference);
+      right[at] = known && outputs[at] == text && (!given || given->sayable);
+      references[at] = given ? given->text : text;
     }
   });
   const auto all_right = static_cast<double>(std::ranges::count(right, char{1}));

@@ -2,6 +2,8 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/image_files.hpp"
+#include "experiments/data/split_sizes.hpp"
+#include "experiments/data/text_file.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/image_task.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -9,7 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <numeric>
 
 namespace heed {
 
@@ -17,33 +22,64 @@ extern const TaskInfo task_images;
 
 namespace {
 
+/// The images of a split: some of one set.
+struct Part {
+  std::shared_ptr<const LabelledImages> set;
+  std::vector<std::int64_t> places;
+
+  std::int64_t size() const { return std::ssize(places); }
+  std::uint8_t label(std::int64_t i) const {
+    return set->labels[static_cast<std::size_t>(places[static_cast<std::size_t>(i)])];
+  }
+  const std::uint8_t* pixels(std::int64_t i) const {
+    return set->pixels.data() + places.at(static_cast<std::size_t>(i)) * set->image_size();
+  }
+};
+
 std::vector<std::string> class_names(const LabelledImages& images) {
   std::vector<std::string> names;
   for (int i = 0; i <= std::ranges::max(images.labels); ++i) names.push_back(std::to_string(i));
   return names;
 }
 
+Part whole(LabelledImages images) {
+  Part part{std::make_shared<const LabelledImages>(std::move(images)), {}};
+  part.places.resize(static_cast<std::size_t>(part.set->size()));
+  std::iota(part.places.begin(), part.places.end(), 0);
+  return part;
+}
+
 class ImagesTask final : public Task {
 public:
   ImagesTask(ImageSet set, const Config& config)
       : images_{"images", {set.training.channels, set.training.height, set.training.width}, class_names(set.training)},
-        set_(std::move(set)) {
-    const LabelledImages& all = set_.training;
-    if (set_.test.height != all.height || set_.test.width != all.width || set_.test.channels != all.channels ||
-        std::ranges::max(set_.test.labels) >= std::ssize(images_.names))
-      throw Refused(fmt::format("[data] path = \"{}\": training and test have images of other sizes, or other classes",
-                                config.data.path));
-    const auto n = static_cast<std::uint64_t>(all.size());
-    const auto train_end = static_cast<std::uint64_t>(static_cast<double>(n) * config.data.train);
+        fingerprint_(std::move(set.fingerprint)) {
+    const DataOptions& data = config.data;
+    const auto of_own = [&](const char* option, const std::string& path) {
+      std::string files;
+      const Part part = whole(read_test_images(option, path, files));
+      fingerprint_ += fmt::format(" {} {}", option, fingerprint_of(files));
+      require_alike(*part.set, option, path);
+      return part;
+    };
+    require_alike(set.test, "path", data.path);
+    parts_[2] = data.test_path.empty() ? whole(std::move(set.test)) : of_own("test_path", data.test_path);
+    const auto all = std::make_shared<const LabelledImages>(std::move(set.training));
+    const auto n = static_cast<std::uint64_t>(all->size());
+    const auto sizes = split_sizes(data, n, false);
+    parts_[0].set = parts_[1].set = all;
     const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_rows, 1};
     for (std::uint64_t place = 0; place < n; ++place)
-      (place < train_end ? train_ : validation_)
-          .push_back(static_cast<std::int64_t>(config.data.shuffle ? permuted(key, place, n) : place));
-    if (train_.empty() || validation_.empty())
+      parts_[place < sizes[0] ? 0 : 1].places.push_back(
+          static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n) : place));
+    if (!data.validation_path.empty()) parts_[1] = of_own("validation_path", data.validation_path);
+    if (part(Split::train).size() == 0 || part(Split::validation).size() == 0)
       throw Refused(fmt::format("[data] train = {} leaves {} of {} images for training and {} for validation; both "
                                 "need some",
-                                config.data.train, train_.size(), n, validation_.size()));
-    order_ = TrainingOrder(std::vector<std::int32_t>(train_.size(), 1), config.train.batch, 1);
+                                data.train, part(Split::train).size(), n, part(Split::validation).size()));
+    files_ = {data.path + ", its training part", files_of(data.validation_path, data.path + ", its training part"),
+              files_of(data.test_path, data.path + ", its test part")};
+    order_ = TrainingOrder(std::vector<std::int32_t>(parts_[0].places.size(), 1), config.train.batch, 1);
     measure();
   }
 
@@ -54,70 +90,90 @@ public:
 
   void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
-    write(set_.training, train_[static_cast<std::size_t>(order_.example(seed, step, row))], batch, at);
+    write(part(Split::train), order_.example(seed, step, row), batch, at);
   }
 
   std::int64_t evaluation_rows(Form, Split split) const override {
-    if (split == Split::test) return set_.test.size();
-    const std::int64_t validation = std::ssize(validation_);
-    return split == Split::validation ? validation : std::min(validation, std::ssize(train_));
+    return split == Split::train ? std::min(part(split).size(), part(Split::validation).size()) : part(split).size();
   }
 
   void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    if (split == Split::test) return write(set_.test, row, batch, at);
-    write(set_.training, (split == Split::train ? train_ : validation_).at(static_cast<std::size_t>(row)), batch, at);
+    write(part(split), row, batch, at);
   }
+
+  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return part(split).size(); }
 
   Chance chance(Form) const override {
     std::vector<std::int64_t> seen(images_.names.size());
-    for (const std::int64_t i : train_) ++seen[set_.training.labels[static_cast<std::size_t>(i)]];
+    const Part &train = part(Split::train), &validation = part(Split::validation);
+    for (std::int64_t i = 0; i < train.size(); ++i) ++seen[train.label(i)];
     const auto commonest = std::ranges::max_element(seen) - seen.begin();
-    const auto hits = std::ranges::count_if(
-        validation_, [&](std::int64_t i) { return set_.training.labels[static_cast<std::size_t>(i)] == commonest; });
-    return {static_cast<double>(hits) / static_cast<double>(validation_.size()),
+    std::int64_t hits = 0;
+    for (std::int64_t i = 0; i < validation.size(); ++i) hits += validation.label(i) == commonest;
+    return {static_cast<double>(hits) / static_cast<double>(validation.size()),
             fmt::format("always {}, the commonest class of the training split", commonest)};
   }
 
   Facts facts() const override {
     return {.unit = "images",
-            .sizes = {std::ssize(train_), std::ssize(validation_), set_.test.size()},
-            .notes = {"the test is the set's own; pixels are scaled to mean 0 and deviation 1 over training"}};
+            .sizes = {parts_[0].size(), parts_[1].size(), parts_[2].size()},
+            .files = files_,
+            .notes = {"pixels are scaled to mean 0 and deviation 1 over training"}};
   }
 
-  std::string fingerprint() const override { return set_.fingerprint; }
+  std::string fingerprint() const override { return fingerprint_; }
 
 private:
+  const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }
+
+  static std::string files_of(const std::string& own, const std::string& otherwise) {
+    return own.empty() ? otherwise : own + ", its test part";
+  }
+
+  void require_alike(const LabelledImages& images, const char* option, const std::string& path) const {
+    if (ImageShape{images.channels, images.height, images.width} == images_.image &&
+        std::ranges::max(images.labels) < std::ssize(images_.names))
+      return;
+    throw Refused(fmt::format("[data] {} = \"{}\": its images are of another size than those of training, or of other "
+                              "classes: {} x {} x {} and classes up to {}, instead of {} x {} x {} and up to {}",
+                              option, path, images.channels, images.height, images.width,
+                              std::ranges::max(images.labels), images_.image.channels, images_.image.height,
+                              images_.image.width, images_.names.size() - 1));
+  }
+
   /// Mean and deviation of each channel over the training part.
   void measure() {
+    const Part& train = part(Split::train);
     const std::int64_t plane = images_.image.height * images_.image.width;
     for (std::int64_t c = 0; c < images_.image.channels; ++c) {
       double sum = 0, squares = 0;
-      for (const std::int64_t i : train_) {
-        const std::uint8_t* p = set_.training.pixels.data() + i * images_.image.size() + c * plane;
+      for (std::int64_t i = 0; i < train.size(); ++i) {
+        const std::uint8_t* p = train.pixels(i) + c * plane;
         std::int64_t s = 0, q = 0;
         for (std::int64_t j = 0; j < plane; ++j) { s += p[j]; q += std::int64_t{p[j]} * p[j]; }
         sum += static_cast<double>(s);
         squares += static_cast<double>(q);
       }
-      const double n = static_cast<double>(plane) * static_cast<double>(train_.size()), mean = sum / n;
+      const double n = static_cast<double>(plane) * static_cast<double>(train.size()), mean = sum / n;
       const double deviation = std::sqrt(std::max(0.0, squares / n - mean * mean));
       means_.push_back(mean);
       scales_.push_back(deviation > 0 ? 1 / deviation : 1);
     }
   }
 
-  void write(const LabelledImages& from, std::int64_t i, Batch& batch, std::int64_t at) const {
+  void write(const Part& from, std::int64_t i, Batch& batch, std::int64_t at) const {
     float* to = images_.pixels(batch, at);
-    const std::uint8_t* p = from.pixels.data() + i * images_.image.size();
+    const std::uint8_t* p = from.pixels(i);
     for (std::size_t c = 0; c < means_.size(); ++c)
       for (std::int64_t j = 0; j < images_.image.height * images_.image.width; ++j)
         *to++ = static_cast<float>((*p++ - means_[c]) * scales_[c]);
-    batch.targets[static_cast<std::size_t>(at)] = from.labels[static_cast<std::size_t>(i)];
+    batch.targets[static_cast<std::size_t>(at)] = from.label(i);
   }
 
   ImageClasses images_;
-  ImageSet set_;
-  std::vector<std::int64_t> train_, validation_;  // images of the set's training part
+  std::string fingerprint_;
+  std::array<Part, 3> parts_;          // by Split
+  std::array<std::string, 3> files_;   // by Split
   TrainingOrder order_{{1}, 1, 1};
   std::vector<double> means_, scales_;            // of each channel
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 namespace heed {
 
@@ -63,7 +64,7 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
 
 std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOptions& options,
                              const std::string& path) {
-  if (table.empty()) throw Refused(fmt::format("{} has no rows; it needs some to learn from", path));
+  if (table.empty()) return {};
   const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
   const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
   if (text == label)
@@ -95,28 +96,51 @@ Task::Chance commonest_label(const Listing& task) {
                       task.labels[static_cast<std::size_t>(commonest)])};
 }
 
+/// Labels that no training row has are never learned.
+void note_unseen_labels(const SplitRows& rows, Listing& task) {
+  std::set<std::string_view> known;
+  for (const TextRow* row : rows[Split::train]) known.insert(row->output);
+  std::int64_t count = 0;
+  const TextRow* first = nullptr;
+  for (const Split split : {Split::validation, Split::test})
+    for (const TextRow* row : rows[split]) {
+      if (known.contains(row->output)) continue;
+      if (!first) first = row;
+      ++count;
+    }
+  if (count > 0)
+    task.notes.push_back(fmt::format("{} row{} of validation and test {} a label that training lacks (\"{}\", for one)",
+                                     count, count == 1 ? "" : "s", count == 1 ? "has" : "have", first->output));
+}
+
 std::unique_ptr<Task> make_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
-  const std::string& path = config.data.path;
-  const std::string bytes = read_data_file("data", "path", path);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
-  const std::vector<TextRow> rows = rows_of(read_table(bytes, path), options, path);
+  const RowFiles files = read_row_files(
+      config.data, [&](const std::string& option, const std::string& path, Split, std::vector<TextRow>& rows) {
+        const std::string bytes = read_data_file("data", option, path);
+        rows = rows_of(read_table(bytes, path), options, path);
+        return fingerprint_of(bytes);
+      });
   Listing task;
   task.name = "labelled_text";
+  task.files = files.described();
   std::map<std::string, std::int32_t> label_of;
-  for (const TextRow& row : rows) label_of.emplace(row.output, 0);
+  for (const auto& rows : files.rows)
+    for (const TextRow& row : rows) label_of.emplace(row.output, 0);
   for (auto& [label, number] : label_of) {
     number = static_cast<std::int32_t>(task.labels.size());
     task.labels.push_back(label);
   }
   if (task.labels.size() < 2)
-    throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least", path,
-                              task.labels.empty() ? "" : task.labels.front()));
-  const SplitRows split = split_rows(config, rows);
+    throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least",
+                              config.data.path, task.labels.empty() ? "" : task.labels.front()));
+  const SplitRows split = split_rows(config, files);
   task.input = make_vocabulary(config.data, split.training(&TextRow::input));
-  task.fingerprint = fingerprint_of(bytes) + " " + task.input->fingerprint();
-  list_rows(config.data, split, path, false,
+  task.fingerprint = files.fingerprint + " " + task.input->fingerprint();
+  list_rows(config.data, split, files, false,
             [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
+  note_unseen_labels(split, task);
   task.chance = commonest_label(task);
   return listed_task(config, std::move(task));
 }

@@ -1,6 +1,8 @@
-// Task `scan`: commands of a small language, and the actions that they stand for.
+// Task `scan`: commands of a small language, and the actions that they stand for; from the grammar or from files.
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/table_file.hpp"
+#include "experiments/data/text_file.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/listed_task.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -8,7 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <set>
 
 namespace heed {
 
@@ -23,7 +26,18 @@ struct ScanOptions {
 
 struct Command {
   std::string text, actions;
+  std::int64_t line = 0;               ///< of the file that it is from
 };
+
+/// The commands that stand once among these.
+std::set<std::string_view> single_commands(const std::vector<Command>& commands) {
+  std::map<std::string_view, int> times;
+  for (const Command& command : commands) ++times[command.text];
+  std::set<std::string_view> out;
+  for (const auto& [text, count] : times)
+    if (count == 1) out.insert(text);
+  return out;
+}
 
 /// Why a command belongs to the test part or not, and what is repeated in training.
 struct SplitRule {
@@ -42,7 +56,7 @@ bool has(const Command& command, std::string_view words) {
   return (" " + command.text + " ").find(fmt::format(" {} ", words)) != std::string::npos;
 }
 
-constexpr std::uint64_t simple_training = 16728;  // 80 % of 20,910, as published
+constexpr std::uint64_t simple_training = 16728;  // 80 % of 20,910: as many as published, drawn anew
 
 constexpr SplitRule rules[] = {
     {"simple", [](const Command&, std::uint64_t place, const ScanOptions&) { return place >= simple_training; }, ""},
@@ -130,40 +144,123 @@ Parts split_commands(const std::vector<Command>& commands, const SplitRule& rule
   return parts;
 }
 
-std::unique_ptr<Task> make_scan(const Config& config) {
-  const ScanOptions options = scan_option_table().read(config.task_options);
+/// A published file: lines of "IN: " and a command, " OUT: " and its actions.
+std::vector<Command> read_commands(const std::string& option, const std::string& path, std::string& fingerprint) {
+  constexpr std::string_view in = "IN: ", out = " OUT: ";
+  const std::string bytes = read_data_file("data", option, path);
+  fingerprint += fmt::format("{}{} {}", fingerprint.empty() ? "" : "; ", option, fingerprint_of(bytes));
+  std::vector<Command> commands;
+  for (const TableRow& row : read_lines(bytes, path)) {
+    const std::string& line = row.cells.front();
+    if (line.find_first_not_of(" \t") == line.npos) continue;
+    const std::size_t middle = line.find(out);
+    if (!line.starts_with(in) || middle == line.npos)
+      throw Refused(fmt::format("{}:{}: a line is \"IN: \", a command, \" OUT: \" and its actions, as in the published "
+                                "files (github.com/brendenlake/SCAN)",
+                                path, row.line));
+    commands.push_back({line.substr(in.size(), middle - in.size()), line.substr(middle + out.size()), row.line});
+  }
+  if (commands.empty()) throw Refused(fmt::format("[data] {} = \"{}\" has no command", option, path));
+  return commands;
+}
+
+/// Puts commands into a random order.
+std::vector<const Command*> shuffled(const std::vector<Command>& commands, std::uint64_t seed) {
+  std::vector<const Command*> out;
+  for (std::uint64_t place = 0; place < commands.size(); ++place)
+    out.push_back(&commands[permuted({seed, Stream::evaluation_rows, 1}, place, commands.size())]);
+  return out;
+}
+
+/// Adds a command's example. `path`: the file that it is from; empty where it was made from the grammar.
+void add_command(const Command& command, Split split, const std::string& path, Listing& scan) {
+  std::vector<std::int32_t> input, output;
+  try {
+    scan.input->encode(command.text, input);
+    scan.output->encode(command.actions, output);
+  } catch (const Refused& refused) {
+    throw Refused(fmt::format("{}:{}: {}", path, command.line, refused.what()));
+  }
+  if (input.empty() || output.empty())
+    throw Refused(fmt::format("{}:{}: the command or its actions are missing", path, command.line));
+  scan.examples[static_cast<std::size_t>(split)].add(input, output);
+}
+
+[[noreturn]] void refuse_validation(std::int64_t validation, std::size_t training, const std::string& of) {
+  throw Refused(fmt::format("[task] validation = {} is all of the {} different training commands of {}; it is taken "
+                            "from them, so it must be smaller",
+                            validation, training, of));
+}
+
+void list_grammar(const Config& config, const ScanOptions& options, Listing& scan) {
   const auto rule = std::ranges::find(rules, options.split, &SplitRule::name);
   const std::vector<Command> commands = all_commands();
   const Parts parts = split_commands(commands, *rule, options, static_cast<std::uint64_t>(config.task.seed));
   const std::int64_t training = std::ssize(parts.training), validation = config.task.validation;
-  if (validation >= training)
-    throw Refused(fmt::format("[task] validation = {} is all of the {} different training commands of the split {}; it "
-                              "is taken from them, so it must be smaller",
-                              validation, training, options.split));
-  Listing scan;
-  scan.name = "scan";
+  if (validation >= training) refuse_validation(validation, parts.training.size(), "the split " + options.split);
   scan.fingerprint = fmt::format("scan 1: split = {}, cutoff = {}; seed = {}, validation = {}", options.split,
                                  options.cutoff, config.task.seed, validation);
-  scan.input = word_vocabulary({"walk", "look", "run", "jump", "turn", "left", "right", "opposite", "around", "twice",
-                                "thrice", "and", "after"});
-  scan.output = word_vocabulary({"I_WALK", "I_LOOK", "I_RUN", "I_JUMP", "I_TURN_LEFT", "I_TURN_RIGHT"});
-  const auto add = [&](const Command& command, Split split) {
-    std::vector<std::int32_t> input, output;
-    scan.input->encode(command.text, input);
-    scan.output->encode(command.actions, output);
-    scan.examples[static_cast<std::size_t>(split)].add(input, output);
-  };
   for (std::int64_t i = 0; i < training; ++i)
-    add(*parts.training[static_cast<std::size_t>(i)], i < validation ? Split::validation : Split::train);
-  for (const Command* command : parts.test) add(*command, Split::test);
+    add_command(*parts.training[static_cast<std::size_t>(i)], i < validation ? Split::validation : Split::train, "",
+                scan);
+  for (const Command* command : parts.test) add_command(*command, Split::test, "", scan);
   if (parts.primitive) {
     const std::int64_t times = (training + 4) / 9;  // a tenth of the sum, rounded: 1 part in 9 of the others
-    add(*parts.primitive, Split::train);
+    add_command(*parts.primitive, Split::train, "", scan);
     scan.examples[0].repeat_last(times);
     scan.notes.push_back(fmt::format("training has \"{}\" {} times, a tenth of the part that it shares with validation",
                                      rule->primitive, times));
   }
-  scan.notes.push_back("validation is taken from the published training part");
+  if (options.split == "simple")
+    scan.notes.push_back("the test has the published one's size, but other commands: a fifth of all, drawn by "
+                         "task.seed; for the published ones, name their files (data.path, data.test_path)");
+  scan.notes.push_back("validation is taken from the training part");
+}
+
+void list_files(const Config& config, Listing& scan) {
+  const auto seed = static_cast<std::uint64_t>(config.task.seed);
+  const DataOptions& data = config.data;
+  std::string files;
+  const std::vector<Command> training = read_commands("path", data.path, files);
+  scan.files = {data.path, data.validation_path, data.test_path};
+  for (std::string& file : scan.files)
+    if (file.empty()) file = data.path;
+  const auto add_file = [&](const char* option, const std::string& path, Split split) {
+    const std::vector<Command> commands = read_commands(option, path, files);
+    for (const Command* command : shuffled(commands, seed)) add_command(*command, split, path, scan);
+  };
+  std::set<std::string_view> held_out;
+  if (data.validation_path.empty()) {
+    // What a published training part repeats is what it teaches alone ("jump"), so it stays there.
+    const std::set<std::string_view> single = single_commands(training);
+    const std::int64_t validation = config.task.validation;
+    if (validation >= std::ssize(single)) refuse_validation(validation, single.size(), data.path);
+    for (const Command* command : shuffled(training, seed)) {
+      if (std::ssize(held_out) == validation) break;
+      if (!single.contains(command->text)) continue;
+      held_out.insert(command->text);
+      add_command(*command, Split::validation, data.path, scan);
+    }
+    scan.notes.push_back("validation is taken from data.path, from the commands that it does not repeat");
+  } else {
+    add_file("validation_path", data.validation_path, Split::validation);
+  }
+  for (const Command* command : shuffled(training, seed))
+    if (!held_out.contains(command->text)) add_command(*command, Split::train, data.path, scan);
+  if (data.test_path.empty()) scan.notes.push_back("there is no test: name its file, data.test_path=FILE");
+  else add_file("test_path", data.test_path, Split::test);
+  scan.fingerprint = fmt::format("scan files 1: {}; seed = {}", files, config.task.seed);
+  if (data.validation_path.empty()) scan.fingerprint += fmt::format(", validation = {}", config.task.validation);
+}
+
+std::unique_ptr<Task> make_scan(const Config& config) {
+  Listing scan;
+  scan.name = "scan";
+  scan.input = word_vocabulary({"walk", "look", "run", "jump", "turn", "left", "right", "opposite", "around", "twice",
+                                "thrice", "and", "after"});
+  scan.output = word_vocabulary({"I_WALK", "I_LOOK", "I_RUN", "I_JUMP", "I_TURN_LEFT", "I_TURN_RIGHT"});
+  if (config.data.path.empty()) list_grammar(config, scan_option_table().read(config.task_options), scan);
+  else list_files(config, scan);
   scan.chance = commonest_output_token(scan);
   return listed_task(config, std::move(scan));
 }
@@ -172,7 +269,8 @@ std::unique_ptr<Task> make_scan(const Config& config) {
 
 const TaskInfo task_scan = {
     {.name = "scan",
-     .summary = "commands and their actions: jump left twice = I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP",
+     .summary = "commands and their actions: jump left twice = I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP; made from the "
+                "grammar, or read from the published files",
      .paper = "Lake and Baroni 2018, Generalization without Systematicity, arXiv 1711.00350",
      .equals = "",
      .cost = "20,910 examples; inputs of up to 9 words, outputs of up to 48; data.bucket saves most of the padding",

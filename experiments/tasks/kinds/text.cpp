@@ -13,6 +13,8 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace heed {
 
@@ -49,45 +51,79 @@ struct TokenText {
   std::vector<std::string> notes;
 };
 
-/// The parts of n: the first floor(train n), what is between, and the last floor(test n).
+/// A file with its option in words.
+struct NamedText {
+  std::string bytes, name;
+};
+
+/// The text of data.path, and those that validation and test have for themselves.
+struct TextFiles {
+  std::array<std::optional<NamedText>, 3> texts;  // by Split; training's is data.path
+
+  const NamedText& main() const { return *texts[0]; }
+  bool apart() const { return texts[1] || texts[2]; }
+};
+
+TextFiles read_texts(const DataOptions& data) {
+  TextFiles out;
+  const std::array<std::pair<const char*, const std::string*>, 3> files = {
+      {{"path", &data.path}, {"validation_path", &data.validation_path}, {"test_path", &data.test_path}}};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& [option, path] = files[i];
+    if (i > 0 && path->empty()) continue;
+    out.texts[i] = {read_data_file("data", option, *path), fmt::format("[data] {} = \"{}\"", option, *path)};
+    if (data.tokens != "bytes") require_utf8(out.texts[i]->bytes, out.texts[i]->name);
+  }
+  return out;
+}
+
+/// The parts of data.path: the first floor(train n), what is between, and the last floor(test n). A part that has a
+/// file of its own is empty here, and what validation would have is training's.
 Parts split_text(std::int64_t size, const DataOptions& data) {
   const auto n = static_cast<double>(size);
-  const auto train_end = static_cast<std::int64_t>(n * data.train);
-  const auto test_begin = size - static_cast<std::int64_t>(n * data.test);
+  const auto test_begin = size - (data.test_path.empty() ? static_cast<std::int64_t>(n * data.test) : 0);
+  const auto train_end = data.validation_path.empty() ? static_cast<std::int64_t>(n * data.train) : test_begin;
   return {Part{0, train_end}, Part{train_end, std::max(train_end, test_begin)}, Part{test_begin, size}};
 }
 
-/// Characters: the vocabulary is that of the whole file.
-TokenText as_characters(const std::string& bytes, const std::string& name, const DataOptions& data) {
-  Text text = text_of(bytes, name);
+/// Characters of one file: the vocabulary is that of the whole file.
+TokenText as_characters(const TextFiles& files, const DataOptions& data) {
+  Text text = text_of(files.main().bytes, files.main().name);
   const Parts parts = split_text(static_cast<std::int64_t>(text.tokens.size()), data);
   return {character_vocabulary(std::move(text.alphabet), false), std::move(text.tokens), parts,
           std::move(text.fingerprint), "character", {}};
 }
 
-/// Any other tokens: the bytes are parted first, each time after the next white space, so that no word is cut; the
-/// vocabulary is that of the training part.
-TokenText as_tokens(const std::string& bytes, const std::string& name, const DataOptions& data) {
-  if (bytes.empty()) throw Refused(fmt::format("{} is empty; a text needs characters to learn from", name));
-  if (data.tokens != "bytes") require_utf8(bytes, name);
-  const std::string_view all(bytes);
+/// Any other tokens, and characters of several files: the bytes of a file are parted first, each time after the next
+/// white space, so that no word is cut; the vocabulary is that of the training part.
+TokenText as_tokens(const TextFiles& files, const DataOptions& data) {
+  const std::string_view all(files.main().bytes);
   TokenText text;
-  text.noun = data.tokens == "words" ? "word" : data.tokens == "bytes" ? "byte" : "token";
+  text.noun = data.tokens == "words" ? "word"
+              : data.tokens == "bytes" ? "byte"
+              : data.tokens == "characters" ? "character" : "token";
   std::array<std::string_view, 3> pieces;
   std::size_t begin = 0;
-  const Parts wanted = split_text(std::ssize(bytes), data);
+  const Parts wanted = split_text(std::ssize(all), data);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::size_t cut = all.find_first_of(" \t\r\n", static_cast<std::size_t>(wanted[i].end));
     const std::size_t end = std::max(begin, i == 2 || cut == all.npos ? all.size() : cut + 1);
     pieces[i] = all.substr(begin, end - begin);
     begin = end;
   }
+  text.fingerprint = fingerprint_of(all);
+  constexpr std::array<const char*, 3> words = {"", " validation ", " test "};
+  for (const std::size_t i : {1U, 2U})
+    if (files.texts[i]) {
+      pieces[i] = files.texts[i]->bytes;
+      text.fingerprint += words[i] + fingerprint_of(pieces[i]);
+    }
   text.vocabulary = make_vocabulary(data, std::span(pieces).first(1), true);
   constexpr std::int64_t most = std::int64_t{std::numeric_limits<std::uint16_t>::max()} + 1;
   if (text.vocabulary->size() > most)
     throw Refused(fmt::format("{} has a vocabulary of {}; at most {} can be told apart: set data.max_vocabulary, or "
                               "raise data.min_count",
-                              name, text.vocabulary->size(), most));
+                              files.main().name, text.vocabulary->size(), most));
   std::vector<std::int32_t> tokens;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto from = static_cast<std::int64_t>(tokens.size());
@@ -97,7 +133,7 @@ TokenText as_tokens(const std::string& bytes, const std::string& name, const Dat
   for (const std::int32_t token : tokens) text.tokens.push_back(static_cast<std::uint16_t>(token));
   if (const auto unknown = std::ranges::count(tokens, text.vocabulary->unknown()); unknown > 0)
     text.notes.push_back(fmt::format("{} of {} {}s are unknown to the vocabulary", unknown, tokens.size(), text.noun));
-  text.fingerprint = fingerprint_of(bytes) + text.vocabulary->fingerprint();
+  text.fingerprint += text.vocabulary->fingerprint();
   return text;
 }
 
@@ -106,15 +142,24 @@ public:
   TextTask(TokenText text, const TextOptions& options, const DataOptions& data)
       : text_(std::move(text)), block_(options.block) {
     constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
+    files_ = {data.path, data.validation_path, data.test_path};
     for (std::size_t i = 0; i < text_.parts.size(); ++i) {
-      const bool wanted = i != static_cast<std::size_t>(Split::test) || data.test > 0;
-      if (wanted && text_.parts[i].size() <= block_)
-        throw Refused(fmt::format(
-            "[data] path = \"{}\" is too short: with train = {} and test = {} its {} {}s leave {} for the {} "
-            "split, and a block of {} takes at least {}; take a longer text, a smaller task.text.block or other "
-            "fractions",
-            data.path, data.train, data.test, text_.tokens.size(), text_.noun, text_.parts[i].size(), names[i], block_,
-            block_ + 1));
+      const bool own = i > 0 && !files_[i].empty();
+      if (files_[i].empty()) files_[i] = data.path;
+      const bool wanted = i != static_cast<std::size_t>(Split::test) || own || data.test > 0;
+      if (!wanted || text_.parts[i].size() > block_) continue;
+      const std::string need = fmt::format("for the {} split, and a block of {} takes at least {}; take a longer text"
+                                           "{} a smaller task.text.block",
+                                           names[i], block_, block_ + 1, own ? " or" : ",");
+      if (own)
+        throw Refused(fmt::format("[data] {}_path = \"{}\" is too short: it has {} {}s {}", names[i], files_[i],
+                                  text_.parts[i].size(), text_.noun, need));
+      const std::int64_t of_path = tokens_of_path(data);
+      throw Refused(fmt::format("[data] path = \"{}\" is too short: with {}test = {} its {} {}s leave {} {} or other "
+                                "fractions",
+                                data.path,
+                                data.validation_path.empty() ? fmt::format("train = {} and ", data.train) : "",
+                                data.test, of_path, text_.noun, text_.parts[i].size(), need));
     }
   }
 
@@ -146,6 +191,8 @@ public:
     return windows(part(split));
   }
 
+  std::optional<std::int64_t> listed_rows(Form, Split split) const override { return windows(part(split)); }
+
   void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     const std::int64_t begin = part(split).begin + row * block_;
     write_window(begin, std::min(block_, part(split).end - 1 - begin), batch, at);
@@ -166,7 +213,7 @@ public:
   std::string fingerprint() const override { return text_.fingerprint; }
 
   Facts facts() const override {
-    Facts facts{.unit = text_.noun + "s", .sizes = {}, .notes = text_.notes};
+    Facts facts{.unit = text_.noun + "s", .sizes = {}, .files = files_, .notes = text_.notes};
     for (std::size_t i = 0; i < facts.sizes.size(); ++i) facts.sizes[i] = text_.parts[i].size();
     return facts;
   }
@@ -202,16 +249,24 @@ private:
     std::for_each(text_.tokens.begin() + part(split).begin, text_.tokens.begin() + part(split).end, use);
   }
 
+  /// How many tokens data.path has.
+  std::int64_t tokens_of_path(const DataOptions& data) const {
+    std::int64_t count = text_.parts[0].size();
+    if (data.validation_path.empty()) count += text_.parts[1].size();
+    if (data.test_path.empty()) count += text_.parts[2].size();
+    return count;
+  }
+
   TokenText text_;
   std::int64_t block_;
+  std::array<std::string, 3> files_;   // by Split
 };
 
 std::unique_ptr<Task> make_text(const Config& config) {
-  const std::string bytes = read_data_file("data", "path", config.data.path);
-  const std::string name = fmt::format("[data] path = \"{}\"", config.data.path);
-  const auto read = config.data.tokens == "characters" ? as_characters : as_tokens;
-  return std::make_unique<TextTask>(read(bytes, name, config.data), text_option_table().read(config.task_options),
-                                    config.data);
+  const TextFiles files = read_texts(config.data);
+  const bool whole_alphabet = config.data.tokens == "characters" && !files.apart();
+  return std::make_unique<TextTask>(whole_alphabet ? as_characters(files, config.data) : as_tokens(files, config.data),
+                                    text_option_table().read(config.task_options), config.data);
 }
 
 } // namespace

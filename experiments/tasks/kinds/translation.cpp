@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace heed {
 
 extern const TaskInfo task_translation;
@@ -16,6 +18,8 @@ namespace {
 
 struct TranslationOptions {
   std::string target = "";
+  std::string validation_target = "";
+  std::string test_target = "";
   bool shared_vocabulary = true;
 };
 
@@ -25,34 +29,38 @@ const OptionTable<TranslationOptions>& translation_option_table() {
              "the file of the outputs, line by line with data.path, which then has the inputs")
           .default_means("none: data.path is a TSV with inputs in its first column and outputs in its second")
           .without_effect_on_results(),
+      option("validation_target", &TranslationOptions::validation_target,
+             "the file of the outputs, line by line with data.validation_path")
+          .default_means("none: data.validation_path is a TSV").without_effect_on_results(),
+      option("test_target", &TranslationOptions::test_target,
+             "the file of the outputs, line by line with data.test_path")
+          .default_means("none: data.test_path is a TSV").without_effect_on_results(),
       option("shared_vocabulary", &TranslationOptions::shared_vocabulary,
              "inputs and outputs are numbered by one vocabulary, from both together"));
   return table;
 }
 
-std::vector<TextRow> from_tsv(const std::string& bytes, const std::string& path) {
-  std::vector<TextRow> rows;
+/// `target`: the option that would name a file of outputs.
+void add_tsv(const std::string& bytes, const std::string& path, const std::string& target,
+             std::vector<TextRow>& rows) {
   for (TableRow& row : read_tsv(bytes, path)) {
     if (row.cells.size() < 2)
       throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
-                                "stand in a file of their own, name it: task.translation.target=FILE",
-                                path, row.line));
+                                "stand in a file of their own, name it: task.translation.{}=FILE",
+                                path, row.line, target));
     rows.push_back({row.line, std::move(row.cells[0]), std::move(row.cells[1])});
   }
-  return rows;
 }
 
-std::vector<TextRow> from_two_files(const std::string& inputs, const std::string& input_path,
-                                    const std::string& outputs, const std::string& output_path) {
+void add_lines(const std::string& inputs, const std::string& input_path, const std::string& outputs,
+               const std::string& output_path, std::vector<TextRow>& rows) {
   std::vector<TableRow> from = read_lines(inputs, input_path), to = read_lines(outputs, output_path);
   if (from.size() != to.size())
     throw Refused(fmt::format("{} has {} lines and {} has {}; line n of one must be the translation of line n of the "
                               "other, so they must have as many",
                               input_path, from.size(), output_path, to.size()));
-  std::vector<TextRow> rows;
   for (std::size_t i = 0; i < from.size(); ++i)
     rows.push_back({from[i].line, std::move(from[i].cells[0]), std::move(to[i].cells[0])});
-  return rows;
 }
 
 /// Kinds of tokens whose vocabulary is the same whatever the text.
@@ -62,27 +70,33 @@ bool given(const Vocabulary& vocabulary, const DataOptions& data) {
 
 std::unique_ptr<Task> make_translation(const Config& config) {
   const TranslationOptions options = translation_option_table().read(config.task_options);
-  const std::string& path = config.data.path;
-  const std::string bytes = read_data_file("data", "path", path);
+  const std::array<std::string, 3> targets = {options.target, options.validation_target, options.test_target};
+  constexpr std::array<const char*, 3> names = {"target", "validation_target", "test_target"};
+  const RowFiles files = read_row_files(
+      config.data, [&](const std::string& option, const std::string& path, Split split, std::vector<TextRow>& rows) {
+        const std::string bytes = read_data_file("data", option, path);
+        const auto index = static_cast<std::size_t>(split);
+        const std::string& target = targets[index];
+        if (target.empty()) {
+          add_tsv(bytes, path, names[index], rows);
+          return fingerprint_of(bytes);
+        }
+        const std::string outputs = read_data_file("task.translation", names[index], target);
+        add_lines(bytes, path, outputs, target, rows);
+        return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
+      });
   Listing task;
   task.name = "translation";
-  task.fingerprint = fingerprint_of(bytes);
-  std::vector<TextRow> rows;
-  if (options.target.empty()) {
-    rows = from_tsv(bytes, path);
-  } else {
-    const std::string outputs = read_data_file("task.translation", "target", options.target);
-    task.fingerprint += " " + fingerprint_of(outputs);
-    rows = from_two_files(bytes, path, outputs, options.target);
-  }
-  const SplitRows split = split_rows(config, rows);
+  task.fingerprint = files.fingerprint;
+  task.files = files.described(targets);
+  const SplitRows split = split_rows(config, files);
   std::vector<std::string_view> inputs = split.training(&TextRow::input), outputs = split.training(&TextRow::output);
   if (options.shared_vocabulary) inputs.insert(inputs.end(), outputs.begin(), outputs.end());
   task.input = make_vocabulary(config.data, inputs);
   task.output = options.shared_vocabulary || given(*task.input, config.data) ? task.input
                                                                              : make_vocabulary(config.data, outputs);
   task.fingerprint += " " + task.input->fingerprint();
-  list_rows(config.data, split, path, true,
+  list_rows(config.data, split, files, true,
             [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
   task.chance = commonest_output_token(task);
   return listed_task(config, std::move(task));

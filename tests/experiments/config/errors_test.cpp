@@ -119,7 +119,31 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "position.kind is not one of 'none', 'shaw', 'skewed'"},
       {"[data]\npath = \"a.txt\"",
        "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
-       "where task.kind is one of 'text', 'translation', 'labelled_text', 'images'"},
+       "where task.kind is one of 'text', 'translation', 'labelled_text', 'images', 'scan'"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\nvalidation_path = \"b\"\ntrain = 0.5",
+       "x.toml:6:1: data.train does nothing: data.validation_path is 'b' (x.toml:5:1); it matters only where "
+       "data.validation_path is not given"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\nvalidation_rows = 9\ntrain = 0.5",
+       "x.toml:6:1: data.train does nothing: data.validation_rows is 9 (x.toml:5:1); it matters only where "
+       "data.validation_rows is not given"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\ntest_path = \"b\"\ntest_rows = 5",
+       "x.toml:6:1: data.test_rows does nothing: data.test_path is 'b' (x.toml:5:1); it matters only where "
+       "data.test_path is not given"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\ntest_path = \"b\"\ntest = 0.5",
+       "x.toml:6:1: data.test does nothing: data.test_path is 'b' (x.toml:5:1); it matters only where data.test_path "
+       "is not given"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\n[task.translation]\ntest_target = \"b\"",
+       "x.toml:6:1: task.translation.test_target does nothing: data.test_path is '' (built-in); it matters only where "
+       "data.test_path is given"},
+      {"[task]\nkind = \"text\"\n[data]\npath = \"a\"\nvalidation_rows = 9",
+       "x.toml:5:1: data.validation_rows does nothing: task.kind is 'text' (x.toml:2:1); it matters only where "
+       "task.kind is one of 'translation', 'labelled_text', 'images'"},
+      {"[task]\nkind = \"scan\"\nvalidation = 9\n[data]\npath = \"a\"\nvalidation_path = \"b\"",
+       "x.toml:3:1: task.validation does nothing: data.validation_path is 'b' (x.toml:6:1); it matters only where "
+       "data.validation_path is not given"},
+      {"[task]\nkind = \"scan\"\n[task.scan]\nsplit = \"length\"\n[data]\npath = \"a\"",
+       "x.toml:4:1: task.scan.split does nothing: data.path is 'a' (x.toml:6:1); it matters only where data.path is "
+       "not given"},
       {"[task]\nkind = \"text\"\ntest = 5",
        "x.toml:3:1: task.test does nothing: task.kind is 'text' (x.toml:2:1); it matters only where task.kind is not "
        "one of 'text', 'scan', 'translation', 'labelled_text', 'images'"},
@@ -159,6 +183,8 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
       {"[train]\nbatch = 2\nshards = 4",
        "x.toml:3:1: train.shards is 4, but train.batch is 2: a shard must have at least one sequence"},
   });
+  // Fractions that do nothing leave as much as they like.
+  CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
   CHECK(config("[train]\nbatch = 1").train.shards == 2);  // nobody asked for two: the trainer may do with one
 }
 

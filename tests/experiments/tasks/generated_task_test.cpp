@@ -94,6 +94,17 @@ void check_row(const Task& task, const std::string& kind, const Row& row) {
   for (std::size_t i = first; i + 1 < row.tokens.size(); ++i) CHECK(row.tokens[i + 1] == row.targets[i]);
 }
 
+/// How many examples there are for a split, as the refusal of more says.
+std::int64_t most_of(Config config, const std::string& split) {
+  config.task.validation = config.task.test = 16;
+  (split == "test" ? config.task.test : config.task.validation) = 100000;
+  const std::string message = refusal([&] { make_task(config); });
+  const std::string before = "(task." + split + "=";
+  const auto at = message.find(before);
+  REQUIRE(at != message.npos);
+  return std::stoll(message.substr(at + before.size()));
+}
+
 } // namespace
 
 TEST_CASE("every row holds an example and its right answer", "[tasks]") {
@@ -205,12 +216,18 @@ TEST_CASE("the splits share no example, and none stands twice in a split for eva
 
 TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks]") {
   Config config = task_config("modular_addition", whole_numbers({{"modulus", 41}}));
-  config.task.validation = config.task.test = 100000;
+  config.task.validation = most_of(config, "validation");
+  config.task.test = most_of(config, "test");
   const auto task = make_task(config);
   const double examples = 41 * 41;
   std::set<Tokens> all;
   for (const Split split : all_splits) {
-    const auto rows = evaluation_rows(*task, Form::classification, split);
+    auto rows = evaluation_rows(*task, Form::classification, split);
+    if (split == Split::train)
+      for (std::int64_t i = 0; i < 40000; ++i) rows.push_back(training_row(*task, Form::classification, 0, i, 0));
+    const std::set<Row, decltype([](const Row& a, const Row& b) { return a.tokens < b.tokens; })> different(
+        rows.begin(), rows.end());
+    rows.assign(different.begin(), different.end());
     const double share = split == Split::train ? 0.8 : 0.1;
     const double error = std::sqrt(examples * share * (1 - share));
     CHECK(std::abs(static_cast<double>(rows.size()) - share * examples) < 4 * error);
@@ -221,12 +238,13 @@ TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks
 
 TEST_CASE("training goes through all of its part, and each example is as likely as another", "[tasks]") {
   Config config = task_config("modular_addition", whole_numbers({{"modulus", 17}}));
-  config.task.validation = 1000;
+  config.task.validation = config.task.test = 16;
   const auto task = make_task(config);
   std::map<Tokens, int> count;
   constexpr int draws = 40000;
   for (std::int64_t i = 0; i < draws; ++i) ++count[training_row(*task, Form::classification, 9, i / 32, i % 32).tokens];
-  REQUIRE(static_cast<std::int64_t>(count.size()) == task->evaluation_rows(Form::classification, Split::train));
+  // All of the 17 * 17 that the splits for evaluation leave.
+  REQUIRE(static_cast<std::int64_t>(count.size()) == 17 * 17 - most_of(config, "validation") - most_of(config, "test"));
   const double expected = draws / static_cast<double>(count.size());
   double chi_square = 0;
   for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
@@ -427,6 +445,34 @@ TEST_CASE("too few examples for the splits are refused, with the options to rais
                  Contains("raise task.recall.pairs, task.recall.keys or task.recall.values"));
   CHECK_THAT(refusal([] { make_task(task_config("modular_addition", whole_numbers({{"modulus", 5}}))); }),
              Contains("gives only 25 different examples") && Contains("raise task.modular_addition.modulus"));
+}
+
+TEST_CASE("a wish for more examples than there are is refused with how many there are", "[tasks]") {
+  Config config = task_config("modular_addition", whole_numbers({{"modulus", 41}}));
+  config.task.test = 16;
+  config.task.validation = 5000;
+  const std::int64_t most = most_of(config, "validation");
+  CHECK(most > 41 * 41 / 10 - 50);
+  CHECK(most < 41 * 41 / 10 + 50);
+  const auto message = refusal([&] { make_task(config); });
+  CHECK_THAT(message, Contains("[task] validation = 5000 is more than there is: of the 1681 different examples that "
+                               "[task.modular_addition] modulus = 41 gives, " + std::to_string(most) +
+                               " are for the validation; take " + std::to_string(most) + " or fewer"));
+  CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
+  config.task.validation = most;
+  CHECK(make_task(config)->evaluation_rows(Form::classification, Split::validation) == most);
+  config.task.validation = most + 1;
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("is more than there is"));
+  config.task.validation = 16;
+  config.task.test = 5000;
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("[task] test = 5000 is more than there is"));
+  // What nobody asked for is as many as there are, and said.
+  config.task = TaskOptions{.kind = config.task.kind};
+  const auto task = make_task(config);
+  CHECK(task->evaluation_rows(Form::classification, Split::validation) == most);
+  CHECK_THAT(task->facts().notes.at(1),
+             Contains("validation has all " + std::to_string(most) + " examples that are for it: fewer than "
+                                                                     "task.validation, 512"));
 }
 
 TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {

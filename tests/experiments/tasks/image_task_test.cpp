@@ -178,3 +178,50 @@ TEST_CASE("images from files: each once, scaled by training's mean and deviation
   config.data.shuffle = true;
   CHECK(evaluation_batch(*make_task(config), Split::validation, 4).images != validation.images);
 }
+
+TEST_CASE("images: a number of rows for validation, and folders of their own for validation and test",
+          "[tasks][image files]") {
+  const TemporaryFolder train, other, bad;
+  const auto write = [](const TemporaryFolder& folder, const std::string& part, std::uint32_t n, int first, int side) {
+    std::string pixels, labels;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      pixels += std::string(static_cast<std::size_t>(side * side), static_cast<char>(first + static_cast<int>(i)));
+      labels += static_cast<char>(i % 2);
+    }
+    folder.write(part + "-images-idx3-ubyte", number(0x803) + number(n) + number(static_cast<std::uint32_t>(side)) +
+                                                  number(static_cast<std::uint32_t>(side)) + pixels);
+    folder.write(part + "-labels-idx1-ubyte", number(0x801) + number(n) + labels);
+  };
+  write(train, "train", 20, 0, 2);
+  write(train, "t10k", 6, 100, 2);
+  write(other, "t10k", 5, 50, 2);
+  write(bad, "t10k", 5, 50, 3);
+  Config config = task_config("images");
+  config.data.path = train.path();
+  config.data.validation_rows = 7;
+  config.train.batch = 4;
+  CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{13, 7, 6});
+  const auto fingerprint = make_task(config)->fingerprint();
+  config.data.validation_rows = 20;
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("validation_rows = 20 leaves none of the 20 rows"));
+
+  config.data.validation_rows = 0;
+  config.data.validation_path = other.path();
+  const auto task = make_task(config);
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{20, 5, 6});
+  CHECK(task->fingerprint() != fingerprint);
+  // All of data.path is for training: 0, 1, ... 19, of mean 9.5 and deviation sqrt((20^2 - 1) / 12).
+  const double deviation = std::sqrt(399.0 / 12);
+  const Batch validation = evaluation_batch(*task, Split::validation, 5);
+  for (std::int64_t i = 0; i < 5; ++i)
+    CHECK(static_cast<double>(validation.images[static_cast<std::size_t>(4 * i)]) ==
+          Approx((50 + static_cast<double>(i) - 9.5) / deviation));
+  config.data.test_path = other.path();
+  CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{20, 5, 5});
+  CHECK_THAT(make_task(config)->facts().files[2], Contains(other.path()));
+  config.data.test_path = bad.path();
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("[data] test_path = ") && Contains("1 x 3 x 3"));
+  config.data.test_path = "/nowhere";
+  CHECK_THAT(refusal([&] { make_task(config); }),
+             Contains("[data] test_path = \"/nowhere\" is not a folder with a test part of images"));
+}

@@ -198,3 +198,74 @@ TEST_CASE("scan: a token has its word, in commands, in actions and in a language
   CHECK(task->token_text(continues.end) == "<end>");
   CHECK_THROWS_AS(task->encode_output("jump"), Refused);
 }
+
+namespace {
+
+/// Lines as the published files have them.
+std::string published(const std::vector<std::pair<std::string, std::string>>& commands) {
+  std::string text;
+  for (const auto& [command, actions] : commands) text += "IN: " + command + " OUT: " + actions + "\n";
+  return text;
+}
+
+const std::vector<std::pair<std::string, std::string>> some_commands = {
+    {"jump", "I_JUMP"},
+    {"walk left", "I_TURN_LEFT I_WALK"},
+    {"jump", "I_JUMP"},
+    {"run twice", "I_RUN I_RUN"},
+    {"look right", "I_TURN_RIGHT I_LOOK"},
+    {"turn opposite left", "I_TURN_LEFT I_TURN_LEFT"},
+    {"walk and run", "I_WALK I_RUN"}};
+
+} // namespace
+
+TEST_CASE("scan: the published files are read, each for its split", "[tasks][scan]") {
+  const TemporaryFile train(published(some_commands)),
+      test(published({{"jump twice", "I_JUMP I_JUMP"}, {"jump left", "I_TURN_LEFT I_JUMP"}})),
+      validation(published({{"look twice", "I_LOOK I_LOOK"}}));
+  Config config = task_config("scan");
+  config.data.path = train.path();
+  config.data.test_path = test.path();
+  config.task.validation = 2;
+  const auto drawn = make_task(config);
+  CHECK(drawn->facts().sizes == std::array<std::int64_t, 3>{5, 2, 2});
+  CHECK(drawn->facts().files == std::array<std::string, 3>{train.path(), train.path(), test.path()});
+  std::multimap<std::string, std::string> seen = examples(*drawn, Split::train);
+  CHECK(seen.count("jump") == 2);  // what the file repeats stays in training, as often
+  seen.merge(examples(*drawn, Split::validation));
+  CHECK(seen == std::multimap<std::string, std::string>(some_commands.begin(), some_commands.end()));
+  CHECK(examples(*drawn, Split::test) == std::multimap<std::string, std::string>{{"jump twice", "I_JUMP I_JUMP"},
+                                                                                 {"jump left", "I_TURN_LEFT I_JUMP"}});
+  config.data.validation_path = validation.path();
+  const auto given = make_task(config);
+  CHECK(given->facts().sizes == std::array<std::int64_t, 3>{7, 1, 2});
+  CHECK(examples(*given, Split::validation).count("look twice") == 1);
+  CHECK(given->fingerprint() != drawn->fingerprint());
+  CHECK(given->shape(s2s).vocabulary == make_task(scan_config("simple"))->shape(s2s).vocabulary);
+  config.data.test_path = "";
+  CHECK(make_task(config)->facts().sizes[2] == 0);
+}
+
+TEST_CASE("scan: a file that is not as published is refused with the place", "[tasks][scan]") {
+  const auto message = [](const std::string& text) {
+    const TemporaryFile file(text);
+    Config config = task_config("scan");
+    config.data.path = file.path();
+    config.task.validation = 1;
+    return refusal([&] { make_task(config); });
+  };
+  CHECK_THAT(message(published(some_commands) + "jump I_JUMP\n"), Contains(":8: a line is \"IN: \", a command, "));
+  CHECK_THAT(message(published(some_commands) + "IN: hop OUT: I_JUMP\n"), Contains(":8: \"hop\" is not a word"));
+  CHECK_THAT(message(published(some_commands) + "IN: jump OUT: \n"), Contains(":8: the command or its actions are "));
+  CHECK_THAT(message("\n\n"), Contains("has no command"));
+  CHECK_THAT(message(published({{"jump", "I_JUMP"}})), Contains("[task] validation = 1 is all of the 1 different "));
+  Config config = task_config("scan");
+  config.data.path = "/nowhere";
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("[data] path = \"/nowhere\" does not exist"));
+}
+
+TEST_CASE("scan: a random test is not called the published one", "[tasks][scan]") {
+  const auto notes = make_task(scan_config("simple"))->facts().notes;
+  CHECK_THAT(notes.at(0), Contains("other commands") && Contains("data.test_path"));
+  for (const std::string& note : notes) CHECK_THAT(note, !Contains("published training part"));
+}

@@ -197,3 +197,104 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
   CHECK_THAT(message("text,label\n\"a,b\n"), Contains(":2: the quote that opens a cell here is never closed"));
   CHECK_THAT(message("text\tlabel\n"), Contains("if tabs part the cells, task.labelled_text.format=tsv"));
 }
+
+TEST_CASE("validation and test may have files of their own, in two files or one", "[tasks][rows]") {
+  const TemporaryFile from(inputs()), to(outputs()), validation_from("a1 b\nnew b\n"), validation_to("x1\nold x2\n"),
+      test("a2\tx2\na3 b\tx3\nb\tnew\n");
+  Config config = file_config("translation", from.path(),
+                              {{"target", to.path()}, {"validation_target", validation_to.path()}});
+  config.data.validation_path = validation_from.path();
+  config.data.test_path = test.path();
+  const auto task = make_task(config);
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{20, 2, 3});
+  CHECK(task->facts().files == std::array<std::string, 3>{from.path() + ", " + to.path(),
+                                                          validation_from.path() + ", " + validation_to.path(),
+                                                          test.path()});
+  // The whole of data.path is for training, and it alone makes the vocabulary.
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  CHECK(texts(*task, s2s, Split::train).size() == 20);
+  CHECK(task->shape(s2s).vocabulary == 1 + 20 + 1 + 20 + 2);  // <unknown>, aN, b, xN, begin and end
+  config.data.shuffle = false;
+  const auto in_order = make_task(config);
+  CHECK(texts(*in_order, s2s, Split::validation) == Texts{{"a1 b", "x1"}, {"<unknown> b", "<unknown> x2"}});
+  CHECK(texts(*in_order, s2s, Split::test) == Texts{{"a2", "x2"}, {"a3 b", "x3"}, {"b", "<unknown>"}});
+  // Outputs keep the words of the file.
+  const auto reference = in_order->reference(Split::validation, 1);
+  REQUIRE(reference);
+  CHECK(reference->text == "old x2");
+  CHECK_FALSE(reference->sayable);
+  CHECK(in_order->reference(Split::test, 0)->sayable);
+
+  // The content counts, not the path.
+  const auto fingerprint = task->fingerprint();
+  const TemporaryFile twin("a1 b\nnew b\n"), other("a1 b\nnew c\n");
+  config.data.validation_path = twin.path();
+  CHECK(make_task(config)->fingerprint() == fingerprint);
+  config.data.validation_path = other.path();
+  CHECK(make_task(config)->fingerprint() != fingerprint);
+  config.data.validation_path = "";
+  config.task_options["validation_target"] = std::string();
+  CHECK(make_task(config)->fingerprint() != fingerprint);
+  CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{12, 8, 3});
+}
+
+TEST_CASE("a number of rows instead of a fraction is met exactly", "[tasks][rows]") {
+  const TemporaryFile table(both());
+  Config config = file_config("translation", table.path());
+  config.data.validation_rows = 3;
+  config.data.test_rows = 2;
+  config.data.shuffle = false;
+  config.data.tokens = "bytes";
+  const auto task = make_task(config);
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{15, 3, 2});
+  CHECK(texts(*task, s2s, Split::validation).front().second == "x15");
+  CHECK(texts(*task, s2s, Split::test).front().second == "x18");
+  config.data.validation_rows = 18;
+  CHECK_THAT(refusal([&] { make_task(config); }), Contains("leave none of the 20 rows") && Contains(table.path()));
+}
+
+TEST_CASE("labelled texts have files of their own, too", "[tasks][rows]") {
+  const TemporaryFile train("text,label\nfine,good\nawful,bad\n"), validation("label,text\nbad,fine day\n"),
+      test("text,label\nso,so-so\nfine,good\n");
+  Config config = file_config("labelled_text", train.path(), {{"format", std::string("csv")}});
+  config.data.validation_path = validation.path();
+  config.data.test_path = test.path();
+  config.data.shuffle = false;
+  const auto task = make_task(config);
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{2, 1, 2});
+  CHECK(texts(*task, classes, Split::validation) ==
+        std::vector<std::pair<std::string, std::string>>{{"fine <unknown>", "bad"}});
+  CHECK(task->shape(classes).classes == 3);
+  std::string notes;
+  for (const std::string& note : task->facts().notes) notes += note + "\n";
+  CHECK_THAT(notes, Contains("1 row of validation and test has a label that training lacks (\"so-so\", for one)"));
+}
+
+TEST_CASE("a file of its own that is missing or empty is refused with its option", "[tasks][rows]") {
+  const TemporaryFile table(both()), empty(""), blank("\n\n"), plain("a b\n"), header("text,label\n"),
+      labelled("text,label\na,b\nc,d\n");
+  const auto message = [&](const std::string& path, bool test = false) {
+    Config config = file_config("translation", table.path());
+    (test ? config.data.test_path : config.data.validation_path) = path;
+    return refusal([&] { make_task(config); });
+  };
+  CHECK_THAT(message("/nowhere"), Contains("[data] validation_path = \"/nowhere\" does not exist"));
+  CHECK_THAT(message("/nowhere", true), Contains("[data] test_path = \"/nowhere\" does not exist"));
+  CHECK_THAT(message(empty.path()), Contains("[data] validation_path = \"" + empty.path() + "\" is empty"));
+  CHECK_THAT(message(blank.path(), true), Contains("[data] test_path = \"" + blank.path() + "\" has no row"));
+  CHECK_THAT(message(plain.path()), Contains(plain.path() + ":1: there is no tab") &&
+                                        Contains("task.translation.validation_target=FILE"));
+  Config config = file_config("labelled_text", labelled.path(), {{"format", std::string("csv")}});
+  config.data.validation_path = header.path();
+  CHECK_THAT(refusal([&] { make_task(config); }),
+             Contains("[data] validation_path = \"" + header.path() + "\" has no row"));
+}
+
+TEST_CASE("notes say in which file the first row of a kind is", "[tasks][rows]") {
+  const TemporaryFile train(both()), validation("a1 b\tx1\n\tnothing\n");
+  Config config = file_config("translation", train.path());
+  config.data.validation_path = validation.path();
+  CHECK_THAT(make_task(config)->facts().notes.at(0),
+             Contains("1 row is dropped: the input or the output has no token (the first: " + validation.path() +
+                      ":2)"));
+}

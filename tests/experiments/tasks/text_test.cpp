@@ -223,3 +223,40 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
         text.substr(static_cast<std::size_t>(sizes[0]) + 1, static_cast<std::size_t>(sizes[1]) - 1));
   CHECK((text[static_cast<std::size_t>(sizes[0]) - 1] == '\n' || text[static_cast<std::size_t>(sizes[0]) - 1] == ' '));
 }
+
+TEST_CASE("a text's validation and test may be files of their own", "[tasks][text]") {
+  const TemporaryFile train("abcabcabcabcabc"), validation("abxabcab"), test("bcabcz");
+  Config config = text_config(train.path(), 3);
+  config.data.validation_path = validation.path();
+  const auto task = make_task(config);
+  // The whole of data.path is for training; its characters are known, and there is one token for all others.
+  CHECK(task->facts().sizes == std::array<std::int64_t, 3>{15, 8, 0});
+  CHECK(task->shape(lm).vocabulary == 4);
+  CHECK(joined(*task, evaluation_rows(*task, lm, Split::validation), &Row::targets) == "b\uFFFDabcab");
+  config.data.test_path = test.path();
+  const auto both = make_task(config);
+  CHECK(both->facts().sizes == std::array<std::int64_t, 3>{15, 8, 6});
+  CHECK(both->facts().files == std::array<std::string, 3>{train.path(), validation.path(), test.path()});
+  CHECK(joined(*both, evaluation_rows(*both, lm, Split::test), &Row::targets) == "cabc\uFFFD");
+  CHECK(both->fingerprint() != task->fingerprint());
+  // Without the first, the rest of data.path is validation's. Parts of a file end after white space.
+  const TemporaryFile spaced("abc abc abc abc abc ");
+  config.data.path = spaced.path();
+  config.data.validation_path = "";
+  config.data.train = 0.5;
+  CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{12, 8, 6});
+}
+
+TEST_CASE("a text's file that is missing, empty or too short is refused with its option", "[tasks][text]") {
+  const TemporaryFile train("abcabcabcabcabc"), empty(""), brief("abc");
+  const auto message = [&](const std::string& path) {
+    Config config = text_config(train.path(), 3);
+    config.data.validation_path = path;
+    return refusal([&] { make_task(config); });
+  };
+  CHECK_THAT(message("/nowhere"), Contains("[data] validation_path = \"/nowhere\" does not exist"));
+  CHECK_THAT(message(empty.path()), Contains("[data] validation_path = \"" + empty.path() + "\" is empty"));
+  CHECK(message(brief.path()) == "[data] validation_path = \"" + brief.path() +
+                                     "\" is too short: it has 3 characters for the validation split, and a block of 3 "
+                                     "takes at least 4; take a longer text or a smaller task.text.block");
+}

@@ -5,6 +5,7 @@
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -118,7 +119,94 @@ std::vector<std::string> references_of(const Task& task) {
   return out;
 }
 
+/// Sets a matrix of a checkpoint of float32.
+void set_matrix(Checkpoint& checkpoint, const std::string& name, const std::vector<std::vector<float>>& rows) {
+  for (StoredTensor& t : checkpoint.tensors) {
+    if (t.name != name) continue;
+    REQUIRE(t.shape == std::vector<std::int64_t>{std::ssize(rows), std::ssize(rows.front())});
+    std::byte* to = t.bytes.data();
+    for (const auto& row : rows) {
+      std::memcpy(to, row.data(), row.size() * sizeof(float));
+      to += row.size() * sizeof(float);
+    }
+    return;
+  }
+  FAIL("the checkpoint has no " << name);
+}
+
+/// A translator that says the same whatever it reads: every word leads to the next by the weights, which are 0 and 1.
+struct Parrot {
+  test::Folder folder;
+  Config c;
+  Checkpoint checkpoint;
+
+  Parrot(const std::string& said, const std::vector<std::string>& validation) {
+    std::string training, held_out;
+    for (int i = 0; i < 4; ++i) training += "x\ta man rides near the old bridge .\n";
+    for (const std::string& text : validation) held_out += "x\t" + text + "\n";
+    c = config(R"(
+[data]
+shuffle = false
+min_count = 2
+[task]
+kind = "translation"
+[task.translation]
+shared_vocabulary = false
+[model]
+kind = "encoder_decoder"
+layers = 1
+width = 16
+heads = 2
+tied_embeddings = false
+[position]
+kind = "none"
+[train]
+steps = 1
+batch = 2
+threads = 1
+evaluate_beam = 1
+)", {"data.path=" + folder.write("train.tsv", training).string(),
+     "data.validation_path=" + folder.write("validation.tsv", held_out).string()});
+    const auto task = make_task(c);
+    const TaskShape shape = task->shape(Form::sequence_to_sequence);
+    checkpoint = train(c).last();
+    for (StoredTensor& t : checkpoint.tensors)
+      if (t.name.find("norm") == std::string::npos) std::fill(t.bytes.begin(), t.bytes.end(), std::byte{0});
+    std::vector<std::vector<float>> embedding(static_cast<std::size_t>(shape.classes), std::vector<float>(16)),
+        output = embedding;
+    for (std::size_t i = 0; i < embedding.size(); ++i) embedding[i][i] = 1;
+    std::vector<std::int32_t> chain = task->encode_output(said);
+    chain.insert(chain.begin(), shape.begin);
+    chain.push_back(shape.end);
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i)
+      output[static_cast<std::size_t>(chain[i + 1])][static_cast<std::size_t>(chain[i])] = 1;
+    set_matrix(checkpoint, "decoder.embedding.weight", embedding);
+    set_matrix(checkpoint, "output.weight", output);
+  }
+
+  std::map<std::string, double> scores() const { return evaluated(c, *make_task(c), checkpoint); }
+};
+
 } // namespace
+
+TEST_CASE("outputs are scored against the file's text, in which no word is unknown", "[decoding]") {
+  // sacrebleu 2.6.0's corpus_bleu and corpus_chrf of three times the sentence, against these.
+  const std::string said = "a man <unknown> rides near the old bridge .";
+  const std::vector<std::string> file = {"a man slowly rides near the old bridge .",
+                                         "a man quickly walks near the old bridge .",
+                                         "the old man rides near a bridge ."};
+  auto found = Parrot(said, file).scores();
+  CHECK(found.at("val_bleu") == Approx(36.40645805052651));  // against the tokens' text, it would be 64.29
+  CHECK(found.at("val_chrf") == Approx(63.16374636304645));
+  CHECK(found.at("val_decoded_accuracy") == 0);  // the first differs by <unknown> alone, which is never right
+
+  const std::vector<std::string> other = {"a man slowly rides near the old bridge .",
+                                          "a man rides near the old bridge .", "the old man walks near a bridge ."};
+  found = Parrot("a man rides near the old bridge .", other).scores();
+  CHECK(found.at("val_bleu") == Approx(64.36993816722314));
+  CHECK(found.at("val_chrf") == Approx(74.13471434400488));
+  CHECK(found.at("val_decoded_accuracy") == Approx(1.0 / 3));
+}
 
 TEST_CASE("a greedy output is right where every token is the most probable after the right ones", "[decoding]") {
   const Config c = half_trained({"train.evaluate_beam=1"});

@@ -114,7 +114,7 @@ TEST_CASE("a small encoder learns to name the value in a row, in rows that it ha
 seed = 3
 [task]
 kind = "recall"
-validation = 100
+validation = 16
 [task.recall]
 pairs = 1
 keys = 16
@@ -141,6 +141,7 @@ clip = 1.0
 
 TEST_CASE("an encoder learns a handful of examples by heart", "[training][learning]") {
   const History h = train(config(tiny_encoder, {"task.kind=modular_addition", "task.modular_addition.modulus=13",
+                                                "task.validation=16", "task.test=16",
                                                 "model.width=32", "train.steps=500", "train.batch=32",
                                                 "train.learning_rate=3e-3", "train.warmup=20"}));
   CHECK(h.final("train_loss") < 0.05);

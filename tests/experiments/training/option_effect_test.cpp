@@ -23,8 +23,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
     // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
-    {"train.evaluate_beam", {"train.steps=60", "task.validation=200"}},
-    {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=200"}},
+    {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
+    {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},
     {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}},  // no command has 23 actions
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
@@ -39,7 +39,9 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
 const std::map<std::string, double> least_changes = {{"train.evaluate_length_penalty", 0.5}};
 
 // Options that name a file: another file of the same content must change nothing.
-const std::vector<std::string> paths = {"data.path", "data.sentencepiece", "task.translation.target"};
+const std::vector<std::string> paths = {"data.path", "data.sentencepiece", "data.validation_path", "data.test_path",
+                                        "task.translation.target", "task.translation.validation_target",
+                                        "task.translation.test_target"};
 
 // There is nothing to change an option to that has one word only.
 bool has_one_word(const Option& option) { return option.type == OptionType::text && option.words.size() == 1; }
@@ -103,6 +105,10 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
   const auto add = [&](const auto& self, const std::string& option) -> void {
     for (const Dependency& d : dependencies()) {
       if (d.option != option) continue;
+      if (d.words.front() == Dependency::anything) {
+        if (is_given(value_in(base, d.on)) && d.unless) out.push_back(d.on + "=@default");
+        continue;  // what has to be given is, in some base
+      }
       const auto chosen = choice_word(value_in(base, d.on));
       const bool listed = std::count(d.words.begin(), d.words.end(), chosen) > 0, met = listed != d.unless;
       if (met && d.unless) continue;  // whether that choice does anything does not matter
@@ -122,8 +128,8 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
 }
 
 // Runs of a few milliseconds: decoders of a generated task, of a text and of pairs, an encoder-decoder of the first,
-// encoders of a generated task and of labelled texts, and a model of images. Their files are there twice, in the
-// folders a and b.
+// encoders of a generated task and of labelled texts, a model of images, and pairs with files for each split.
+// Their files are there twice, in the folders a and b.
 struct Bases {
   Folder folder;
 
@@ -148,6 +154,8 @@ struct Bases {
       folder.write(std::string(copy) + "inputs.txt", inputs);
       folder.write(std::string(copy) + "outputs.txt", outputs);
       folder.write(std::string(copy) + "labelled.csv", labelled);
+      folder.write(std::string(copy) + "held_in.txt", "w1 w2\nw3\nw5 w8 w1\nw2 w2\nw9 w4\n");
+      folder.write(std::string(copy) + "held_out.txt", "w1 w7\nw2\nw3 w3\nw4 w1 w6\nw8\n");
     }
     const std::string model = path("pieces");
     const auto status = sentencepiece::SentencePieceTrainer::Train(
@@ -196,7 +204,20 @@ evaluate_every = 3
             tiny_encoder_decoder,
             tiny_encoder,
             tiny_patches,
-            with_file("labelled.csv", "labelled_text", "")};
+            with_file("labelled.csv", "labelled_text", ""),
+            with_files_apart()};
+  }
+
+  // A translation whose splits have files of their own.
+  std::string with_files_apart() const {
+    std::string text = with_file("inputs.txt", "translation",
+                                 fmt::format("[task.translation]\ntarget = \"{}\"\nvalidation_target = \"{}\"\n"
+                                             "test_target = \"{}\"",
+                                             path("outputs.txt"), path("held_out.txt"), path("held_out.txt")));
+    const std::string fractions = "train = 0.7\ntest = 0.1\n";
+    text.replace(text.find(fractions), fractions.size(),
+                 fmt::format("validation_path = \"{0}\"\ntest_path = \"{0}\"\n", path("held_in.txt")));
+    return text;
   }
 
   std::vector<std::string> needed_files(const std::string& key) const {
@@ -228,6 +249,7 @@ int try_option(const std::string& key, const std::string& base_text, const Bases
   std::vector<Value> values = values_near(key, *before);
   if (std::count(paths.begin(), paths.end(), key) > 0) {
     const auto path = std::get<std::string>(value_in(*before, key));
+    if (path.empty()) return 0;
     values = {Value(Bases::twin(path))};
   }
   for (const Value& value : values) {
