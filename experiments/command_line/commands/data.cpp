@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/metrics/code_points.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -11,6 +12,10 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include <array>
+#include <optional>
+#include <string_view>
+
 namespace heed {
 
 namespace {
@@ -18,20 +23,54 @@ namespace {
 struct DataArguments {
   std::string config;
   std::vector<std::string> overrides;
-  std::int64_t examples = 3;
+  std::optional<std::int64_t> examples;
+  std::optional<std::string> split;
+  bool all = false;
 };
 
 constexpr std::int64_t surveyed_rows = 2000;
+constexpr std::int64_t usual_examples = 3;
 constexpr std::size_t commonest_shown = 12, text_width = 100;
 
-/// On one line: line ends and tabs as \n and \t.
+/// Can't be seen, or looks like a blank: white space but the blank itself, controls, marks of no width.
+bool is_invisible(char32_t c) {
+  return (c != U' ' && is_white_space(c)) || c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+         c == 0xfeff;
+}
+
+/// On one line, with nothing that can't be seen: \n, \t, \u00A0, \xE9 for a byte that is not UTF-8; and in quotes where
+/// blanks stand at an end, or where it is empty.
 std::string on_one_line(const std::string& text) {
   std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t length = 1;
+    while (i + length < text.size() && length < 4 && (static_cast<unsigned char>(text[i + length]) & 0xC0U) == 0x80U)
+      ++length;
+    const std::string_view character = std::string_view(text).substr(i, length);
+    const std::u32string points = code_points(character);
+    if (points.size() != 1 || (points[0] == U'\uFFFD' && character != "\uFFFD")) {
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[i]));
+      length = 1;
+    } else if (points[0] == U'\n') out += "\\n";
+    else if (points[0] == U'\t') out += "\\t";
+    else if (is_invisible(points[0])) out += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(points[0]));
+    else out += character;
+    i += length;
+  }
+  if (out.empty() || out.front() == ' ' || out.back() == ' ') out = "\"" + out + "\"";
+  return cut_to(out, text_width);
+}
+
+/// As a cell of a table whose cells have tabs between.
+std::string as_cell(const std::string& text) {
+  std::string out;
   for (const char c : text)
-    if (c == '\n') out += "\\n";
+    if (c == '\\') out += "\\\\";
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
     else if (c == '\t') out += "\\t";
     else out += c;
-  return cut_to(out, text_width);
+  return out;
 }
 
 void line(Console& console, const std::string& name, const std::string& text) {
@@ -74,25 +113,67 @@ std::string lengths_in_words(const TaskSurvey& s) {
   return text + fmt::format("; {:.0f} % of a batch is not padding", 100 * s.filled);
 }
 
+/// "training a.txt; validation b.txt; test c.txt", or the one file that all are from.
+std::string files_in_words(const Task::Facts& facts) {
+  constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
+  std::string text;
+  bool one = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (facts.sizes[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", names[i], facts.files[i]);
+    one = one && facts.files[i] == facts.files[0];
+  }
+  return one ? facts.files[0] : text;
+}
+
+Split split_named(const std::string& name) {
+  return name == "test" ? Split::test : name == "validation" ? Split::validation : Split::train;
+}
+
+void write_all(const Task& task, Form form, Split split, Console& console) {
+  std::int64_t row = 0;
+  each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
+    const bool image = form == Form::image_classification;
+    fmt::print(console.out, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
+               as_cell(example.output));
+    ++row;
+  });
+}
+
 int data(const DataArguments& arguments, Console& console) {
+  if (arguments.all && !arguments.split)
+    throw Refused("--all writes all examples of one split: say which, with --split train, validation or test");
+  if (arguments.all && arguments.examples)
+    throw Refused("--examples does nothing with --all, which writes every example; leave one of them out");
   const Config config = load_settings(arguments.config, arguments.overrides).resolve();
   const std::unique_ptr<Task> task = make_task(config);
   const Form form = form_of(config);
   if (const std::string why = task->refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
-  const TaskSurvey s = survey_task(*task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch,
-                                   surveyed_rows, arguments.examples, commonest_shown);
+  const Split split = split_named(arguments.split.value_or("train"));
+  if (arguments.all) {
+    write_all(*task, form, split, console);
+    return 0;
+  }
+  TaskSurvey s = survey_task(*task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch,
+                             surveyed_rows, arguments.examples.value_or(usual_examples), commonest_shown);
+  if (split != Split::train) {
+    s.examples.clear();
+    each_example(*task, form, split, arguments.examples.value_or(usual_examples),
+                 [&](const ExampleText& example) { s.examples.push_back(example); });
+  }
   fmt::print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind),
              task_info(config.task.kind).about.summary);
   line(console, "seen as", in_words(form));
   line(console, s.facts.unit, fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
                                           size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));
+  if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
   if (form != Form::image_classification) line(console, "lengths", lengths_in_words(s));
   std::string commonest;
   for (const auto& [text, count] : s.commonest)
-    commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", text.empty() ? "\"\"" : on_one_line(text),
+    commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text),
                              with_commas(count));
   line(console, "commonest", fmt::format("{} (of {} in {} training rows)", commonest, with_commas(s.different),
                                          with_commas(s.rows)));
@@ -116,11 +197,18 @@ void add_data(Commands& commands) {
       "  heed data configs/quickstart.toml\n"
       "  heed data configs/quickstart.toml data.tokens=words data.min_count=2\n"
       "  heed data configs/quickstart.toml --examples 10\n"
-      "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see." +
+      "  heed data configs/quickstart.toml --split validation --all > validation.tsv\n"
+      "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see.\n"
+      "--all writes a line for each example and nothing else: what is read, a tab, what is to be put out; of images,\n"
+      "their number instead. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\." +
           std::string(exit_statuses),
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "how many examples to show [3]").within(0, 1000);
+        command.add("--split", arguments.split, "whose examples: train, validation or test [train]")
+            .one_of({"train", "validation", "test"})
+            .value_name("SPLIT");
+        command.add_flag("--all", arguments.all, "write every example of the split in full, as TSV, and nothing else");
       },
       data);
 }

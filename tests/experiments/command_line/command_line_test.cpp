@@ -4,6 +4,7 @@
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace heed;
@@ -172,4 +173,55 @@ TEST_CASE("a command to be repeated is quoted for a shell", "[command_line]") {
   CHECK(shell_words({"./heed", "run", "a b.toml", "model.width=3"}) == "./heed run 'a b.toml' model.width=3");
   CHECK(shell_words({"it's", ""}) == "'it'\\''s' ''");
   CHECK(shell_words({"betas=[0.9, 0.99]"}) == "'betas=[0.9, 0.99]'");
+}
+
+TEST_CASE("data shows the files, the counts and what can't be seen", "[command_line]") {
+  Files files;
+  std::string letters = "a b\u00A0";
+  for (int i = 0; i < 10; ++i) letters += "a b ";
+  const std::string text = files.file("text.txt", letters + "\n");
+  const std::string held_out = files.file("held_out.txt", "a b a b a b a b\n");
+  const std::string config = files.file("a.toml", "[task]\nkind = \"text\"\n[task.text]\nblock = 4\n");
+  const std::vector<std::string> words{"data", config, "data.path=" + text, "data.validation_path=" + held_out};
+  const Answer answer = heed_says(words);
+  CHECK(answer.err.empty());
+  CHECK(answer.status == 0);
+  CHECK(contains(answer.out, "files       training " + text + "; validation " + held_out + "\n"));
+  CHECK(contains(answer.out, "training 45; validation 16; test 0"));
+  CHECK(contains(answer.out, "\" \" "));      // a blank, in quotes
+  CHECK(contains(answer.out, "\\u00A0 "));    // a no-break space
+  CHECK(contains(answer.out, "\\n "));        // a line end
+}
+
+TEST_CASE("data writes every example of a split in full, and nothing else", "[command_line]") {
+  Files files;
+  std::string rows;
+  const std::string longer(300, 'y');
+  for (int i = 0; i < 1500; ++i)
+    rows += "in " + std::to_string(i) + "\tout\\" + std::to_string(i) + " " + longer + "\n";
+  const std::string table = files.file("pairs.tsv", rows);
+  const std::string config = files.file("a.toml", "[task]\nkind = \"translation\"\n[data]\npath = \"" + table +
+                                                      "\"\nshuffle = false\nvalidation_rows = 20\ntest_rows = 30\n"
+                                                      "[model]\nkind = \"encoder_decoder\"\n");
+  const auto all = [&](const std::string& split) { return heed_says({"data", config, "--split", split, "--all"}); };
+  std::string expected;
+  for (int i = 0; i < 1450; ++i)
+    expected += "in " + std::to_string(i) + "\tout\\\\" + std::to_string(i) + " " + longer + "\n";
+  CHECK((all("train").out == expected));
+  CHECK(all("train").status == 0);
+  const std::string test = all("test").out, validation = all("validation").out;
+  CHECK(std::count(test.begin(), test.end(), '\n') == 30);
+  CHECK(std::count(validation.begin(), validation.end(), '\n') == 20);
+  // The same rows, by hand, of another split than training's.
+  CHECK(contains(heed_says({"data", config, "--split", "test", "--examples", "2"}).out, "in <unknown>"));
+
+  const std::string copies = files.file("b.toml", "[task]\nkind = \"copy\"\n");
+  CHECK(heed_says({"data", copies, "--split", "validation", "--all"}).status == 0);
+  const Answer endless = heed_says({"data", copies, "--split", "train", "--all"});
+  CHECK(endless.status == 2);
+  CHECK(contains(endless.err, "makes its training examples anew for every step, without end"));
+  CHECK(contains(heed_says({"data", copies, "--all"}).err, "--split train, validation or test"));
+  CHECK(contains(heed_says({"data", copies, "--split", "test", "--all", "--examples", "3"}).err,
+                 "--examples does nothing"));
+  CHECK(heed_says({"data", copies, "--split", "every"}).status == 2);
 }
