@@ -36,22 +36,28 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
       {"val_loss", false, "nats", "cross-entropy on the validation split, the mean over targets, without smoothing"},
       {"val_accuracy", true, "", "fraction of the validation split's targets that are the most probable class"}};
   if (has_sequence_accuracy(config))
-    out.push_back({"val_sequence_accuracy", true, "", "fraction of the validation rows without a wrong target"});
+    out.back().meaning += "; the token that ends an output is one of them, but where every output is one token";
+  if (has_sequence_accuracy(config))
+    out.push_back({"val_sequence_accuracy", true, "",
+                   "fraction of the validation rows without a wrong target, that which ends an output included"});
   if (has_perplexity(config))
     out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens"});
   if (has_bits_per_character(config))
     out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
   if (config.train.evaluate_beam > 0) {
     out.push_back(
-        {"val_decoded_accuracy", true, "", "fraction of the validation rows that are decoded without an error"});
-    out.push_back({"val_bleu", true, "", "BLEU of the decoded validation split, 0 to 100, as sacreBLEU's"});
-    out.push_back({"val_chrf", true, "", "chrF2 of the decoded validation split, 0 to 100, as sacreBLEU's"});
+        {"val_decoded_accuracy", true, "",
+         "fraction of the validation rows that are decoded without an error; <unknown> is one"});
+    out.push_back({"val_bleu", true, "",
+                   "BLEU of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's"});
+    out.push_back({"val_chrf", true, "",
+                   "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's"});
   }
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
   out.push_back({"time_per_token", false, "µs",
-                 "training time for each token that was trained on, evaluations left out; to be compared where all runs "
-                 "had the machine alike"});
+                 "time of the training steps for each token that was trained on, evaluations and checkpoints left out; "
+                 "to be compared where all runs had the machine alike"});
   return out;
 }
 

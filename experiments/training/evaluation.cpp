@@ -12,6 +12,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+// Targets are those that accuracy is of.
 struct Hits {
   std::int64_t targets = 0, right = 0, rows = 0, rows_right = 0;
 
@@ -25,11 +26,13 @@ struct Hits {
 
 struct Score {
   double loss = 0;
+  std::int64_t loss_targets = 0;
   Hits hits;
   std::map<std::int64_t, Hits> by_length;  // where it is asked for
 
   void add(const Score& other) {
     loss += other.loss;
+    loss_targets += other.loss_targets;
     hits.add(other.hits);
     for (const auto& [length, part] : other.by_length) by_length[length].add(part);
   }
@@ -45,9 +48,12 @@ std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t 
 Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
+  // The end of an answer of one token is always right, and would be half of all targets.
+  const bool leave_end_out = shape.one_token_outputs && shape.end >= 0;
   Score s;
   for (std::int64_t r = 0; r < batch.rows; ++r) {
     Hits row{.rows = 1};
+    std::int64_t targets = 0, right = 0;
     for (std::int64_t i = 0; i < per_row; ++i) {
       const std::int32_t target = batch.targets[static_cast<std::size_t>(r * per_row + i)];
       if (target == ignored) continue;
@@ -57,12 +63,17 @@ Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bo
       for (std::int64_t c = 0; c < classes; ++c)
         sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
       s.loss += static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]);
+      const bool hit = best - p == target;
+      ++targets;
+      right += hit;
+      if (leave_end_out && target == shape.end) continue;
       ++row.targets;
-      row.right += best - p == target;
+      row.right += hit;
     }
-    row.rows_right = row.right == row.targets;
+    row.rows_right = right == targets;
+    s.loss_targets += targets;
     s.hits.add(row);
-    if (by_length) s.by_length[length_of(batch, shape, r, row.targets)].add(row);
+    if (by_length) s.by_length[length_of(batch, shape, r, targets)].add(row);
   }
   return s;
 }
@@ -115,7 +126,7 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
   };
   const Hits& hits = total.hits;
-  const double loss = total.loss / static_cast<double>(std::max<std::int64_t>(hits.targets, 1));
+  const double loss = total.loss / static_cast<double>(std::max<std::int64_t>(total.loss_targets, 1));
   std::vector<std::pair<std::string, double>> out{{name + "_loss", loss},
                                                   {name + "_accuracy", share(hits.right, hits.targets)}};
   if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <set>
 
 using namespace heed;
@@ -187,6 +189,61 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
   }
 }
 
+TEST_CASE("the accuracy of an answer of one token does not count the end after it", "[evaluation]") {
+  const std::string one_token = R"(
+kind = "parity"
+validation = 40
+test = 40
+[task.parity]
+length = 9
+min_length = 5
+)";
+  const Config c = config(test::tiny(one_token, "kind = \"encoder_decoder\"", "evaluate_by_length = true\n"));
+  const test::History h = train(c);
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  load_parameters(run.parameters, h.last());
+  double right = 0, both = 0, loss = 0;
+  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    Batch b;
+    b.reset(1, run.shape, run.form);
+    task->evaluation_row(run.form, Split::validation, r, b, 0);
+    REQUIRE(b.output_lengths[0] == 2);
+    Tape tape;
+    tape.record(false);
+    Pass pass(tape, run.parameters, nullptr, {});
+    const Tensor logits = run.model->logits(pass, b);
+    bool hits[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+      double sum = 0;
+      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
+      loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
+      hits[i] = std::max_element(p, p + run.shape.classes) == p + b.targets[i];
+    }
+    right += hits[0];
+    both += hits[0] && hits[1];
+  }
+  const auto n = static_cast<double>(rows);
+  const auto found = by_name(engine(c).evaluate(c, *task, h.last(), Split::validation));
+  CHECK(found.at("val_accuracy") == Approx(right / n));
+  CHECK(found.at("val_accuracy_by_length.1") == Approx(right / n));
+  CHECK(found.at("val_sequence_accuracy") == Approx(both / n));
+  CHECK(found.at("val_loss") == Approx(loss / (2 * n)).epsilon(1e-5));  // the end is a target of the loss
+}
+
+TEST_CASE("descriptions say which accuracies count the end", "[evaluation]") {
+  const auto meaning = [](const Config& c, const std::string& name) {
+    for (const MetricInfo& m : metrics_of(c))
+      if (m.name == name) return m.meaning;
+    return std::string();
+  };
+  CHECK_THAT(meaning(config(test::tiny_decoder), "val_accuracy"), Contains("the token that ends an output is one"));
+  CHECK_THAT(meaning(config(test::tiny_decoder), "val_sequence_accuracy"), Contains("that which ends an output"));
+  CHECK_THAT(meaning(config(test::tiny_encoder), "val_accuracy"), !Contains("ends an output"));
+}
+
 TEST_CASE("a run measures what metrics_of says, at the last step at least", "[evaluation]") {
   const Reader reader;
   for (const Config& c : {config(test::tiny_decoder), config(test::tiny_encoder), reader()}) {
@@ -211,6 +268,67 @@ TEST_CASE("logging and evaluation are done as often as asked, and at the end", "
   CHECK(losses == std::vector<std::int64_t>{2, 4, 6, 7});
   CHECK(evaluations == std::vector<std::int64_t>{3, 6, 7});
   CHECK(checkpoints == std::vector<std::int64_t>{4, 7});
+}
+
+namespace {
+
+/// A task at which a clock ticks: a second for each row of training, a thousand for each row of evaluation.
+class Ticking : public Task {
+public:
+  Ticking(std::unique_ptr<Task> task) : task_(std::move(task)) {}
+
+  std::string refuses(Form form) const override { return task_->refuses(form); }
+  TaskShape shape(Form form) const override { return task_->shape(form); }
+  void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                    std::int64_t at) const override {
+    ++trained;
+    task_->training_row(form, seed, step, row, batch, at);
+  }
+  std::int64_t evaluation_rows(Form form, Split split) const override { return task_->evaluation_rows(form, split); }
+  void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    ++evaluated;
+    task_->evaluation_row(form, split, row, batch, at);
+  }
+  Chance chance(Form form) const override { return task_->chance(form); }
+  std::string fingerprint() const override { return task_->fingerprint(); }
+  std::string decode(std::span<const std::int32_t> tokens) const override { return task_->decode(tokens); }
+  std::vector<std::int32_t> encode(std::string_view text) const override { return task_->encode(text); }
+
+  double seconds() const { return static_cast<double>(trained + 1000 * evaluated); }
+
+  mutable std::int64_t trained = 0, evaluated = 0;  // one thread works here
+
+private:
+  std::unique_ptr<Task> task_;
+};
+
+} // namespace
+
+TEST_CASE("the time for each token is that of the steps alone, also of a run that goes on", "[training]") {
+  const Config c = config(test::tiny_decoder, {"train.inspect=norms", "train.inspect_every=2"});
+  std::vector<double> at_the_end;
+  for (const bool broken : {false, true}) {
+    const Ticking task(make_task(c));
+    double kept = 0, stop_at = broken ? 4 : 0;
+    std::vector<Metrics> lines;
+    std::optional<Checkpoint> checkpoint;
+    TrainingHooks hooks;
+    hooks.now = [&] { return task.seconds() + kept; };
+    hooks.measured = [&](const Metrics& m) { lines.push_back(m); };
+    hooks.checkpoint = [&](const Checkpoint& k) { checkpoint = k, kept += 1e6; };
+    double steps = 0;
+    hooks.progress = [&](const Progress& p) { steps = static_cast<double>(p.step); };
+    hooks.stop_requested = [&] { return steps == stop_at; };
+    while (engine(c).train(c, task, checkpoint, hooks) == Outcome::interrupted) stop_at = 0;
+    REQUIRE(task.evaluated > 0);
+    const Metrics& last = lines.back();
+    REQUIRE(last.step_seconds);
+    CHECK(*last.step_seconds == static_cast<double>(task.trained));
+    CHECK(last.seconds > *last.step_seconds + 1000);
+    CHECK(*value_of(last, "time_per_token") == Approx(1e6 * *last.step_seconds / static_cast<double>(last.tokens)));
+    at_the_end.push_back(*last.step_seconds);
+  }
+  CHECK(at_the_end[0] == at_the_end[1]);
 }
 
 TEST_CASE("text is generated from the prompt on, the same for the same seed", "[generation]") {
