@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/metrics/code_points.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,28 +51,8 @@ std::map<std::vector<std::u32string>, std::int64_t> count_ngrams(const Words& wo
   return counts;
 }
 
-} // namespace
-
-std::vector<std::u32string> tokenize_13a(std::string_view text) {
-  std::u32string line = code_points(text);
-  while (!line.empty() && is_white_space(line.back())) line.pop_back();
-  replace_all(line, U"<skipped>", U"");
-  replace_all(line, U"-\n", U"");
-  replace_all(line, U"\n", U" ");
-  for (const auto& [from, to] : {std::pair{U"&quot;", U"\""}, {U"&amp;", U"&"}, {U"&lt;", U"<"}, {U"&gt;", U">"}})
-    replace_all(line, from, to);
-  line = U" " + line + U" ";
-
-  std::u32string spaced;
-  for (const char32_t c : line)
-    if (stands_alone(c)) spaced.append(1, U' ').append(1, c).append(1, U' ');
-    else spaced += c;
-  // A point or comma stays within a number only; a dash is cut off from a number before it.
-  line = split_pairs(spaced, [](char32_t a, char32_t b) { return !is_digit(a) && is_point(b); }, U"", U" ", U" ");
-  line = split_pairs(line, [](char32_t a, char32_t b) { return is_point(a) && !is_digit(b); }, U" ", U" ", U"");
-  line = split_pairs(line, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, U"", U" ", U" ");
-
-  std::vector<std::u32string> words(1);
+Words split(const std::u32string& line) {
+  Words words(1);
   for (const char32_t c : line)
     if (!is_white_space(c)) words.back() += c;
     else if (!words.back().empty()) words.emplace_back();
@@ -80,8 +60,76 @@ std::vector<std::u32string> tokenize_13a(std::string_view text) {
   return words;
 }
 
-void BleuCounts::add(std::string_view output, std::string_view reference) {
-  const Words words = tokenize_13a(output), expected = tokenize_13a(reference);
+std::u32string without_end(std::string_view text) {
+  std::u32string line = code_points(text);
+  while (!line.empty() && is_white_space(line.back())) line.pop_back();
+  return line;
+}
+
+template <class Fits> std::u32string with_spaces_around(const std::u32string& text, Fits fits) {
+  std::u32string spaced;
+  for (const char32_t c : text)
+    if (fits(c)) spaced.append(1, U' ').append(1, c).append(1, U' ');
+    else spaced += c;
+  return spaced;
+}
+
+Words tokenize_13a(std::string_view text) {
+  std::u32string line = without_end(text);
+  replace_all(line, U"<skipped>", U"");
+  replace_all(line, U"-\n", U"");
+  replace_all(line, U"\n", U" ");
+  for (const auto& [from, to] : {std::pair{U"&quot;", U"\""}, {U"&amp;", U"&"}, {U"&lt;", U"<"}, {U"&gt;", U">"}})
+    replace_all(line, from, to);
+  line = with_spaces_around(U" " + line + U" ", stands_alone);
+  // A point or comma stays within a number only; a dash is cut off from a number before it.
+  line = split_pairs(line, [](char32_t a, char32_t b) { return !is_digit(a) && is_point(b); }, U"", U" ", U" ");
+  line = split_pairs(line, [](char32_t a, char32_t b) { return is_point(a) && !is_digit(b); }, U" ", U" ", U"");
+  line = split_pairs(line, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, U"", U" ", U" ");
+  return split(line);
+}
+
+Words tokenize_none(std::string_view text) { return split(code_points(text)); }
+
+// Punctuation stays within a number only.
+Words tokenize_intl(std::string_view text) {
+  std::u32string line = without_end(text);
+  line = split_pairs(line, [](char32_t a, char32_t b) { return !is_number(a) && is_punctuation(b); }, U"", U" ", U" ");
+  line = split_pairs(line, [](char32_t a, char32_t b) { return is_punctuation(a) && !is_number(b); }, U" ", U" ", U"");
+  return split(with_spaces_around(line, is_symbol));
+}
+
+Words tokenize_char(std::string_view text) {
+  Words words;
+  for (const char32_t c : code_points(text))
+    if (!is_white_space(c)) words.emplace_back(1, c);
+  return words;
+}
+
+struct Tokenization {
+  const char* name;
+  BleuTokenizer tokenizer;
+};
+constexpr Tokenization tokenizations[] = {
+    {"13a", tokenize_13a}, {"none", tokenize_none}, {"intl", tokenize_intl}, {"char", tokenize_char}};
+
+} // namespace
+
+std::vector<std::string> bleu_tokenizations() {
+  std::vector<std::string> names;
+  for (const Tokenization& t : tokenizations) names.emplace_back(t.name);
+  return names;
+}
+
+BleuTokenizer bleu_tokenizer(std::string_view name) {
+  for (const Tokenization& t : tokenizations)
+    if (t.name == name) return t.tokenizer;
+  throw Failed(fmt::format("[bleu] there is no tokenization '{}'; there are {}", name,
+                           fmt::join(bleu_tokenizations(), ", ")));
+}
+
+void BleuCounts::add(std::string_view output, std::string_view reference, BleuTokenizer words_of) {
+  const Words words = words_of(output), expected = words_of(reference);
   output_words += std::ssize(words);
   reference_words += std::ssize(expected);
   for (std::size_t n = 1; n <= right.size(); ++n) {
@@ -107,11 +155,13 @@ double BleuCounts::score() const {
   return 100 * penalty * std::exp(log_sum / static_cast<double>(right.size()));
 }
 
-double corpus_bleu(std::span<const std::string> outputs, std::span<const std::string> references) {
+double corpus_bleu(std::span<const std::string> outputs, std::span<const std::string> references,
+                   std::string_view tokenization) {
   if (outputs.size() != references.size())
     throw Failed(fmt::format("[bleu] there are {} outputs and {} references", outputs.size(), references.size()));
+  const BleuTokenizer words_of = bleu_tokenizer(tokenization);
   BleuCounts counts;
-  for (std::size_t i = 0; i < outputs.size(); ++i) counts.add(outputs[i], references[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) counts.add(outputs[i], references[i], words_of);
   return counts.score();
 }
 

@@ -12,4 +12,9 @@ std::u32string code_points(std::string_view text);
 /// Unicode's white space, as Python's str.split() takes it: with U+001C to U+001F, U+0085, U+00A0 and U+3000.
 bool is_white_space(char32_t character);
 
+/// Unicode's general categories P, S and N, as the Python that built the program knows them.
+bool is_punctuation(char32_t character);
+bool is_symbol(char32_t character);
+bool is_number(char32_t character);
+
 } // namespace heed

@@ -30,26 +30,34 @@ std::vector<std::string> texts(const json::value& list) { return json::value_to<
 
 TEST_CASE("BLEU and chrF2 of a corpus are sacreBLEU's", "[metrics]") {
   const json::object all = cases();
-  CHECK(all.size() == 12);
+  CHECK(all.size() == 14);
   for (const auto& [name, value] : all) {
     INFO(std::string(name));
     const json::object& c = value.as_object();
     const auto outputs = texts(c.at("outputs")), references = texts(c.at("references"));
-    CHECK(corpus_bleu(outputs, references) == Approx(c.at("bleu").to_number<double>()).margin(1e-9));
+    for (const std::string& tokenization : bleu_tokenizations()) {
+      INFO(tokenization);
+      CHECK(corpus_bleu(outputs, references, tokenization) ==
+            Approx(c.at("bleu").at(tokenization).to_number<double>()).margin(1e-9));
+    }
     CHECK(corpus_chrf(outputs, references) == Approx(c.at("chrf").to_number<double>()).margin(1e-9));
   }
 }
 
-TEST_CASE("13a's words are sacreBLEU's", "[metrics]") {
+TEST_CASE("the words of each tokenization are sacreBLEU's", "[metrics]") {
+  CHECK(bleu_tokenizations() == std::vector<std::string>{"13a", "none", "intl", "char"});
+  CHECK_THROWS_AS(bleu_tokenizer("14"), Failed);
   for (const auto& [name, value] : cases()) {
     const json::object& c = value.as_object();
     const auto outputs = texts(c.at("outputs"));
-    const json::array& tokens = c.at("tokens").as_array();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      std::vector<std::string> words;
-      for (const std::u32string& word : tokenize_13a(outputs[i])) words.push_back(to_utf8(word));
-      CHECK(words == texts(tokens[i]));
-    }
+    for (const auto& [tokenization, lines] : c.at("tokens").as_object())
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        INFO(std::string(tokenization) << ": " << outputs[i]);
+        std::string words;
+        for (const std::u32string& word : bleu_tokenizer(tokenization)(outputs[i]))
+          words += (words.empty() ? "" : " ") + to_utf8(word);
+        CHECK(words == json::value_to<std::string>(lines.at(i)));
+      }
   }
 }
 
@@ -59,7 +67,7 @@ TEST_CASE("the scores of parts add up by their counts, not by their means", "[me
   BleuCounts bleu;
   ChrfCounts chrf;
   for (std::size_t i = 0; i < 2; ++i) {
-    bleu.add(outputs[i], references[i]);
+    bleu.add(outputs[i], references[i], bleu_tokenizer("13a"));
     chrf.add(outputs[i], references[i]);
   }
   CHECK(bleu.score() == corpus_bleu(outputs, references));
