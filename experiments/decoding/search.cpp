@@ -7,8 +7,16 @@
 
 namespace heed::HEED_REAL {
 
-double length_factor(std::int64_t tokens, double alpha) {
-  return alpha == 0 ? 1 : std::pow((5 + static_cast<double>(tokens)) / 6, alpha);
+LengthPenalty length_penalty_kind(const std::string& word) {
+  if (word == "gnmt") return LengthPenalty::gnmt;
+  if (word == "fairseq") return LengthPenalty::fairseq;
+  throw Failed(fmt::format("[decoding] there is no length penalty '{}'; there are gnmt and fairseq", word));
+}
+
+double length_factor(std::int64_t tokens, double alpha, LengthPenalty kind) {
+  if (alpha == 0) return 1;
+  const auto n = static_cast<double>(tokens);
+  return std::pow(kind == LengthPenalty::gnmt ? (5 + n) / 6 : n, alpha);
 }
 
 namespace {
@@ -118,7 +126,7 @@ private:
   }
 
   void offer(std::int64_t source, const std::vector<std::int32_t>& tokens, const Candidate& c, bool ends) {
-    const double score = c.log_probability / length_factor(length_, options_.length_penalty);
+    const double score = c.log_probability / factor(length_);
     Hypothesis& best = best_[static_cast<std::size_t>(source)];
     char& found = found_[static_cast<std::size_t>(source)];
     if (found && score <= best.score) return;
@@ -131,7 +139,11 @@ private:
   bool can_not_improve(std::int64_t source, double highest) const {
     const auto s = static_cast<std::size_t>(source);
     const std::int64_t kindest = options_.length_penalty > 0 ? options_.longest : length_ + 1;
-    return found_[s] && best_[s].score >= highest / length_factor(kindest, options_.length_penalty);
+    return found_[s] && best_[s].score >= highest / factor(kindest);
+  }
+
+  double factor(std::int64_t tokens) const {
+    return length_factor(tokens, options_.length_penalty, options_.kind);
   }
 
   SearchOptions options_;

@@ -7,9 +7,16 @@
 
 namespace heed::HEED_REAL {
 
+/// What alpha is the power of, for an output of n tokens, its end included: (5 + n) / 6 (Wu et al. 2016, arXiv
+/// 1609.08144, equation 14), or n, as fairseq has it.
+enum class LengthPenalty { gnmt, fairseq };
+/// By its word in a configuration; heed::Failed for any other.
+LengthPenalty length_penalty_kind(const std::string& word);
+
 struct SearchOptions {
   std::int64_t beam = 1;      ///< outputs that are followed at a time, for each row; 1: greedy
   double length_penalty = 0;  ///< alpha; 0: the most probable output is the best
+  LengthPenalty kind = LengthPenalty::gnmt;
   std::int64_t longest = 0;   ///< tokens of an output, the one that ends it included
   std::int32_t begin = -1, end = -1;  ///< the tokens that begin and end an output; within one, `begin` never stands
 };
@@ -22,9 +29,9 @@ struct Hypothesis {
   bool ended = false;                ///< false: cut off at `longest`
 };
 
-/// ((5 + n) / 6)^alpha, what an output's log probability is divided by: n tokens, the end included (Wu et al. 2016,
-/// arXiv 1609.08144, equation 14). 1 where alpha is 0.
-double length_factor(std::int64_t tokens, double alpha);
+/// What an output's log probability is divided by: ((5 + n) / 6)^alpha, or n^alpha; n tokens, the end included. 1 where
+/// alpha is 0.
+double length_factor(std::int64_t tokens, double alpha, LengthPenalty kind = LengthPenalty::gnmt);
 
 /// The best output of each of the batch's rows by score. Each step follows all that are open, of all rows together, and
 /// keeps the `beam` most probable of each row; an output that ends leaves the beam. A row is done when nothing that is

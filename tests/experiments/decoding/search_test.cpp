@@ -183,6 +183,31 @@ TEST_CASE("the length penalty is that of Wu et al. 2016, and makes longer output
   CHECK(h.score == Approx(std::log(0.39) / 1.5));
 }
 
+TEST_CASE("fairseq's length penalty divides by the number of tokens to the power of alpha", "[decoding]") {
+  // fairseq/search.py and sequence_generator.py: eos_scores / (step + 1)^len_penalty, step counted from 0.
+  CHECK(length_factor(1, 0.7, LengthPenalty::fairseq) == 1.0);
+  CHECK(length_factor(7, 1, LengthPenalty::fairseq) == 7.0);
+  CHECK(length_factor(9, 0.5, LengthPenalty::fairseq) == Approx(3.0));
+  CHECK(length_factor(100, 0, LengthPenalty::fairseq) == 1.0);
+  CHECK(length_penalty_kind("fairseq") == LengthPenalty::fairseq);
+  CHECK(length_penalty_kind("gnmt") == LengthPenalty::gnmt);
+  CHECK_THROWS_AS(length_penalty_kind("length"), Failed);
+  // Ending at once has probability 0.4; three tokens and the end 0.2 in all: ln 0.4 = -0.92, ln 0.2 / 4 = -0.40, and
+  // by GNMT's (5 + 4) / 6 = 1.5, -1.07.
+  const Rule rule = [](const std::vector<std::int32_t>& read_tokens) -> std::vector<Real> {
+    if (read_tokens.size() == 1) return {log_of(0.6), -50, -50, -50, log_of(0.4)};
+    if (read_tokens.size() == 2) return {0, 0, 0, -50, -50};
+    if (read_tokens.size() == 3) return {0, -50, -50, -50, -50};
+    return {-50, -50, -50, -50, 0};
+  };
+  SearchOptions options = with(3, 1);
+  CHECK(found(rule, options).tokens.empty());
+  options.kind = LengthPenalty::fairseq;
+  const Hypothesis h = found(rule, options);
+  CHECK(h.tokens == std::vector<std::int32_t>{0, 0, 0});
+  CHECK(h.score == Approx(std::log(0.2) / 4));
+}
+
 TEST_CASE("at equal scores, what stood first and the lower token go first", "[decoding]") {
   const Rule level = [](const std::vector<std::int32_t>&) { return std::vector<Real>(5, 0); };
   for (const std::int64_t beam : {1, 2, 3}) {
