@@ -18,6 +18,16 @@ struct SortedPool {
   std::vector<std::uint64_t> entries;             // length << 32 | turn within the pool, ascending
 };
 
+/// All examples as a thread has sorted them last.
+struct SortedExamples {
+  struct Entry {
+    std::int32_t length;
+    std::uint32_t example;
+  };
+  std::uint64_t order = 0, seed = 0;  // order 0: none yet
+  std::vector<Entry> entries;
+};
+
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -64,6 +74,43 @@ std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::
   }
   const std::uint64_t batch = permuted({seed, Stream::training_rows, first_pool_step + number}, s % pool_, pool_);
   return in_turn(seed, first + (pool.entries[batch * batch_ + r] & 0xffffffffU));
+}
+
+TokenBatches::TokenBatches(std::vector<std::int32_t> lengths, std::int64_t tokens)
+    : lengths_(std::move(lengths)), begins_{0}, id_(next_id()) {
+  // Where batches begin follows from the lengths alone, whatever the order among those of one length.
+  std::vector<std::int32_t> sorted = lengths_;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    if (const std::size_t before = i - begins_.back();
+        before > 0 && static_cast<std::int64_t>(before + 1) * sorted[i] > tokens)
+      begins_.push_back(static_cast<std::uint32_t>(i));
+  begins_.push_back(static_cast<std::uint32_t>(sorted.size()));
+}
+
+std::uint64_t TokenBatches::batch_of(std::uint64_t seed, std::int64_t step) const {
+  const std::uint64_t s = static_cast<std::uint64_t>(step), batches = begins_.size() - 1;
+  return permuted({seed, Stream::training_rows, s / batches}, s % batches, batches);
+}
+
+std::int64_t TokenBatches::rows(std::uint64_t seed, std::int64_t step) const {
+  const std::uint64_t batch = batch_of(seed, step);
+  return begins_[batch + 1] - begins_[batch];
+}
+
+std::int64_t TokenBatches::example(std::uint64_t seed, std::int64_t step, std::int64_t row) const {
+  thread_local SortedExamples sorted;
+  if (sorted.order != id_ || sorted.seed != seed) {
+    sorted.entries.resize(lengths_.size());
+    for (std::uint64_t i = 0; i < sorted.entries.size(); ++i) {
+      const auto example = permuted({seed, Stream::training_rows, first_pool_step}, i, lengths_.size());
+      sorted.entries[i] = {lengths_[example], static_cast<std::uint32_t>(example)};
+    }
+    std::ranges::stable_sort(sorted.entries, {}, &SortedExamples::Entry::length);
+    sorted.order = id_;
+    sorted.seed = seed;
+  }
+  return sorted.entries[begins_[batch_of(seed, step)] + static_cast<std::uint64_t>(row)].example;
 }
 
 } // namespace heed

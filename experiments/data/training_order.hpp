@@ -36,4 +36,25 @@ private:
   std::uint64_t batch_, pool_, id_;
 };
 
+/// Batches of as many rows of like lengths as fit into a number of tokens, counted with padding: rows times the
+/// longest, as fairseq's max_tokens (Ott et al. 2019, arXiv 1904.01038). The examples are sorted by length, those of one
+/// length in an order of the seed's, and cut into batches from the shortest on. Each epoch goes through all batches
+/// once, in an order of its own.
+class TokenBatches {
+public:
+  /// `lengths`: of each example. `tokens` must be no less than the longest.
+  TokenBatches(std::vector<std::int32_t> lengths, std::int64_t tokens);
+
+  /// The rows of step `step`, and the example of row `row`: functions of these and the seed.
+  std::int64_t rows(std::uint64_t seed, std::int64_t step) const;
+  std::int64_t example(std::uint64_t seed, std::int64_t step, std::int64_t row) const;
+
+private:
+  std::uint64_t batch_of(std::uint64_t seed, std::int64_t step) const;
+
+  std::vector<std::int32_t> lengths_;
+  std::vector<std::uint32_t> begins_;  // of each batch among the sorted examples, and where the last ends
+  std::uint64_t id_;
+};
+
 } // namespace heed

@@ -110,3 +110,70 @@ TEST_CASE("an example's place depends on seed, step and row alone", "[order]") {
   CHECK(step(other, 1, 100, 4) == late);
   CHECK(step(one, 2, 100, 4) != late);
 }
+
+TEST_CASE("batches by tokens hold as many rows as fit, padding counted, and an epoch every example once", "[order]") {
+  const std::vector<std::int32_t> length = lengths(1000);
+  constexpr std::int64_t room = 120;
+  const TokenBatches batches(length, room);
+  // The batches by a plain loop over the sorted lengths: their numbers of rows and their longest rows.
+  std::vector<std::int32_t> sorted = length;
+  std::ranges::sort(sorted);
+  std::multiset<std::pair<std::int64_t, std::int32_t>> expected;
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::int64_t rows = 0;
+    while (i < sorted.size() && (rows + 1) * sorted[i] <= room) ++rows, ++i;
+    expected.insert({rows, sorted[i - 1]});
+  }
+  const auto steps = static_cast<std::int64_t>(expected.size());
+  std::vector<std::vector<std::int64_t>> epochs;
+  for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
+    std::multiset<std::pair<std::int64_t, std::int32_t>> found;
+    std::vector<std::int64_t> all;
+    for (std::int64_t s = epoch * steps; s < (epoch + 1) * steps; ++s) {
+      std::int32_t longest = 0;
+      for (std::int64_t row = 0; row < batches.rows(4, s); ++row) {
+        all.push_back(batches.example(4, s, row));
+        longest = std::max(longest, length[static_cast<std::size_t>(all.back())]);
+      }
+      CHECK(batches.rows(4, s) * longest <= room);
+      found.insert({batches.rows(4, s), longest});
+    }
+    CHECK(found == expected);
+    CHECK(all.size() == 1000);
+    CHECK(std::set(all.begin(), all.end()).size() == 1000);
+    epochs.push_back(std::move(all));
+  }
+  CHECK(epochs[0] != epochs[1]);
+}
+
+TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in whatever order", "[order]") {
+  const std::vector<std::int32_t> length = lengths(300);
+  const TokenBatches one(length, 100), other(length, 100), wider(length, 150);
+  const auto step_of = [](const TokenBatches& batches, std::uint64_t seed, std::int64_t s) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t row = 0; row < batches.rows(seed, s); ++row) out.push_back(batches.example(seed, s, row));
+    return out;
+  };
+  std::vector<std::vector<std::int64_t>> forwards;
+  for (std::int64_t s = 0; s < 60; ++s) forwards.push_back(step_of(one, 1, s));
+  for (std::int64_t s = 59; s >= 0; --s) {
+    (void)step_of(wider, 1, s);
+    (void)step_of(other, 2, s);
+    CHECK(step_of(other, 1, s) == forwards[static_cast<std::size_t>(s)]);
+  }
+  // Another seed has other batches, and not these in another order alone.
+  std::set<std::set<std::int64_t>> first, second;
+  for (std::int64_t s = 0; s < 60; ++s) {
+    const auto a = step_of(one, 1, s), b = step_of(one, 2, s);
+    first.emplace(a.begin(), a.end());
+    second.emplace(b.begin(), b.end());
+  }
+  CHECK(first != second);
+}
+
+TEST_CASE("a row as long as the room is a batch by itself", "[order]") {
+  const TokenBatches batches({5, 9, 9, 3, 1}, 9);  // 1 + 3 fit, as 2 rows of 3; 5; 9; 9
+  std::multiset<std::int64_t> rows;
+  for (std::int64_t s = 0; s < 4; ++s) rows.insert(batches.rows(0, s));
+  CHECK(rows == std::multiset<std::int64_t>{1, 1, 1, 2});
+}
