@@ -44,6 +44,9 @@ struct Option {
   std::string variants_of;                 ///< another choice ("attention.score"), whose variants are words here, too
   std::string default_meaning;             ///< where the default stands for something: "0: the head width"
   bool changes_results = true;             ///< false: not part of a run's identity (threads, report, ...)
+  /// Of an option that came later than the runs before it: the value with which everything is as it was without the
+  /// option. While it has that value, it is no part of a run's identity.
+  std::optional<Value> neutral{};
 };
 
 /// Values by option name, as a configuration gives them for one table. Only known names, of the right types.
@@ -73,6 +76,8 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption or_variant_of(std::string key) && { option.variants_of = std::move(key); return std::move(*this); }
   BoundOption default_means(std::string m) && { option.default_meaning = std::move(m); return std::move(*this); }
   BoundOption without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
+  /// This option came later: with the value `v`, which must be its default, nothing changes. See Option::neutral.
+  BoundOption neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
 };
 
 template <class Owner, class Member>

@@ -144,7 +144,8 @@ private:
 /// of the option tables, nothing else.
 std::string to_toml(const Config& config);
 /// Every option's full name and value as TOML would write it, in order: for differences and for a run's identity.
-struct FlatOption { std::string key; std::string value; bool changes_results; };
+/// `identifies`: is it part of that? Not what can't change results, nor an option that came later and is `neutral`.
+struct FlatOption { std::string key; std::string value; bool changes_results, identifies; };
 std::vector<FlatOption> flatten(const Config& config);
 
 /// The nearest of `allowed` to `word` (Damerau-Levenshtein), or "" where none is near. Also for commands.

@@ -126,11 +126,17 @@ std::string to_toml(const Config& config) {
 std::vector<FlatOption> flatten(const Config& config) {
   const Sheet sheet = sheet_of(config);
   std::vector<FlatOption> out;
-  for (const Line& line : sheet.lines) out.push_back({line.key(), line.value, line.option->changes_results});
+  const auto identifies = [](const Line& line) {
+    const bool neutral = line.option->neutral && line.value == value_text(*line.option->neutral);
+    return line.option->changes_results && !neutral;
+  };
+  for (const Line& line : sheet.lines)
+    out.push_back({line.key(), line.value, line.option->changes_results, identifies(line)});
   for (const auto& [block, lines] : sheet.exceptions)
     for (const Line& line : lines)
       out.push_back(
-          {fmt::format("block[{}].{}", block, name_in_override(line)), line.value, line.option->changes_results});
+          {fmt::format("block[{}].{}", block, name_in_override(line)), line.value, line.option->changes_results,
+           identifies(line)});
   return out;
 }
 

@@ -45,7 +45,7 @@ std::string content_hash(std::string_view bytes) {
 std::string run_id(const Config& config, std::string_view fingerprint) {
   std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
   for (const FlatOption& option : flatten(config))
-    if (option.changes_results) identity += fmt::format("{} = {}\n", option.key, option.value);
+    if (option.identifies) identity += fmt::format("{} = {}\n", option.key, option.value);
   return content_hash(identity).substr(0, id_digits);
 }
 
