@@ -14,20 +14,23 @@ namespace {
 
 constexpr std::int64_t boundary = 64 / sizeof(Real);
 
+double parameter_of(const Init& init, std::int64_t i) { return init.first == 0 || i < init.first ? init.a : init.b; }
+
 // Every block of random bits gives two normal numbers. The name's hash moves a parameter to a place of its own in the
 // sequence of 2^64 blocks.
-void draw_normal(const RandomKey& key, std::uint64_t start, double deviation, Real* values, std::int64_t n) {
+void draw_normal(const RandomKey& key, std::uint64_t start, const Init& init, Real* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; i += 2) {
     const auto pair = normal_pair(key, start + static_cast<std::uint64_t>(i / 2));
-    values[i] = static_cast<Real>(deviation * pair[0]);
-    if (i + 1 < n) values[i + 1] = static_cast<Real>(deviation * pair[1]);
+    values[i] = static_cast<Real>(parameter_of(init, i) * pair[0]);
+    if (i + 1 < n) values[i + 1] = static_cast<Real>(parameter_of(init, i + 1) * pair[1]);
   }
 }
 
-void draw_uniform(const RandomKey& key, std::uint64_t start, double bound, Real* values, std::int64_t n) {
+void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, Real* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const RandomBlock block = random_block(key, start + static_cast<std::uint64_t>(i));
-    values[i] = static_cast<Real>(bound * (2.0 * static_cast<double>(unit_interval(block[0])) - 1.0));
+    const double unit = 2.0 * static_cast<double>(unit_interval(block[0])) - 1.0;
+    values[i] = static_cast<Real>(parameter_of(init, i) * unit);
   }
 }
 
@@ -50,8 +53,8 @@ void Parameters::initialise(std::uint64_t seed) {
     const std::uint64_t start = XXH3_64bits(e.name.data(), e.name.size());
     switch (e.init.kind) {
       case Init::Kind::constant: std::fill_n(values, n, static_cast<Real>(e.init.a)); break;
-      case Init::Kind::normal: draw_normal(key, start, e.init.a, values, n); break;
-      case Init::Kind::uniform: draw_uniform(key, start, e.init.a, values, n); break;
+      case Init::Kind::normal: draw_normal(key, start, e.init, values, n); break;
+      case Init::Kind::uniform: draw_uniform(key, start, e.init, values, n); break;
     }
   }
 }

@@ -18,6 +18,8 @@ struct Init {
   enum class Kind { constant, normal, uniform };
   Kind kind = Kind::constant;
   double a = 0;  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  std::int64_t first = 0;  ///< where above 0: only so many numbers, from the first on, have `a`
+  double b = 0;            ///< what the others have in its place
   static Init zeros() { return {}; }
   static Init constant(double value) { return {Kind::constant, value}; }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }

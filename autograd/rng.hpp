@@ -20,6 +20,7 @@ enum class Stream : std::uint16_t {
   sampling = 5,         ///< tokens drawn from a model
   sweep = 6,            ///< configurations drawn by a sweep
   test = 7,             ///< inputs that tests and benchmarks make up
+  random_evaluation = 8,  ///< random rows of a split, drawn anew at each evaluation
 };
 
 /// One sequence of 2^64 blocks of 128 random bits. Two keys that differ anywhere give unrelated sequences.

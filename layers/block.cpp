@@ -13,7 +13,9 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
   if (shape.memory_width == 0) return {};
   return MultiHeadAttention(scope, choice.for_cross_attention(),
                             {.width = shape.width, .memory_width = shape.memory_width, .heads = shape.heads,
-                             .bias = choice.block.bias, .longest = shape.longest_memory},
+                             .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                             .output_bias = yes(choice.attention.output_bias, choice.block.bias),
+                             .longest = shape.longest_memory},
                             shape.residual_init);
 }
 
@@ -25,17 +27,19 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
       pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), options_(choice.attention),
       dropout_(choice.block.dropout),
       attention_(scope / "attention", choice,
-                 {.width = shape.width, .memory_width = 0, .heads = shape.heads, .bias = choice.block.bias,
-                  .position = shape.position, .longest = shape.longest},
+                 {.width = shape.width, .memory_width = 0, .heads = shape.heads,
+                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                  .output_bias = yes(choice.attention.output_bias, choice.block.bias), .position = shape.position,
+                  .longest = shape.longest},
                  shape.residual_init),
       cross_(cross_attention(scope / "cross_attention", choice, shape)),
       ffn_(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
            choice.block.bias, shape.residual_init) {
   if (!pre_ && !post_) return;
-  attention_norm_.emplace(scope / "attention_norm", choice.block.norm_kind, shape.width, choice.block.bias);
-  if (cross_)
-    cross_norm_.emplace(scope / "cross_attention_norm", choice.block.norm_kind, shape.width, choice.block.bias);
-  ffn_norm_.emplace(scope / "ffn_norm", choice.block.norm_kind, shape.width, choice.block.bias);
+  const bool norm_bias = yes(choice.block.norm_bias, choice.block.bias);
+  attention_norm_.emplace(scope / "attention_norm", choice.block.norm_kind, shape.width, norm_bias);
+  if (cross_) cross_norm_.emplace(scope / "cross_attention_norm", choice.block.norm_kind, shape.width, norm_bias);
+  ffn_norm_.emplace(scope / "ffn_norm", choice.block.norm_kind, shape.width, norm_bias);
 }
 
 template <class Attend, class Recall>

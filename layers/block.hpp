@@ -20,7 +20,7 @@ class Block {
 public:
   struct Shape {
     std::int64_t width = 0, heads = 1;
-    Init residual_init;   ///< of the projections that end the sublayers
+    InitRule residual_init;  ///< of the projections that end the sublayers
     std::shared_ptr<const RelativePosition> position{};  ///< that acts within attention; null: none
     std::int64_t longest = 0;  ///< row that there will ever be; 0: not known
     std::int64_t memory_width = 0;  ///< of what cross attention attends to; 0: there is no cross attention

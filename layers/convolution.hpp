@@ -7,7 +7,8 @@
 namespace heed::HEED_REAL {
 
 /// A square kernel moved over an image (autograd/images.hpp): x [B, in, H, W] to [B, out, H', W'] with
-/// H' = (H + 2 padding - kernel) / stride + 1. `weight` [out, in, kernel, kernel], `bias` [out] (zeros at first).
+/// H' = (H + 2 padding - kernel) / stride + 1. `weight` [out, in, kernel, kernel], `bias` [out]; both start as the
+/// scope says of linear maps, with in kernel^2 inputs and out kernel^2 outputs (as torch.nn.init counts them).
 struct Convolution {
   struct Shape {
     std::int64_t in = 1, out = 1, kernel = 3;
@@ -20,9 +21,11 @@ struct Convolution {
   bool biased;
 
   Convolution(const Scope& scope, const Shape& shape)
-      : weight(scope.weight("weight", {shape.out, shape.in, shape.kernel, shape.kernel})), options(shape.options),
-        biased(shape.bias) {
-    if (biased) bias = scope.add("bias", {shape.out}, Init::zeros());
+      : weight(scope.weight("weight", {shape.out, shape.in, shape.kernel, shape.kernel},
+                            {.in = shape.in * shape.kernel * shape.kernel,
+                             .out = shape.out * shape.kernel * shape.kernel})),
+        options(shape.options), biased(shape.bias) {
+    if (biased) bias = scope.bias("bias", shape.out, shape.in * shape.kernel * shape.kernel);
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {

@@ -10,7 +10,7 @@ struct Embedding {
   ParameterId weight;
 
   Embedding(const Scope& scope, std::int64_t vocabulary, std::int64_t width)
-      : weight(scope.weight("weight", {vocabulary, width})) {}
+      : weight(scope.embedding("weight", {vocabulary, width})) {}
 
   /// tokens: `shape` of them; the result is [shape..., width].
   Tensor operator()(Pass& pass, const std::int32_t* tokens, const Shape& shape) const {

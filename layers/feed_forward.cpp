@@ -23,8 +23,8 @@ const Choice& find(const std::string& name) {
 } // namespace
 
 FeedForward::FeedForward(const Scope& scope, const std::string& name, std::int64_t width, std::int64_t hidden,
-                         bool bias, const Init& output_init)
-    : expand(scope / "expand", width, find(name).gated ? 2 * hidden : hidden, bias),
+                         bool bias, const InitRule& output_init)
+    : expand(scope / "expand", width, find(name).gated ? 2 * hidden : hidden, bias, {.in = width, .out = hidden}),
       project((scope / "project").starting_with(output_init), hidden, width, bias), activation(find(name).activation),
       gated(find(name).gated) {}
 

@@ -19,7 +19,7 @@ struct FeedForward {
 
   /// `output_init` is what `project` starts with. Throws heed::Failed for an unknown activation.
   FeedForward(const Scope& scope, const std::string& activation, std::int64_t width, std::int64_t hidden, bool bias,
-              const Init& output_init);
+              const InitRule& output_init);
 
   Tensor operator()(Pass& pass, const Tensor& x) const;
 };

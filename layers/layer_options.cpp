@@ -23,7 +23,12 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "its defaults.")
           .one_of({"same"}).or_variant_of("attention.score"),
       option("cross_normalizer", &O::cross_normalizer, "The normaliser of that attention, likewise.")
-          .one_of({"same"}).or_variant_of("attention.normalizer"));
+          .one_of({"same"}).or_variant_of("attention.normalizer"),
+      option("qkv_bias", &O::qkv_bias,
+             "Queries, keys and values have a bias: as block.bias says, or by themselves, yes or no.")
+          .one_of({"same", "yes", "no"}).neutral("same"),
+      option("output_bias", &O::output_bias, "The projection after the heads has a bias, likewise.")
+          .one_of({"same", "yes", "no"}).neutral("same"));
   return table;
 }
 
@@ -85,12 +90,17 @@ const OptionTable<BlockOptions>& block_option_table() {
           .at_most(1048576)
           .unit("features")
           .default_means("0: 4 * model.width"),
-      option("bias", &O::bias, "Linear maps and layer norms have a bias."),
+      option("bias", &O::bias, "The block's linear maps and layer norms have a bias."),
       option("dropout", &O::dropout, "Fraction of each sublayer's output that is zeroed in training.")
           .at_least(0)
-          .below(1));
+          .below(1),
+      option("norm_bias", &O::norm_bias,
+             "Layer norms have a bias: as block.bias says, or by themselves, yes or no.")
+          .one_of({"same", "yes", "no"}).neutral("same"));
   return table;
 }
+
+bool yes(const std::string& word, bool otherwise) { return word == "same" ? otherwise : word == "yes"; }
 
 LayerChoice LayerChoice::for_cross_attention() const {
   LayerChoice out = *this;

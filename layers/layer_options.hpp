@@ -20,6 +20,8 @@ struct AttentionOptions {
   double dropout = 0.0;                ///< of the attention weights, in training
   std::string cross_score = "same";    ///< of cross attention: same (as score, with its options) | a score
   std::string cross_normalizer = "same"; ///< likewise
+  std::string qkv_bias = "same";       ///< of queries, keys and values: same (as block.bias) | yes | no
+  std::string output_bias = "same";    ///< of the projection after the heads, likewise
 };
 
 /// [position]
@@ -40,7 +42,11 @@ struct BlockOptions {
   std::int64_t ffn_width = 0;          ///< 0: four times the model's width
   bool bias = true;                    ///< of the linear maps and the layer norms
   double dropout = 0.0;                ///< of each sublayer's output, in training
+  std::string norm_bias = "same";      ///< of the layer norms: same (as bias) | yes | no
 };
+
+/// What an option of same | yes | no comes to, where it is as `otherwise` if it says same.
+bool yes(const std::string& word, bool otherwise);
 
 /// [recurrent]
 struct RecurrentOptions {

@@ -5,14 +5,17 @@
 
 namespace heed::HEED_REAL {
 
-/// y = x W^T + b: x [..., in], W [out, in] (named `weight`), b [out] (named `bias`, zeros at first), y [..., out].
+/// y = x W^T + b: x [..., in], W [out, in] (named `weight`), b [out] (named `bias`), y [..., out]. Both start as the
+/// scope says of linear maps; `fans` are W's own unless it holds several matrices, one after the other.
 struct Linear {
   ParameterId weight, bias;
   bool biased;
 
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias)
-      : weight(scope.weight("weight", {out, in})), biased(with_bias) {
-    if (biased) bias = scope.add("bias", {out}, Init::zeros());
+      : Linear(scope, in, out, with_bias, {.in = in, .out = out}) {}
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias, const Fans& fans)
+      : weight(scope.weight("weight", {out, in}, fans)), biased(with_bias) {
+    if (biased) bias = scope.bias("bias", out, in);
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {

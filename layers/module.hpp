@@ -6,6 +6,7 @@
 
 #include "autograd/ops.hpp"
 #include "autograd/parameters.hpp"
+#include "layers/init_rule.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -20,24 +21,54 @@ class Scope {
 public:
   /// `weight_init` is what weight matrices start with where the layer does not say otherwise.
   Scope(Parameters& parameters, const Init& weight_init, std::string prefix = "")
-      : parameters_(&parameters), init_(weight_init), prefix_(std::move(prefix)) {}
+      : Scope(parameters, InitRules(weight_init), std::move(prefix)) {}
+  Scope(Parameters& parameters, const InitRules& rules, std::string prefix = "")
+      : parameters_(&parameters), rules_(rules), prefix_(std::move(prefix)) {}
 
   /// The scope of a part: "blocks" / "0" / "attention" names "blocks.0.attention.".
-  Scope operator/(const std::string& part) const { return {*parameters_, init_, prefix_ + part + "."}; }
-  /// The same place with another start for weights.
-  Scope starting_with(const Init& init) const { return {*parameters_, init, prefix_}; }
+  Scope operator/(const std::string& part) const { return {*parameters_, rules_, prefix_ + part + "."}; }
+  /// The same place with another start for linear maps.
+  Scope starting_with(const InitRule& start) const {
+    Scope out = *this;
+    out.rules_.linear = start;
+    return out;
+  }
+  /// Likewise, unless the configuration has chosen one for all linear maps.
+  Scope starting_by_itself_with(const InitRule& start) const {
+    return rules_.linear_is_chosen ? *this : starting_with(start);
+  }
+  /// The place of the map to the logits.
+  Scope of_head() const { return starting_with(rules_.head); }
 
   ParameterId add(const std::string& name, const Shape& shape, const Init& init) const {
     return parameters_->add(prefix_ + name, shape, init);
   }
-  ParameterId weight(const std::string& name, const Shape& shape) const { return add(name, shape, init_); }
+  /// The weights of a linear map: [out, in]; for `fans` that its shape does not show, with these.
+  ParameterId weight(const std::string& name, const Shape& shape) const {
+    return weight(name, shape, Fans{.in = shape[-1], .out = shape[-2]});
+  }
+  ParameterId weight(const std::string& name, const Shape& shape, const Fans& fans) const {
+    return add(name, shape, rules_.linear.weight(fans));
+  }
+  /// A linear map's biases: [out].
+  ParameterId bias(const std::string& name, std::int64_t out, std::int64_t fan_in) const {
+    return add(name, {out}, rules_.linear.bias(fan_in));
+  }
+  /// Vectors of tokens, and those of positions: [..., count, width].
+  ParameterId embedding(const std::string& name, const Shape& shape) const {
+    return add(name, shape, rules_.embedding.weight({.in = shape[-1], .out = shape[-2]}));
+  }
+  ParameterId position(const std::string& name, const Shape& shape) const {
+    return add(name, shape, rules_.position.weight({.in = shape[-1], .out = shape[-2]}));
+  }
+  bool qkv_as_one() const { return rules_.qkv_as_one; }
 
   /// "blocks.0.attention"; empty for the whole model.
   std::string name() const { return prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1); }
 
 private:
   Parameters* parameters_;
-  Init init_;
+  InitRules rules_;
   std::string prefix_;
 };
 

@@ -41,9 +41,9 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
     : kind_(find_kind(word)) {
   if (kinds[kind_].begin) return;
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
-  const Scope own = scope.starting_with(start);
-  const ParameterId query = own.weight("query", {1, shape.width});
-  context_.emplace(Context{query, Linear(own / "keys", shape.width, shape.width, true),
+  const Scope keys = (scope / "keys").starting_by_itself_with(start);
+  const ParameterId query = scope.add("query", {1, shape.width}, start);
+  context_.emplace(Context{query, Linear(keys, shape.width, shape.width, true),
                            Attention(scope / "score", choice, {1, shape.width, shape.width, shape.longest})});
 }
 

@@ -233,22 +233,28 @@ RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, cons
 }
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,
-                                       const Init& output_init)
+                                       const InitRule& output_init)
     : shape_(shape),
       head_width_(choice.attention.head_width ? choice.attention.head_width : divided(shape.width, shape.heads)),
       value_width_(divided(shape.width, shape.heads)),
       attention_(scope / "score", choice, {shape.heads, head_width_, head_width_, shape.longest}),
-      output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width, shape.bias) {
-  const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_;
+      output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width,
+              shape.output_bias.value_or(shape.bias)) {
+  const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_, all = 2 * inner + outer;
   if (shape.position && shape.memory_width > 0)
     throw Failed("[attention] relative positions are of self attention: a memory's rows have no distance from a query");
   if (shape.position) shape.position->check(choice.attention);
   if (shape.memory_width == 0) {
-    qkv_.emplace(scope / "qkv", shape.width, 2 * inner + outer, shape.bias);
+    const Fans each{.in = shape.width, .out = inner, .first_numbers = 2 * inner * shape.width, .second_out = outer};
+    qkv_.emplace(scope / "qkv", shape.width, all, shape.bias,
+                 scope.qkv_as_one() ? Fans{.in = shape.width, .out = all} : each);
   } else {
-    query_.emplace(scope / "query", shape.width, inner, shape.bias);
-    key_.emplace(scope / "key", shape.memory_width, inner, shape.bias);
-    value_.emplace(scope / "value", shape.memory_width, outer, shape.bias);
+    const auto of = [&](const char* name, std::int64_t in, std::int64_t out) {
+      return Linear(scope / name, in, out, shape.bias, {.in = in, .out = scope.qkv_as_one() ? all : out});
+    };
+    query_.emplace(of("query", shape.width, inner));
+    key_.emplace(of("key", shape.memory_width, inner));
+    value_.emplace(of("value", shape.memory_width, outer));
   }
 }
 

@@ -95,7 +95,8 @@ public:
     std::int64_t width = 0;        ///< of the queries and of the result
     std::int64_t memory_width = 0; ///< of the values and keys that are attended to; 0: self attention
     std::int64_t heads = 1;
-    bool bias = true;
+    bool bias = true;              ///< of the projections
+    std::optional<bool> output_bias{};  ///< of the output projection; none: as `bias`
     std::shared_ptr<const RelativePosition> position{};  ///< of self attention; null: none
     std::int64_t longest = 0;      ///< most keys that there will ever be, for what has numbers for each; 0: not known
   };
@@ -105,7 +106,7 @@ public:
 
   /// `output_init` is what the output projection (`output`) starts with. head_width 0: width / heads, which must divide
   /// (heed::Failed otherwise). Values are always width / heads wide.
-  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const Init& output_init);
+  MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const InitRule& output_init);
 
   /// Self attention: x [B, T, width].
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;

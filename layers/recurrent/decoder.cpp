@@ -30,7 +30,7 @@ RecurrentDecoder::RecurrentDecoder(const Scope& scope, const LayerChoice& choice
                      SourceAttention::Shape{shape.width, shape.memory_width, shape.longest});
   const std::int64_t read = shape.memory_width + shape.width + (attends_before_ ? shape.width : 0);
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(read)));
-  readout_.emplace((scope / "readout").starting_with(start), read, shape.width, attends_before_);
+  readout_.emplace((scope / "readout").starting_by_itself_with(start), read, shape.width, attends_before_);
 }
 
 std::optional<SourceAttention::Source> RecurrentDecoder::read(Pass& pass, const Tensor& states,

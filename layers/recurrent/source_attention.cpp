@@ -9,8 +9,8 @@ SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, 
     : attend_(scope / "score", choice, {1, shape.query_width, shape.memory_width, shape.longest}) {
   if (options.reach != "global") window_ = options.window;
   if (options.reach != "local_p") return;
-  const Scope place =
-      (scope / "place").starting_with(Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width))));
+  const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width)));
+  const Scope place = (scope / "place").starting_by_itself_with(start);
   place_hidden_.emplace(place / "hidden", shape.query_width, shape.query_width, false);
   place_height_.emplace(place / "height", shape.query_width, 1, false);
 }

@@ -7,7 +7,7 @@ namespace {
 class Learned : public Position {
 public:
   Learned(const Scope& scope, std::int64_t width, std::int64_t longest)
-      : weight_(scope.weight("weight", {longest, width})), longest_(longest) {}
+      : weight_(scope.position("weight", {longest, width})), longest_(longest) {}
 
   Tensor vectors(Pass& pass, std::int64_t first, std::int64_t length) const override {
     if (first + length > longest_)

@@ -32,8 +32,8 @@ public:
   Shaw(const Scope& scope, const RelativeShape& shape, const Options& options)
       : clip_(clip_of(options, shape)), longest_(options.clip ? 0 : shape.longest),
         factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
-        keys_(scope.weight("keys", {2 * clip_ + 1, shape.query_width})) {
-    if (options.values) values_ = scope.weight("values", {2 * clip_ + 1, shape.value_width});
+        keys_(scope.position("keys", {2 * clip_ + 1, shape.query_width})) {
+    if (options.values) values_ = scope.position("values", {2 * clip_ + 1, shape.value_width});
   }
 
   Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {

@@ -46,7 +46,7 @@ extern const PositionInfo position_sinusoidal{
               .cost = "no parameters; any length",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.shared"}},
+              .silences = {"position.shared", "init.position"}},
     .has_vectors = true,
     .make = [](const Scope&, std::int64_t width, std::int64_t, const OptionValues& options)
         -> std::unique_ptr<Position> { return std::make_unique<Sinusoidal>(width, table().read(options).base); }};

@@ -10,7 +10,7 @@ class Skewed : public RelativePosition {
 public:
   Skewed(const Scope& scope, const RelativeShape& shape)
       : longest_(shape.longest), factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
-        weight_(scope.weight("weight", {shape.heads, shape.longest, shape.query_width})) {}
+        weight_(scope.position("weight", {shape.heads, shape.longest, shape.query_width})) {}
 
   void check(const AttentionOptions& options) const override {
     if (!options.causal || options.prefix > 1)
