@@ -19,7 +19,7 @@ const Task& Tasks::of(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
     if (option.key.starts_with("data.") || option.key.starts_with("task.") ||
-        option.key == "train.batch")  // listed data is cut into batches
+        option.key == "train.batch" || option.key == "train.batch_tokens")  // listed data is cut into batches
       key += "\n" + option.key + "=" + option.value;
   auto& task = made_[key];
   if (!task) task = make_task(config);

@@ -65,6 +65,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("data", "Data from files", data_option_table(), &Config::data));
   out.push_back(section("task", "Task", task_option_table(), &Config::task));
   out.push_back(section("model", "Model", model_option_table(), &Config::model));
+  out.push_back(section("init", "Initial weights", init_option_table(), &Config::init));
   out.push_back(section("recurrent", "Recurrent layers", recurrent_option_table(), &Config::recurrent));
   out.push_back(section("position", "Positions", position_option_table(), &Config::position));
   out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));

@@ -55,12 +55,23 @@ struct ModelOptions {
   double init_std = 0.02;              ///< weights ~ N(0, init_std^2)
   bool scaled_init = true;             ///< residual projections: init_std / sqrt(2 layers)
   double dropout = 0.0;                ///< of the embeddings
+  std::string head_bias = "usual";     ///< usual (of the model) | yes | no: of the map to the logits
+};
+
+/// [init]: init_std (normal, by model.init_std) | xavier_uniform | xavier_normal | torch | a standard deviation
+struct InitOptions {
+  WordOrNumber embedding{"init_std", 0};  ///< token embeddings
+  WordOrNumber position{"init_std", 0};   ///< learned vectors of positions
+  WordOrNumber linear{"init_std", 0};     ///< linear maps and convolutions but the head
+  WordOrNumber head{"init_std", 0};       ///< the map to the logits, where it has weights of its own
+  std::string qkv = "separate";        ///< separate | joint: matrices that count for Xavier's fans
 };
 
 /// [train]
 struct TrainOptions {
   std::int64_t steps = 1000;
   std::int64_t batch = 32;             ///< sequences in a step
+  std::int64_t batch_tokens = 0;       ///< instead: as many as fit into so many tokens; 0: batch
   std::int64_t shards = 2;             ///< parts of a batch; changes bits, so part of the identity
   std::int64_t threads = 0;            ///< 0: as many as the machine has, at most the shards
   std::string optimizer = "adamw";     ///< adamw | adam | sgd, options in [train.adamw] and so on
@@ -71,9 +82,12 @@ struct TrainOptions {
   double label_smoothing = 0.0;
   std::int64_t evaluate_every = 0;     ///< steps; 0: only at the end
   std::int64_t evaluate_batches = 0;   ///< batches of the validation split; 0: the whole split
+  std::int64_t evaluate_random_batches = 0;  ///< an estimate of the loss from so many; 0: none
   bool evaluate_by_length = false;     ///< accuracies also by the length of rows
   std::int64_t evaluate_beam = 0;      ///< evaluations decode, too, with this beam; 1: greedily; 0: not
   double evaluate_length_penalty = 0.0;
+  std::string evaluate_length_penalty_kind = "gnmt";  ///< gnmt | fairseq
+  std::string evaluate_bleu_tokenization = "13a";  ///< 13a | none | intl | char
   std::string inspect = "none";        ///< none | norms | attention | heads | all: what is looked at inside the model
   std::int64_t inspect_every = 0;      ///< steps; 0: only at the end
   std::int64_t checkpoint_every = 0;   ///< steps; 0: only at the end
@@ -95,6 +109,7 @@ struct Config {
   TaskOptions task;
   OptionValues task_options;           ///< [task.KIND]
   ModelOptions model;
+  InitOptions init;
   OptionValues model_options;          ///< [model.KIND]
   RecurrentOptions recurrent;
   OptionValues recurrent_options;      ///< [recurrent.CELL]

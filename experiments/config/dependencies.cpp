@@ -35,6 +35,7 @@ const std::vector<Dependency> rows = {
     {"data.max_length", "task.kind", {"translation", "labelled_text"}},
     {"data.too_long", "task.kind", {"translation", "labelled_text"}},
     {"data.bucket", "task.kind", {"scan", "translation", "labelled_text"}},
+    {"data.bucket", "train.batch_tokens", {anything}, true},
     {"task.seed", "task.kind", {"text"}, true},
     {"task.validation", "task.kind", {"text", "translation", "labelled_text", "images"}, true},
     {"task.validation", "data.validation_path", {anything}, true},
@@ -45,6 +46,13 @@ const std::vector<Dependency> rows = {
     {"task.scan.split", "data.path", {anything}, true},
     {"task.scan.cutoff", "task.scan.split", {"length"}},
     {"model.tied_embeddings", "model.kind", {"decoder", "encoder_decoder"}},
+    {"model.init_std", "init.linear", {"init_std"}, false,
+     {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
+    {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
+    {"init.head", "model.tied_embeddings", {"false"}, false, {{"model.kind", {"decoder", "encoder_decoder"}, true}}},
+    {"init.linear", "recurrent.attention", {"none"}, true},
+    {"init.linear", "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true},
+    {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
     {"attention.cross_score", "model.kind", {"encoder_decoder"}},
     {"attention.cross_normalizer", "model.kind", {"encoder_decoder"}},
     {"recurrent", "model.kind", {"recurrent", "recurrent_decoder", "recurrent_classifier"}},
@@ -61,6 +69,12 @@ const std::vector<Dependency> rows = {
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
     {"block.norm_kind", "block.norm", {"none"}, true},
+    {"block.norm_bias", "block.norm_kind", {"layer"}},
+    {"train.batch", "train.batch_tokens", {anything}, true,
+     {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
+    {"train.batch_tokens", "task.kind", {"scan", "translation", "labelled_text"}},
+    {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
+    {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
     {"train.inspect_every", "train.inspect", {"none"}, true},
 };
 
@@ -71,7 +85,7 @@ void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
     return;
   }
   for (const std::string& key : all_keys())
-    if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless});
+    if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless, row.others});
 }
 
 std::vector<Dependency> make_dependencies() {
@@ -114,11 +128,16 @@ const Dependency* unmet_dependency(std::string_view key,
   for (auto i = first; i != last; ++i) {
     const Dependency& d = *i->second;
     // A choice that does nothing itself is none of the words.
-    const bool listed = !unmet_dependency(d.on, value_of) &&
-                        (d.words.front() == anything
-                             ? is_given(value_of(d.on))
-                             : std::find(d.words.begin(), d.words.end(), choice_word(value_of(d.on))) != d.words.end());
-    if (listed == d.unless) return &d;
+    const auto holds = [&](const auto& choice) {
+      const auto listed = [&] {
+        if (unmet_dependency(choice.on, value_of)) return false;
+        if (choice.words.front() == anything) return is_given(value_of(choice.on));
+        return std::find(choice.words.begin(), choice.words.end(), choice_word(value_of(choice.on))) !=
+               choice.words.end();
+      };
+      return listed() != choice.unless;
+    };
+    if (!holds(d) && std::none_of(d.others.begin(), d.others.end(), holds)) return &d;
   }
   return nullptr;
 }
@@ -126,19 +145,27 @@ const Dependency* unmet_dependency(std::string_view key,
 bool is_given(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return !text->empty();
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number != 0;
+  if (const auto* number = std::get_if<double>(&value)) return *number != 0;
   return true;
 }
 
 std::string choice_word(const Value& value) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
+  if (const auto* either = std::get_if<WordOrNumber>(&value)) return either->word;
   const auto* word = std::get_if<std::string>(&value);
   return word ? *word : "";
 }
 
 std::string dependency_in_words(const Dependency& d) {
-  if (d.words.front() == anything) return fmt::format("matters only where {} is {}given", d.on, d.unless ? "not " : "");
-  const std::string words = d.words.size() == 1 ? list_in_words(d.words) : "one of " + list_in_words(d.words);
-  return fmt::format("matters only where {} is {}{}", d.on, d.unless ? "not " : "", words);
+  const auto in_words = [](const auto& choice) {
+    const char* no = choice.unless ? "not " : "";
+    if (choice.words.front() == anything) return fmt::format("{} is {}given", choice.on, no);
+    const char* one = choice.words.size() == 1 ? "" : "one of ";
+    return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
+  };
+  std::string out = "matters only where " + in_words(d);
+  for (const Dependency::Alternative& other : d.others) out += ", or " + in_words(other);
+  return out;
 }
 
 } // namespace heed

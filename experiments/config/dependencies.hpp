@@ -21,6 +21,13 @@ struct Dependency {
   std::string on;
   std::vector<std::string> words;
   bool unless = false;
+  /// Or where one of these holds, each read in the same way.
+  struct Alternative {
+    std::string on;
+    std::vector<std::string> words;
+    bool unless = false;
+  };
+  std::vector<Alternative> others = {};
 };
 
 const std::vector<Dependency>& dependencies();
@@ -33,7 +40,8 @@ const Dependency* unmet_dependency(std::string_view key,
 /// A text that is not empty, or a number that is not 0; true for values of other types.
 bool is_given(const Value& value);
 
-/// The word that a choice is: a text itself, or "true" or "false"; empty for values of other types.
+/// The word that a choice is: a text itself, a word where a number might be, or "true" or "false"; empty for values
+/// of other types.
 std::string choice_word(const Value& value);
 
 /// "attention.cosine.temperature matters only where attention.score is 'cosine'", without the option's name.

@@ -1,6 +1,7 @@
 #include "experiments/config/option_tables.hpp"
 
 #include "experiments/data/vocabulary.hpp"
+#include "experiments/metrics/bleu.hpp"
 
 namespace heed {
 
@@ -84,7 +85,36 @@ const OptionTable<ModelOptions>& model_option_table() {
           .above(0).at_most(100),
       option("scaled_init", &O::scaled_init,
              "Weights that end in a residual connection start smaller, at init_std / sqrt(2 * layers)."),
-      option("dropout", &O::dropout, "Fraction of the embeddings that are zeroed in training.").at_least(0).below(1));
+      option("dropout", &O::dropout, "Fraction of the embeddings that are zeroed in training.").at_least(0).below(1),
+      option("head_bias", &O::head_bias,
+             "The map to the logits has a bias, a tied one too: as is usual for the model (classifiers and recurrent "
+             "models have one, decoder and encoder_decoder none), yes, or no.")
+          .one_of({"usual", "yes", "no"}).neutral("usual"));
+  return table;
+}
+
+const OptionTable<InitOptions>& init_option_table() {
+  using O = InitOptions;
+  const std::vector<std::string> words = {"init_std", "xavier_uniform", "xavier_normal", "torch"};
+  const WordOrNumber as_before{"init_std", 0};
+  static const auto table = option_table<O>(
+      option("embedding", &O::embedding,
+             "What token embeddings start with: N(0, model.init_std^2); Xavier's uniform or normal numbers by the "
+             "vocabulary and the width; N(0, 1), as torch.nn.Embedding; or a number s for N(0, s^2).")
+          .one_of(words).above(0).at_most(100).neutral(as_before),
+      option("position", &O::position, "What learned vectors of positions start with, likewise.")
+          .one_of(words).above(0).at_most(100).neutral(as_before),
+      option("linear", &O::linear,
+             "What linear maps and convolutions but the head start with: N(0, model.init_std^2), where the layer has "
+             "no start of its own; Xavier's uniform or normal numbers; U(-1 / sqrt(inputs), 1 / sqrt(inputs)), biases "
+             "too, as torch.nn.Linear; or a number s for N(0, s^2). Recurrent cells and scores keep their own.")
+          .one_of(words).above(0).at_most(100).neutral(as_before),
+      option("head", &O::head, "What the map to the logits starts with where it has weights of its own, likewise.")
+          .one_of(words).above(0).at_most(100).neutral(as_before),
+      option("qkv", &O::qkv,
+             "What Xavier's numbers take for the outputs of an attention's three matrices: each its own, or all three "
+             "together, as torch.nn.MultiheadAttention (fairseq's factor 1 / sqrt(2)).")
+          .one_of({"separate", "joint"}).neutral("separate"));
   return table;
 }
 
@@ -92,7 +122,12 @@ const OptionTable<TrainOptions>& train_option_table() {
   using O = TrainOptions;
   static const auto table = option_table<O>(
       option("steps", &O::steps, "Optimiser steps.").at_least(1).at_most(1e12).unit("steps"),
-      option("batch", &O::batch, "Sequences in a step.").at_least(1).at_most(1e6).unit("sequences"),
+      option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
+          .at_least(1).at_most(1e6).unit("sequences"),
+      option("batch_tokens", &O::batch_tokens,
+             "A step's rows are of like lengths, and as many as fit into so many tokens: rows times the longest, of "
+             "input or output (fairseq's max_tokens).")
+          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch rows").neutral(0),
       option("shards", &O::shards,
              "Parts that a batch is cut into for threads to work on; the sums' order, and so their bits, depend on it.")
           .at_least(1).at_most(4096).unit("shards"),
@@ -113,6 +148,10 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
       option("evaluate_batches", &O::evaluate_batches, "Batches of the validation split in an evaluation.")
           .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
+      option("evaluate_random_batches", &O::evaluate_random_batches,
+             "Evaluations also estimate the loss from so many batches of train.batch random rows (of a text: windows "
+             "from anywhere), drawn anew at every step, as nanoGPT does.")
+          .at_least(0).at_most(1e6).unit("batches").default_means("0: they do not").neutral(0),
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give accuracies for rows of each length: of the output, or of a classifier's input."),
       option("evaluate_beam", &O::evaluate_beam,
@@ -122,6 +161,13 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_length_penalty", &O::evaluate_length_penalty,
              "That search's alpha: an output of n tokens has its log probability divided by ((5 + n) / 6)^alpha.")
           .at_least(0).at_most(100),
+      option("evaluate_length_penalty_kind", &O::evaluate_length_penalty_kind,
+             "What that alpha is the power of: (5 + n) / 6 (gnmt: Wu et al. 2016), or n itself (fairseq).")
+          .one_of({"gnmt", "fairseq"}).neutral("gnmt"),
+      option("evaluate_bleu_tokenization", &O::evaluate_bleu_tokenization,
+             "What BLEU takes for words, by sacreBLEU's names: mteval's rules for Western languages (13a), for all "
+             "languages (intl), what stands between white space (none), or characters (char).")
+          .one_of(bleu_tokenizations()).neutral("13a"),
       option("inspect", &O::inspect,
              "What is measured inside the model: norms of gradients and outputs by module; each attention head's "
              "entropy and distance (attention); these and what each head is worth (heads); or all.")

@@ -9,6 +9,7 @@ const OptionTable<GeneralOptions>& general_option_table();
 const OptionTable<DataOptions>& data_option_table();
 const OptionTable<TaskOptions>& task_option_table();
 const OptionTable<ModelOptions>& model_option_table();
+const OptionTable<InitOptions>& init_option_table();
 const OptionTable<TrainOptions>& train_option_table();
 const OptionTable<ReportOptions>& report_option_table();
 

@@ -24,8 +24,10 @@ const std::string& text(const View& view, const std::string& key) { return std::
 /// "model.width is 64 (a.toml:3:1)".
 std::string shown(const View& view, const std::string& key) {
   const Setting& s = view.at(key);
-  const auto* word = std::get_if<std::string>(&s.value);
-  return fmt::format("{} is {} ({})", key, word ? "'" + *word + "'" : value_text(s.value), s.origin.text());
+  const bool worded = std::holds_alternative<std::string>(s.value) || std::holds_alternative<WordOrNumber>(s.value);
+  const std::string word = worded ? choice_word(s.value) : "";
+  const bool is_word = std::holds_alternative<std::string>(s.value) || !word.empty();
+  return fmt::format("{} is {} ({})", key, is_word ? "'" + word + "'" : value_text(s.value), s.origin.text());
 }
 
 /// Where people should look for the cause of a problem with several options: at the one that was set last.
@@ -84,8 +86,9 @@ void judge(Candidate& candidate, const View& view, int at_least = 0) {
     candidate.does_something = true;
     return;
   }
-  candidate.idle(fmt::format("{}; it {}", shown(view, unmet->on), dependency_in_words(*unmet)),
-                 std::max(at_least, view.at(unmet->on).origin.layer));
+  int layer = std::max(at_least, view.at(unmet->on).origin.layer);
+  for (const Dependency::Alternative& other : unmet->others) layer = std::max(layer, view.at(other.on).origin.layer);
+  candidate.idle(fmt::format("{}; it {}", shown(view, unmet->on), dependency_in_words(*unmet)), layer);
 }
 
 } // namespace
@@ -203,7 +206,8 @@ void Resolution::check_combinations() {
                              latest(run, {"data.train", "data.test"}).text(), train, test));
 
   // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
-  if (integer(run, "train.shards") > integer(run, "train.batch") && run.at("train.shards").origin.layer > 0)
+  if (integer(run, "train.batch_tokens") == 0 && integer(run, "train.shards") > integer(run, "train.batch") &&
+      run.at("train.shards").origin.layer > 0)
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));

@@ -23,7 +23,7 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
   }
   if (!config.layers.empty() && config.layers.back().block.norm == "pre")
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
-                       config.layers.back().block.bias);
+                       yes(config.layers.back().block.norm_bias, config.layers.back().block.bias));
 }
 
 Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {

@@ -14,11 +14,39 @@ const ModelInfo& model_info(const std::string& kind) {
   throw Failed(fmt::format("[model] there is no kind '{}'", kind));
 }
 
-Init weight_init(const Config& config) { return Init::normal(config.model.init_std); }
+namespace {
 
-Init residual_init(const Config& config) {
-  if (!config.model.scaled_init) return weight_init(config);
-  return Init::normal(config.model.init_std / std::sqrt(2.0 * static_cast<double>(config.model.layers)));
+// "init_std", a standard deviation, or a rule; vectors of nn.Embedding are N(0, 1) in PyTorch.
+InitRule start_of(const WordOrNumber& chosen, const Config& config, const InitRule& torch) {
+  if (chosen.word.empty()) return Init::normal(chosen.number);
+  if (chosen.word == "xavier_uniform") return InitRule(InitRule::Rule::xavier_uniform);
+  if (chosen.word == "xavier_normal") return InitRule(InitRule::Rule::xavier_normal);
+  return chosen.word == "torch" ? torch : Init::normal(config.model.init_std);
+}
+
+} // namespace
+
+InitRules init_rules(const Config& config) {
+  const InitOptions& o = config.init;
+  const InitRule map(InitRule::Rule::torch), vectors = Init::normal(1);
+  InitRules out(start_of(o.linear, config, map));
+  out.linear_is_chosen = o.linear.word != "init_std";
+  out.qkv_as_one = o.qkv == "joint";
+  out.embedding = start_of(o.embedding, config, vectors);
+  out.position = start_of(o.position, config, vectors);
+  out.head = start_of(o.head, config, map);
+  return out;
+}
+
+InitRule residual_init(const Config& config) {
+  InitRule out = init_rules(config).linear;
+  if (config.model.scaled_init && out.rule == InitRule::Rule::given)
+    out.init.a /= std::sqrt(2.0 * static_cast<double>(config.model.layers));
+  return out;
+}
+
+bool has_head_bias(const Config& config, bool usual) {
+  return config.model.head_bias == "usual" ? usual : config.model.head_bias == "yes";
 }
 
 } // namespace heed::HEED_REAL

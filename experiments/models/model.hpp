@@ -47,9 +47,13 @@ struct ModelInfo {
 std::span<const ModelInfo* const> models();
 const ModelInfo& model_info(const std::string& kind);
 
-/// What weights start with, and what the projections that end a residual branch start with:
-/// N(0, init_std^2), divided by sqrt(2 layers) where [model] scaled_init is set (Radford et al. 2019, GPT-2).
-Init weight_init(const Config& config);
-Init residual_init(const Config& config);
+/// What parameters start with, as [init] has it; where it says nothing, weights are N(0, init_std^2).
+InitRules init_rules(const Config& config);
+/// What the projections that end a residual branch start with: as other linear maps, but normal weights are divided by
+/// sqrt(2 layers) where [model] scaled_init is set (Radford et al. 2019, GPT-2).
+InitRule residual_init(const Config& config);
+
+/// Has the map to the logits a bias? [model] head_bias, where `usual` is what the model has without it.
+bool has_head_bias(const Config& config, bool usual);
 
 } // namespace heed::HEED_REAL

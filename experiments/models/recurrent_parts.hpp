@@ -13,7 +13,8 @@ namespace heed::HEED_REAL {
 /// The options that only Transformer blocks have a use for.
 inline std::vector<std::string> options_of_blocks() {
   return {"model.layers", "model.heads", "model.embedding_scale", "model.scaled_init", "position", "block",
-          "attention.causal", "attention.prefix", "attention.window", "attention.head_width"};
+          "attention.causal", "attention.prefix", "attention.window", "attention.head_width", "attention.qkv_bias",
+          "attention.output_bias", "init.position", "init.qkv"};
 }
 
 /// Recurrent layers over the embedded tokens of the input, in one direction or, with half the width each, in both:

@@ -55,6 +55,26 @@ Tensor Transformer::step(Pass& pass, std::span<const std::int32_t> tokens, Past&
   return stack.finish(pass, x);
 }
 
+Head::Head(const Scope& scope, const Config& config, const Transformer& decoder, std::int64_t classes)
+    : embedding_(decoder.embedding.weight) {
+  const bool biased = has_head_bias(config, false);
+  const Scope own = (scope / "output").of_head();
+  if (!config.model.tied_embeddings) {
+    own_.emplace(own, decoder.width(), classes, biased);
+    return;
+  }
+  if (decoder.width() != config.model.width)
+    throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
+                             "model.tied_embeddings = false, or position.concat = \"project\"",
+                             config.model.width, decoder.width()));
+  if (biased) bias_ = own.add("bias", {classes}, Init::zeros());
+}
+
+Tensor Head::operator()(Pass& pass, const Tensor& x) const {
+  if (own_) return (*own_)(pass, x);
+  return bias_ ? linear(x, pass(embedding_), pass(*bias_)) : linear(x, pass(embedding_));
+}
+
 bool Transformer::serves_steps() const {
   return std::all_of(stack.blocks.begin(), stack.blocks.end(), [](const Block& block) { return block.serves_steps(); });
 }

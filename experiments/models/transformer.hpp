@@ -3,6 +3,7 @@
 
 #include "experiments/models/block_stack.hpp"
 #include "layers/embedding.hpp"
+#include "layers/linear.hpp"
 
 #include <optional>
 #include <span>
@@ -63,6 +64,21 @@ struct Transformer {
 
 private:
   Tensor embed(Pass& pass, const TokenRows& rows) const;
+};
+
+/// From a decoder's vectors [..., width] to logits [..., classes]: a linear map of its own, or, with [model]
+/// tied_embeddings, by the token embeddings. Without more said, it has no bias.
+class Head {
+public:
+  /// Parameters are named `output`. Throws heed::Failed where tied embeddings are not as wide as the vectors.
+  Head(const Scope& scope, const Config& config, const Transformer& decoder, std::int64_t classes);
+
+  Tensor operator()(Pass& pass, const Tensor& x) const;
+
+private:
+  ParameterId embedding_;
+  std::optional<Linear> own_;
+  std::optional<ParameterId> bias_;  // of a tied one
 };
 
 } // namespace heed::HEED_REAL

@@ -60,6 +60,17 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   const std::vector<MetricInfo> measured = metrics_of(arm);
   if (std::none_of(measured.begin(), measured.end(), [&](const MetricInfo& m) { return m.name == metric; }))
     return fmt::format("it does not measure {}, by which arms are compared", metric);
+  if (const std::string &words = arm.train.evaluate_bleu_tokenization,
+      &others = reference.train.evaluate_bleu_tokenization;
+      metric == "val_bleu" && words != others)
+    return fmt::format("its BLEU is of other words than the reference's: train.evaluate_bleu_tokenization is {}, and "
+                       "the reference's is {}",
+                       words, others);
+  const auto estimated = [](const Config& c) { return c.train.evaluate_random_batches * c.train.batch; };
+  if (metric == "val_loss_estimate" && estimated(arm) != estimated(reference))
+    return fmt::format("its loss is estimated from {} rows (train.evaluate_random_batches x train.batch), the "
+                       "reference's from {}",
+                       estimated(arm), estimated(reference));
   const auto here = deciding(arm), there = deciding(reference);
   for (const auto& [key, value] : there) {
     const auto own = here.find(key);

@@ -10,7 +10,8 @@
 //   how the model sees the task           a classifier's loss is per row, a decoder's per token, an encoder-decoder's
 //                                         has its end token, too
 //   how many classes there are            a loss over 16 symbols is not one over 8
-//   the metric                            every arm must measure it
+//   the metric                            every arm must measure it: BLEU of the same words, a loss estimated from as
+//                                         many rows
 //
 // A generated task's own options ([task.KIND]) may differ where these agree: how long inputs are is a question, not a mistake.
 #pragma once

@@ -30,6 +30,18 @@ std::vector<std::int32_t> lengths_of(const ExampleList& examples) {
   return lengths;
 }
 
+/// What a row is padded to, in each of the forms that rows of tokens have: the longer of input and output.
+std::vector<std::int32_t> padded_lengths(const ExampleList& examples, Form form) {
+  std::vector<std::int32_t> lengths;
+  for (std::int64_t i = 0; i < examples.size(); ++i) {
+    const auto input = std::ssize(examples.input(i)), output = std::ssize(examples.output(i)) + 1;
+    lengths.push_back(static_cast<std::int32_t>(form == Form::classification   ? input
+                                                : form == Form::language_model ? input + output
+                                                                               : std::max(input, output)));
+  }
+  return lengths;
+}
+
 class ListedTask final : public Task {
 public:
   ListedTask(const Config& config, Listing listing)
@@ -51,6 +63,9 @@ public:
         longest_output_ = std::max<std::int64_t>(longest_output_, output);
         longest_both_ = std::max<std::int64_t>(longest_both_, input + output);
       }
+    if (config.train.batch_tokens > 0)
+      for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification})
+        token_batches_.emplace_back(padded_lengths(list(Split::train), form), config.train.batch_tokens);
   }
 
   std::string refuses(Form form) const override {
@@ -96,7 +111,14 @@ public:
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
-    write(form, list(Split::train), order_.example(seed, step, row), batch, at);
+    const TokenBatches* by_tokens = token_batches(form);
+    write(form, list(Split::train),
+          by_tokens ? by_tokens->example(seed, step, row) : order_.example(seed, step, row), batch, at);
+  }
+
+  std::int64_t training_rows(Form form, std::uint64_t seed, std::int64_t step) const override {
+    const TokenBatches* by_tokens = token_batches(form);
+    return by_tokens ? by_tokens->rows(seed, step) : 0;
   }
 
   std::int64_t evaluation_rows(Form, Split split) const override {
@@ -198,6 +220,9 @@ private:
   const ExampleList& list(Split split) const { return data_.examples[static_cast<std::size_t>(split)]; }
   bool labelled() const { return !data_.labels.empty(); }
   bool shared() const { return data_.input == data_.output; }
+  const TokenBatches* token_batches(Form form) const {
+    return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(form));
+  }
   /// What is added to an output's tokens in a language model's rows.
   std::int32_t offset() const {
     return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size());
@@ -236,6 +261,7 @@ private:
   Listing data_;
   std::uint64_t seed_;
   TrainingOrder order_;
+  std::vector<TokenBatches> token_batches_;  // by Form, where steps are cut by tokens
   std::int64_t longest_input_ = 1, longest_output_ = 0, longest_both_ = 1;
 };
 

@@ -28,7 +28,8 @@ struct Listing {
   std::vector<std::string> notes;          ///< for `heed data`: what was dropped or cut, and why
 };
 
-/// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket).
+/// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket;
+/// TokenBatches, with [train] batch_tokens).
 /// Forms: with labels, classification; else sequence_to_sequence (output tokens, then one that begins and one that ends
 /// them; input and output share their numbering where they share the vocabulary) and language_model (input tokens, the
 /// token that begins an output, output tokens and the one that ends them; where the vocabularies differ, output tokens

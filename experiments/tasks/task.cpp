@@ -1,6 +1,7 @@
 #include "experiments/tasks/task.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -67,6 +68,13 @@ std::int64_t Batch::real_tokens() const {
   if (form == Form::image_classification) return rows;
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) +
          std::accumulate(output_lengths.begin(), output_lengths.end(), std::int64_t{0});
+}
+
+void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                      std::int64_t at) const {
+  const RandomKey key{seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)};
+  const auto rows = static_cast<std::uint64_t>(evaluation_rows(form, split));
+  evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);
 }
 
 const TaskInfo& task_info(const std::string& kind) {

@@ -96,6 +96,9 @@ public:
   virtual void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                             std::int64_t at) const = 0;
 
+  /// How many rows that step has, where it follows from [train] batch_tokens; 0: [train] batch.
+  virtual std::int64_t training_rows(Form, std::uint64_t /*seed*/, std::int64_t /*step*/) const { return 0; }
+
   /// How many rows the split has for evaluation (train: as many as validation, drawn from the training part).
   virtual std::int64_t evaluation_rows(Form form, Split split) const = 0;
   virtual void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
@@ -118,6 +121,11 @@ public:
   virtual std::optional<Reference> reference(Split, std::int64_t) const { return std::nullopt; }
   /// Is this token of an output one that stands for all that the vocabulary lacks?
   virtual bool is_unknown_output(std::int32_t) const { return false; }
+
+  /// Row `row` of the random rows of an evaluation after `step` steps: a function of these and the seed. Any of the
+  /// split's evaluation rows is as likely as the others; of a running text, any window.
+  virtual void random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                          std::int64_t at) const;
 
   /// Accuracy of guessing without looking at the input, and how it is found in words: {0.0417, "1 / symbols"}.
   struct Chance { double accuracy; std::string how; };

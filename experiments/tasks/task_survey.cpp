@@ -89,16 +89,17 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   std::int64_t real = 0, room = 0;
   Batch batch;
   for (std::int64_t step = 0; survey.rows < rows; ++step) {
-    batch.reset(batch_rows, survey.shape, form);
-    for (std::int64_t r = 0; r < batch_rows; ++r) task.training_row(form, seed, step, r, batch, r);
+    const std::int64_t by_tokens = task.training_rows(form, seed, step), now = by_tokens ? by_tokens : batch_rows;
+    batch.reset(now, survey.shape, form);
+    for (std::int64_t r = 0; r < now; ++r) task.training_row(form, seed, step, r, batch, r);
     if (survey.shape.varied) batch.trim();
-    survey.rows += batch_rows;
+    survey.rows += now;
     inputs.insert(inputs.end(), batch.lengths.begin(), batch.lengths.end());
     outputs.insert(outputs.end(), batch.output_lengths.begin(), batch.output_lengths.end());
     real += batch.real_tokens();
-    room += batch_rows * (batch.length + batch.output_length);
+    room += now * (batch.length + batch.output_length);
     counter.add(batch);
-    for (std::int64_t r = 0; r < batch_rows && std::ssize(survey.examples) < examples; ++r)
+    for (std::int64_t r = 0; r < now && std::ssize(survey.examples) < examples; ++r)
       survey.examples.push_back(text_of(task, batch, r));
   }
   survey.inputs = survey_lengths(std::move(inputs));

@@ -40,26 +40,31 @@ Cost cost(const Config& config, const Task& task) {
   }
 
   // One shard, forward and backward, twice: the first fills the arena and the caches.
-  const std::int64_t shards = std::min(config.train.shards, config.train.batch);
-  const std::int64_t rows = (config.train.batch + shards - 1) / shards;
+  const bool by_tokens = config.train.batch_tokens > 0;
+  const std::int64_t shards = by_tokens ? config.train.shards : std::min(config.train.shards, config.train.batch);
   std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   Tape tape;
   Batch batch;
-  double seconds = 0, operations = 0;
-  for (int i = 0; i < 2; ++i) {
+  // Steps of unlike rows differ: some of them, then, and their mean.
+  const int measured = by_tokens ? 4 : 1;
+  double seconds = 0, operations = 0;  // of all shards
+  for (int i = 0; i <= measured; ++i) {
+    const std::int64_t step = std::max(0, i - 1), step_rows = training_rows(config, task, run, step);
+    const std::int64_t rows = (step_rows + shards - 1) / shards;
+    const double share = static_cast<double>(step_rows) / static_cast<double>(rows) / measured;
     const auto begin = Clock::now();
     const double before = counted_operations();
-    fill_training_batch(config, task, run, 0, 0, rows, batch);
+    fill_training_batch(config, task, run, step, 0, rows, batch);
     tape.rewind();
     Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
     tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
-    operations = counted_operations() - before;
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (i == 0) continue;
+    operations += (counted_operations() - before) * share;
+    seconds += std::chrono::duration<double>(Clock::now() - begin).count() * share;
   }
   const auto parts = static_cast<double>(shards);
-  const double share = static_cast<double>(config.train.batch) / (static_cast<double>(rows) * parts);
-  c.flops_per_step = operations * parts * share;
-  c.seconds_per_step = seconds * parts * share;
+  c.flops_per_step = operations;
+  c.seconds_per_step = seconds;
   // Evaluation uses the same tapes.
   const std::int64_t piece = std::min(evaluation_piece, task.evaluation_rows(run.form, Split::validation));
   if (piece > 0) {

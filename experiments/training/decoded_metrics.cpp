@@ -33,6 +33,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   std::vector<char> right(count);
   const SearchOptions options{.beam = config.train.evaluate_beam,
                               .length_penalty = config.train.evaluate_length_penalty,
+                              .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
                               .longest = run.shape.output_length,
                               .begin = run.shape.begin,
                               .end = run.shape.end};
@@ -64,7 +65,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   });
   const auto all_right = static_cast<double>(std::ranges::count(right, char{1}));
   return {{prefix + "_decoded_accuracy", all_right / static_cast<double>(std::max<std::int64_t>(rows, 1))},
-          {prefix + "_bleu", corpus_bleu(outputs, references)},
+          {prefix + "_bleu", corpus_bleu(outputs, references, config.train.evaluate_bleu_tokenization)},
           {prefix + "_chrf", corpus_chrf(outputs, references)}};
 }
 

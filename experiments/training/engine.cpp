@@ -4,6 +4,8 @@
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/float64.hpp"
 
+#include <fmt/format.h>
+
 namespace heed {
 
 const Engine& engine(const Config& config) { return config.float64() ? float64_engine() : f32::engine_table(); }
@@ -44,12 +46,18 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
     out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens"});
   if (has_bits_per_character(config))
     out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
+  if (config.train.evaluate_random_batches > 0)
+    out.push_back({"val_loss_estimate", false, "nats",
+                   fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
+                               config.train.evaluate_random_batches, config.train.batch)});
   if (config.train.evaluate_beam > 0) {
     out.push_back(
         {"val_decoded_accuracy", true, "",
          "fraction of the validation rows that are decoded without an error; <unknown> is one"});
     out.push_back({"val_bleu", true, "",
-                   "BLEU of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's"});
+                   fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
+                               "sacreBLEU's with tok:{}",
+                               config.train.evaluate_bleu_tokenization)});
     out.push_back({"val_chrf", true, "",
                    "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's"});
   }

@@ -87,16 +87,10 @@ std::string prefix(Split split) {
   return "";
 }
 
-} // namespace
-
-std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
-                                                           Split split, std::int64_t rows, Workers& workers,
-                                                           std::span<const std::unique_ptr<Tape>> tapes) {
-  const std::int64_t all = task.evaluation_rows(run.form, split);
-  rows = rows > 0 ? std::min(rows, all) : all;
-  if (rows == 0)
-    throw Failed(fmt::format("[evaluate] the {} split has no rows",
-                             split == Split::test ? "test" : split == Split::train ? "training" : "validation"));
+// All rows' score, piece by piece; `fill` writes row `row` to a place of a batch.
+template <class Fill>
+Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& workers,
+                 std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   const auto pieces = static_cast<int>((rows + evaluation_piece - 1) / evaluation_piece);
   std::vector<Score> scores(static_cast<std::size_t>(pieces));
   const auto count = static_cast<std::size_t>(workers.threads());
@@ -111,16 +105,31 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     const std::int64_t first = piece * evaluation_piece, n = std::min(evaluation_piece, rows - first);
     batch.reset(n, run.shape, run.form);
-    for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+    for (std::int64_t i = 0; i < n; ++i) fill(first + i, batch, i);
     if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
-    scores[static_cast<std::size_t>(piece)] =
-        score(run.model->logits(pass, batch), batch, run.shape, config.train.evaluate_by_length);
+    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, run.shape, by_length);
     tape.record(true);
     tape.rewind();
   });
   Score total;
   for (const Score& s : scores) total.add(s);
+  return total;
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
+                                                           Split split, std::int64_t rows, Workers& workers,
+                                                           std::span<const std::unique_ptr<Tape>> tapes) {
+  const std::int64_t all = task.evaluation_rows(run.form, split);
+  rows = rows > 0 ? std::min(rows, all) : all;
+  if (rows == 0)
+    throw Failed(fmt::format("[evaluate] the {} split has no rows",
+                             split == Split::test ? "test" : split == Split::train ? "training" : "validation"));
+  const Score total = score_rows(
+      run, rows, config.train.evaluate_by_length, workers, tapes,
+      [&](std::int64_t row, Batch& batch, std::int64_t at) { task.evaluation_row(run.form, split, row, batch, at); });
   const std::string name = prefix(split);
   const auto share = [](std::int64_t part, std::int64_t of) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
@@ -143,6 +152,20 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
       out.emplace_back(fmt::format("{}_sequence_accuracy_by_length.{}", name, length),
                        share(part.rows_right, part.rows));
   return out;
+}
+
+std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, const Task& task, RunModel& run,
+                                                          Split split, std::int64_t step, Workers& workers,
+                                                          std::span<const std::unique_ptr<Tape>> tapes) {
+  const auto seed = static_cast<std::uint64_t>(config.general.seed);
+  const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
+  if (rows == 0) return {};
+  const Score total = score_rows(run, rows, false, workers, tapes,
+                                 [&](std::int64_t row, Batch& batch, std::int64_t at) {
+                                   task.random_row(run.form, split, seed, step, row, batch, at);
+                                 });
+  return {{prefix(split) + "_loss_estimate",
+           total.loss / static_cast<double>(std::max<std::int64_t>(total.hits.targets, 1))}};
 }
 
 } // namespace heed::HEED_REAL

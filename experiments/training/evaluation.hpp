@@ -24,6 +24,12 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
                                                            Split split, std::int64_t rows, Workers& workers,
                                                            std::span<const std::unique_ptr<Tape>> tapes = {});
 
+/// With [train] evaluate_random_batches, PREFIX_loss_estimate: the mean loss, in nats, over all targets of so many
+/// batches of [train] batch random rows of the split (Task::random_row), as nanoGPT estimates it. Else nothing.
+std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, const Task& task, RunModel& run,
+                                                          Split split, std::int64_t step, Workers& workers,
+                                                          std::span<const std::unique_ptr<Tape>> tapes = {});
+
 /// Rows that are worked on together.
 inline constexpr std::int64_t evaluation_piece = 16;
 

@@ -62,6 +62,7 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
     const auto found = search(tape, run.parameters, *run.model, batch,
                               {.beam = sampling.beam,
                                .length_penalty = sampling.length_penalty,
+                               .kind = length_penalty_kind(sampling.length_penalty_kind),
                                .longest = run.shape.output_length,
                                .begin = run.shape.begin,
                                .end = run.shape.end});

@@ -27,6 +27,8 @@ Metrics evaluate(const Config& config, const Task& task, const Checkpoint& check
   Metrics m;
   m.step = step_of(checkpoint);
   m.values = evaluate_split(config, task, run, split, 0, workers);
+  for (auto& estimate : loss_estimate(config, task, run, split, m.step, workers))
+    m.values.push_back(std::move(estimate));
   return m;
 }
 

@@ -25,11 +25,22 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
                               "beam of 2 at least has outputs to choose from; set it to 0",
                               config.train.evaluate_length_penalty, config.train.evaluate_beam));
   shape = task.shape(form);
+  if (const std::int64_t longest = std::max(shape.length, shape.output_length), room = config.train.batch_tokens;
+      room > 0 && longest > room)
+    throw Refused(fmt::format("[train] batch_tokens = {} leaves no room for the longest row, which has {} tokens; "
+                              "raise it to {} at least, or lower data.max_length",
+                              room, longest, longest));
   try {
-    model = model_info(config.model.kind).make(Scope(parameters, weight_init(config)), config, shape);
+    model = model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
   } catch (const Failed& e) {
     throw Refused(e.what());
   }
+}
+
+std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
+  const std::int64_t by_tokens =
+      task.training_rows(run.form, static_cast<std::uint64_t>(config.general.seed), step);
+  return by_tokens > 0 ? by_tokens : config.train.batch;
 }
 
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,

@@ -20,6 +20,9 @@ struct RunModel {
   RunModel(const Config& config, const Task& task);
 };
 
+/// How many rows training step `step` has.
+std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
+
 /// Rows first .. first + rows - 1 of training step `step`.
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
                          std::int64_t first, std::int64_t rows, Batch& batch);

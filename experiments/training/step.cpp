@@ -11,18 +11,28 @@ namespace heed::HEED_REAL {
 
 StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
-  const auto shards = static_cast<std::size_t>(std::min(config.train.shards, config.train.batch));
+  const std::int64_t most = config.train.batch_tokens > 0 ? config.train.shards : config.train.batch;
+  const auto shards = static_cast<std::size_t>(std::min(config.train.shards, most));
   for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
   gradients_.assign(shards, PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));
   for (auto& g : gradients_) parts_.push_back(g.data());
   batches_.resize(shards);
   counts_.resize(shards);
   losses_.resize(shards);
-  for (std::size_t s = 0; s <= shards; ++s)  // rows s B / S to (s + 1) B / S: sizes differ by one at most
-    first_rows_.push_back(static_cast<std::int64_t>(s) * config.train.batch / static_cast<std::int64_t>(shards));
+  first_rows_.resize(shards + 1);
+}
+
+void StepRunner::share_rows(std::int64_t rows) {
+  const auto shards = static_cast<std::int64_t>(batches_.size());
+  for (std::int64_t s = 0; s <= shards; ++s)  // rows s B / S to (s + 1) B / S: sizes differ by one at most
+    first_rows_[static_cast<std::size_t>(s)] = s * rows / shards;
 }
 
 double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch) {
+  if (batches_[shard].rows == 0) {
+    std::ranges::fill(gradients_[shard], Real{0});
+    return 0;
+  }
   Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
   tape.rewind();
   tape.watch(watch);
@@ -44,6 +54,7 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
 
 StepRunner::Result StepRunner::operator()(std::int64_t step) {
   const int shards = static_cast<int>(batches_.size());
+  share_rows(training_rows(config_, task_, run_, step));
   workers_.run(shards, [&](int job, int) {
     const auto s = static_cast<std::size_t>(job);
     fill_training_batch(config_, task_, run_, step, first_rows_[s], first_rows_[s + 1] - first_rows_[s], batches_[s]);

@@ -33,6 +33,7 @@ public:
   std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
 
 private:
+  void share_rows(std::int64_t rows);
   double shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch);
   [[noreturn]] void diagnose(std::int64_t step, double loss, double norm);
 
@@ -45,7 +46,7 @@ private:
   std::vector<PagedVector<Real>> gradients_;       // one for each shard
   std::vector<Real*> parts_;
   std::vector<Batch> batches_;                     // one for each shard
-  std::vector<std::int64_t> first_rows_, counts_;  // of each shard
+  std::vector<std::int64_t> first_rows_, counts_;  // of each shard; some may be empty where rows are few
   std::vector<double> losses_;
   double divisor_ = 1;
 };

@@ -24,7 +24,8 @@ double machine_seconds() {
 int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
   const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  return static_cast<int>(std::min(machine, std::min(options.shards, options.batch)));
+  const std::int64_t most = options.batch_tokens > 0 ? options.shards : std::min(options.shards, options.batch);
+  return static_cast<int>(std::min(machine, most));
 }
 
 // For a step whose loss was finite, and whose update left a model that is of no use.
@@ -128,6 +129,8 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (due(t.evaluate_every) || last) {
       auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
                                    step.tapes());
+      for (auto& estimate : loss_estimate(config, task, run, Split::validation, place.step, workers, step.tapes()))
+        values.push_back(std::move(estimate));
       place.seconds = before + now() - begin;
       require_finite(values, place.step);
       report(std::move(values));

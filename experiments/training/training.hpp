@@ -90,6 +90,7 @@ struct Sampling {
   std::uint64_t seed = 0;
   std::int64_t beam = 1;              ///< sequence-to-sequence: outputs that are followed at a time; 1: greedy
   double length_penalty = 0;          ///< likewise: log probabilities are divided by ((5 + tokens) / 6)^this
+  std::string length_penalty_kind = "gnmt";  ///< fairseq: by tokens^this
   std::function<void(std::string_view)> write;  ///< called with the text as it comes
 };
 

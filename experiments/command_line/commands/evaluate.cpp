@@ -2,6 +2,9 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
+#include "autograd/error.hpp"
+#include "experiments/metrics/bleu.hpp"
+
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
@@ -15,6 +18,7 @@ struct EvaluateArguments {
   std::int64_t average = 1;
   std::optional<std::int64_t> beam;
   std::optional<double> length_penalty;
+  std::optional<std::string> length_penalty_kind, bleu_tokenization;
 };
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
@@ -23,6 +27,12 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   if (arguments.beam) options.evaluate_beam = *arguments.beam;
   if (arguments.length_penalty) options.evaluate_length_penalty = *arguments.length_penalty;
   else if (options.evaluate_beam < 2) options.evaluate_length_penalty = 0;
+  if (arguments.length_penalty_kind && options.evaluate_length_penalty == 0)
+    throw Refused("--length-penalty-kind does nothing where the length penalty is 0: give --length-penalty, too");
+  if (arguments.bleu_tokenization && options.evaluate_beam == 0)
+    throw Refused("--bleu-tokenization does nothing where nothing is decoded: give --beam, too");
+  options.evaluate_length_penalty_kind = arguments.length_penalty_kind.value_or(options.evaluate_length_penalty_kind);
+  options.evaluate_bleu_tokenization = arguments.bleu_tokenization.value_or(options.evaluate_bleu_tokenization);
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
@@ -55,6 +65,13 @@ void add_evaluate(Commands& commands) {
             .within(0, 1024);
         command.add("--length-penalty", arguments.length_penalty, "that search's alpha [train.evaluate_length_penalty]")
             .within(0.0, 100.0);
+        command.add("--length-penalty-kind", arguments.length_penalty_kind,
+                    "what it is the power of: gnmt: (5 + tokens) / 6; fairseq: tokens "
+                    "[train.evaluate_length_penalty_kind]")
+            .one_of({"gnmt", "fairseq"}).value_name("KIND");
+        command.add("--bleu-tokenization", arguments.bleu_tokenization,
+                    "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
+            .one_of(bleu_tokenizations()).value_name("NAME");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

@@ -22,6 +22,7 @@ struct GenerateArguments {
   std::optional<std::int64_t> tokens, top_k, beam;
   std::optional<double> temperature, length_penalty;
   std::optional<std::uint64_t> seed;
+  std::optional<std::string> length_penalty_kind;
 };
 
 // What belongs to the other kind of model does nothing here.
@@ -39,11 +40,12 @@ Sampling sampling_of(const GenerateArguments& a, bool translates, const std::str
                    {"--tokens", a.tokens.has_value()},
                    {"--top-k", a.top_k.has_value()},
                    {"--temperature", a.temperature.has_value()}, {"--seed", a.seed.has_value()}},
-                  "takes --input or --input-file, --beam and --length-penalty");
+                  "takes --input or --input-file, --beam, --length-penalty and --length-penalty-kind");
   else
     refuse_others(kind,
                   {{"--input", !a.input.empty()}, {"--input-file", !a.file.empty()}, {"--beam", a.beam.has_value()},
-                   {"--length-penalty", a.length_penalty.has_value()}},
+                   {"--length-penalty", a.length_penalty.has_value()},
+                   {"--length-penalty-kind", a.length_penalty_kind.has_value()}},
                   "takes --prompt, --tokens, --temperature, --top-k and --seed");
   Sampling s;
   s.tokens = a.tokens.value_or(s.tokens);
@@ -52,6 +54,9 @@ Sampling sampling_of(const GenerateArguments& a, bool translates, const std::str
   s.seed = a.seed.value_or(s.seed);
   s.beam = a.beam.value_or(s.beam);
   s.length_penalty = a.length_penalty.value_or(s.length_penalty);
+  s.length_penalty_kind = a.length_penalty_kind.value_or(s.length_penalty_kind);
+  if (a.length_penalty_kind && s.length_penalty == 0)
+    throw Refused("--length-penalty-kind does nothing where the length penalty is 0: give --length-penalty, too");
   if (s.length_penalty > 0 && s.beam < 2)
     throw Refused("--length-penalty does nothing where --beam is 1: a beam of 2 at least has outputs to choose from");
   return s;
@@ -110,6 +115,9 @@ void add_generate(Commands& commands) {
         command.add("--length-penalty", arguments.length_penalty,
                     "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, 100.0);
+        command.add("--length-penalty-kind", arguments.length_penalty_kind,
+                    "gnmt: as above; fairseq: by tokens^N [gnmt]")
+            .one_of({"gnmt", "fairseq"}).value_name("KIND");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

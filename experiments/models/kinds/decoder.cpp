@@ -1,40 +1,26 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/transformer_decoding.hpp"
 
-#include <optional>
-
 namespace heed::HEED_REAL {
 
 namespace {
 
 class Decoder : public Model {
 public:
-  Decoder(const Scope& scope, const Config& config, const TaskShape& shape) : transformer_(scope, config, shape) {
-    if (!config.model.tied_embeddings)
-      output_.emplace(scope / "output", transformer_.width(), shape.classes, false);
-    else if (transformer_.width() != config.model.width)
-      throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
-                               "model.tied_embeddings = false, or position.concat = \"project\"",
-                               config.model.width, transformer_.width()));
-  }
+  Decoder(const Scope& scope, const Config& config, const TaskShape& shape)
+      : transformer_(scope, config, shape), head_(scope, config, transformer_, shape.classes) {}
 
-  Tensor logits(Pass& pass, const Batch& batch) const override {
-    return output(pass, transformer_(pass, batch));
-  }
+  Tensor logits(Pass& pass, const Batch& batch) const override { return head_(pass, transformer_(pass, batch)); }
 
   std::unique_ptr<Decoding> decoding(Pass&, const Batch&) const override {
     if (!transformer_.serves_steps()) return nullptr;
     return std::make_unique<TransformerDecoding>(transformer_,
-                                                 [this](Pass& p, const Tensor& x) { return output(p, x); });
+                                                 [this](Pass& p, const Tensor& x) { return head_(p, x); });
   }
 
 private:
-  Tensor output(Pass& pass, const Tensor& x) const {
-    return output_ ? (*output_)(pass, x) : linear(x, pass(transformer_.embedding.weight));
-  }
-
   Transformer transformer_;
-  std::optional<Linear> output_;
+  Head head_;
 };
 
 } // namespace

@@ -25,7 +25,7 @@ public:
       : transformer_(scope, config, shape),
         pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.back(),
                  {transformer_.width(), shape.length}),
-        output_(scope / "output", transformer_.width(), shape.classes, true) {}
+        output_((scope / "output").of_head(), transformer_.width(), shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     return output_(pass, pooling_(pass, transformer_(pass, batch), batch.lengths.data()));

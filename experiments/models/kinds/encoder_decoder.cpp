@@ -50,13 +50,13 @@ public:
   Tensor logits(Pass& pass, const Batch& batch) const override {
     const Memory memory{.vectors = encoder_(pass, batch), .lengths = batch.lengths.data()};
     const TokenRows read{batch.outputs.data(), batch.rows, batch.output_length, batch.output_lengths.data()};
-    return output(pass, decoder_(pass, read, memory));
+    return head_(pass, decoder_(pass, read, memory));
   }
 
   std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
     if (!decoder_.serves_steps()) return nullptr;
     return std::make_unique<TransformerDecoding>(
-        pass, decoder_, [this](Pass& p, const Tensor& x) { return output(p, x); }, encoder_(pass, batch),
+        pass, decoder_, [this](Pass& p, const Tensor& x) { return head_(p, x); }, encoder_(pass, batch),
         batch.lengths);
   }
 
@@ -69,24 +69,15 @@ private:
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
                             .embedding = options.shared_embeddings ? std::optional(encoder_.embedding)
-                                : std::nullopt}) {
+                                : std::nullopt}),
+        head_(scope, config, decoder_, shape.classes) {
     if (options.shared_embeddings && !shape.shared_vocabulary)
       throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set "
                    "it to false (or, for translation, task.translation.shared_vocabulary = true)");
-    if (!config.model.tied_embeddings)
-      output_.emplace(scope / "output", decoder_.width(), shape.classes, false);
-    else if (decoder_.width() != config.model.width)
-      throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
-                               "model.tied_embeddings = false, or position.concat = \"project\"",
-                               config.model.width, decoder_.width()));
-  }
-
-  Tensor output(Pass& pass, const Tensor& x) const {
-    return output_ ? (*output_)(pass, x) : linear(x, pass(decoder_.embedding.weight));
   }
 
   Transformer encoder_, decoder_;
-  std::optional<Linear> output_;
+  Head head_;
 };
 
 } // namespace

@@ -85,7 +85,7 @@ private:
         blocks_(scope, config, {.longest = patch_count(shape.image, options.patch)}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
                  {blocks_.width(), patch_count(shape.image, options.patch)}),
-        output_(scope / "output", blocks_.width(), shape.classes, true) {}
+        output_((scope / "output").of_head(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
 
   std::optional<ConvolutionStem> stem_;
   Convolution patches_;  // a linear map of each patch: a kernel that never overlaps with itself
@@ -107,7 +107,7 @@ extern const ModelInfo model_patches{
                       "of the number of patches",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)}, {"position.kind", Value(std::string("learned"))}},
-              .silences = {"model.embedding_scale"}},
+              .silences = {"model.embedding_scale", "init.embedding"}},
     .form = Form::image_classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Patches>(scope, config, shape);

@@ -13,7 +13,8 @@ public:
         embedding_(scope / "output_embedding", shape.classes, config.model.width),
         decoder_(scope / "decoder", config.layers.front(), config.recurrent, config.recurrent_options,
                  {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length}),
-        output_(scope / "output", config.model.width, shape.classes, true), dropout_(config.model.dropout) {}
+        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)),
+        dropout_(config.model.dropout) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     const RecurrentEncoder::Result source = encoder_(pass, batch);

@@ -25,7 +25,7 @@ public:
       : encoder_(scope, config, shape, config.recurrent.bidirectional),
         pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.front(),
                  {config.model.width, shape.length}),
-        output_(scope / "output", config.model.width, shape.classes, true) {}
+        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {
     return output_(pass, pooling_(pass, contiguous(encoder_(pass, batch).states), batch.lengths.data()));

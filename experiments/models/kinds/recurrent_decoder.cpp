@@ -9,13 +9,15 @@ namespace {
 std::vector<std::string> silent_options() {
   std::vector<std::string> out = options_of_blocks();
   out.emplace_back("attention");
+  out.emplace_back("init.linear");  // all of its maps are its cells'
   return out;
 }
 
 class RecurrentLanguageModel : public Model {
 public:
   RecurrentLanguageModel(const Scope& scope, const Config& config, const TaskShape& shape)
-      : layers_(scope, config, shape, false), output_(scope / "output", config.model.width, shape.classes, true) {}
+      : layers_(scope, config, shape, false),
+        output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override { return output_(pass, layers_(pass, batch).states); }
 

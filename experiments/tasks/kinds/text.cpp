@@ -179,11 +179,12 @@ public:
 
   void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
-    const Part& train = part(Split::train);
-    const RandomKey key{seed, Stream::training_rows, static_cast<std::uint64_t>(step)};
-    const auto starts = static_cast<std::uint64_t>(train.size() - block_);
-    const auto start = static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), starts));
-    write_window(train.begin + start, block_, batch, at);
+    write_random_window({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, Split::train, row, batch, at);
+  }
+
+  void random_row(Form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                  std::int64_t at) const override {
+    write_random_window({seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)}, split, row, batch, at);
   }
 
   std::int64_t evaluation_rows(Form, Split split) const override {
@@ -233,6 +234,13 @@ private:
 
   /// Windows that together predict every character of the part but its first, once.
   std::int64_t windows(const Part& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
+
+  /// A window from anywhere in the part.
+  void write_random_window(const RandomKey& key, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+    const auto starts = static_cast<std::uint64_t>(part(split).size() - block_);
+    const auto start = static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), starts));
+    write_window(part(split).begin + start, block_, batch, at);
+  }
 
   void write_window(std::int64_t begin, std::int64_t size, Batch& batch, std::int64_t at) const {
     if (at < 0 || at >= batch.rows || size > batch.length)

@@ -159,6 +159,43 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
       {"[block]\nnorm = \"none\"\nnorm_kind = \"rms\"",
        "x.toml:3:1: block.norm_kind does nothing: block.norm is 'none' (x.toml:2:1); it matters only where block.norm "
        "is not 'none'"},
+      {"[block]\nnorm_kind = \"rms\"\nnorm_bias = \"no\"",
+       "x.toml:3:1: block.norm_bias does nothing: block.norm_kind is 'rms' (x.toml:2:1); it matters only where "
+       "block.norm_kind is 'layer'"},
+      {"[init]\nhead = \"torch\"",
+       "x.toml:2:1: init.head does nothing: model.tied_embeddings is true (built-in); it matters only where "
+       "model.tied_embeddings is 'false', or model.kind is not one of 'decoder', 'encoder_decoder'"},
+      {"[init]\nlinear = 0.1\nembedding = \"torch\"\n[model]\ninit_std = 0.1",
+       "x.toml:5:1: model.init_std does nothing: init.linear is 0.1 (x.toml:2:1); it matters only where init.linear is "
+       "'init_std', or init.embedding is 'init_std', or init.position is 'init_std', or init.head is 'init_std'"},
+      {"[init]\nlinear = \"torch\"\n[model]\nscaled_init = false",
+       "x.toml:4:1: model.scaled_init does nothing: init.linear is 'torch' (x.toml:2:1); it matters only where "
+       "init.linear is not one of 'xavier_uniform', 'xavier_normal', 'torch'"},
+      {"[init]\nqkv = \"joint\"",
+       "x.toml:2:1: init.qkv does nothing: init.linear is 'init_std' (built-in); it matters only where init.linear is "
+       "one of 'xavier_uniform', 'xavier_normal'"},
+      {"[init]\nposition = \"torch\"",
+       "x.toml:2:1: init.position does nothing: position.kind is 'sinusoidal' (built-in); it matters only where "
+       "position.kind is not one of 'none', 'sinusoidal'"},
+      {"[model]\nkind = \"recurrent\"\n[recurrent]\nattention = \"none\"\n[init]\nlinear = \"torch\"",
+       "x.toml:6:1: init.linear does nothing: recurrent.attention is 'none' (x.toml:4:1); it matters only where "
+       "recurrent.attention is not 'none'"},
+      {"[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 500\nbatch = 8",
+       "x.toml:5:1: train.batch does nothing: train.batch_tokens is 500 (x.toml:4:1); it matters only where "
+       "train.batch_tokens is not given, or train.evaluate_batches is given, or train.evaluate_random_batches is "
+       "given"},
+      {"[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 500\n[data]\nbucket = 8",
+       "x.toml:6:1: data.bucket does nothing: train.batch_tokens is 500 (x.toml:4:1); it matters only where "
+       "train.batch_tokens is not given"},
+      {"[train]\nbatch_tokens = 500",
+       "x.toml:2:1: train.batch_tokens does nothing: task.kind is 'copy' (built-in); it matters only where task.kind "
+       "is one of 'scan', 'translation', 'labelled_text'"},
+      {"[train]\nevaluate_length_penalty_kind = \"fairseq\"",
+       "x.toml:2:1: train.evaluate_length_penalty_kind does nothing: train.evaluate_length_penalty is 0.0 (built-in); "
+       "it matters only where train.evaluate_length_penalty is given"},
+      {"[train]\nevaluate_bleu_tokenization = \"intl\"",
+       "x.toml:2:1: train.evaluate_bleu_tokenization does nothing: train.evaluate_beam is 0 (built-in); it matters "
+       "only where train.evaluate_beam is given"},
       {"[block]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
        "x.toml:2:1: block.residual does nothing: every block has its own in [[block.override]]"},
       {"[[block.override]]\nlayers = [0]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
@@ -185,6 +222,8 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
   });
   // Fractions that do nothing leave as much as they like.
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
+  // Rows by tokens may be fewer than shards; those without a row have nothing to do.
+  CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
   CHECK(config("[train]\nbatch = 1").train.shards == 2);  // nobody asked for two: the trainer may do with one
 }
 
@@ -246,4 +285,15 @@ TEST_CASE("Files that cannot be read are refused", "[config]") {
   CHECK(load("large.toml") == here + "/large.toml: this file is larger than 1 MiB, so it is no configuration");
   folder.write("binary.toml", std::string("\x7f" "ELF\x02\x01\0\0", 8));
   CHECK(load("binary.toml").starts_with(here + "/binary.toml:1:1: this is not TOML: "));
+}
+
+TEST_CASE("An option of several choices does something where one of them holds", "[config]") {
+  const std::string all = "[init]\nlinear = 0.1\n[model]\ninit_std = 0.1\n";
+  CHECK(refusal_of(all) == "");  // embeddings start by it
+  const std::string untied =
+      "[init]\nlinear = 0.1\nembedding = 0.1\n[model]\ninit_std = 0.1\ntied_embeddings = false\n";
+  CHECK(refusal_of(untied) == "");  // the head
+  CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_batches = 2\n[task]\nkind = \"scan\"") == "");
+  CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_random_batches = 2\n[task]\nkind = \"scan\"") ==
+        "");
 }

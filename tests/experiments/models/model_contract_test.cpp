@@ -204,7 +204,7 @@ TEST_CASE("weights start normal, and smaller where a residual branch ends", "[mo
     const Config config = test::config("[model]\nlayers = 2\nwidth = 64\ninit_std = 0.1\n",
                                        {std::string("model.scaled_init=") + (scaled ? "true" : "false")});
     Parameters parameters;
-    const auto model = model_info("decoder").make({parameters, weight_init(config)}, config, {50, 16, 50});
+    const auto model = model_info("decoder").make({parameters, init_rules(config)}, config, {50, 16, 50});
     parameters.initialise(3);
     for (const auto& e : parameters.entries()) {
       INFO(e.name);

@@ -46,6 +46,49 @@ TEST_CASE("a run's identity is what can change its result", "[runs][identity]") 
   CHECK(run_id(config("seed = 1"), "other data") != id);
 }
 
+TEST_CASE("an option that came later is part of the identity only where it changes something", "[runs][identity]") {
+  const std::string base = R"(
+[task]
+kind = "scan"
+[model]
+kind = "encoder_decoder"
+tied_embeddings = false
+[position]
+kind = "learned"
+[train]
+evaluate_beam = 2
+evaluate_length_penalty = 0.6
+)";
+  const auto id = [&](const std::string& key, const std::string& value) {
+    Settings settings = Settings::parse(base, "x.toml");
+    settings.override_with({key + "=" + value});
+    return run_id(settings.resolve(), "data");
+  };
+  const std::string before = run_id(config(base), "data");
+  const std::tuple<const char*, const char*, const char*> later[] = {
+      {"init.embedding", "init_std", "torch"},
+      {"init.position", "init_std", "0.5"},
+      {"init.linear", "init_std", "torch"},
+      {"init.head", "init_std", "xavier_normal"},
+      {"model.head_bias", "usual", "yes"},
+      {"attention.qkv_bias", "same", "no"},
+      {"attention.output_bias", "same", "no"},
+      {"block.norm_bias", "same", "no"},
+      {"train.batch_tokens", "0", "900"},
+      {"train.evaluate_random_batches", "0", "3"},
+      {"train.evaluate_length_penalty_kind", "gnmt", "fairseq"},
+      {"train.evaluate_bleu_tokenization", "13a", "intl"}};
+  for (const auto& [key, neutral, other] : later) {
+    INFO(key);
+    CHECK(find_option(key)->neutral == find_option(key)->default_value);
+    CHECK(id(key, neutral) == before);
+    CHECK(id(key, other) != before);
+  }
+  for (const FlatOption& option : flatten(config(base)))
+    for (const auto& [key, neutral, other] : later)
+      if (option.key == key) CHECK_FALSE(option.identifies);
+}
+
 TEST_CASE("a resolved configuration that was written and read is the same run", "[runs][identity]") {
   const Config before = config("seed = 3\ntrain.learning_rate = 0.1\nattention.score = \"cosine\"\n");
   CHECK(run_id(config(to_toml(before)), "data") == run_id(before, "data"));

@@ -43,6 +43,27 @@ TEST_CASE("an arm that does not measure the metric is refused", "[sweep][compara
              Contains("does not measure val_bleu"));
 }
 
+TEST_CASE("BLEU of other words, and estimates from other numbers of rows, are refused", "[sweep][comparability]") {
+  const auto why = [](const std::string& a, const std::string& b, const std::string& metric) {
+    const std::string base = "[task]\nkind = \"copy\"\n[model]\nkind = \"encoder_decoder\"\n[train]\n";
+    const Config reference = Settings::parse(base + a, "reference.toml").resolve();
+    const Config arm = Settings::parse(base + b, "arm.toml").resolve();
+    return why_not_comparable(reference, *make_task(reference), Form::sequence_to_sequence, arm, *make_task(arm),
+                              Form::sequence_to_sequence, metric);
+  };
+  const std::string decoded = "evaluate_beam = 1\n", intl = "evaluate_bleu_tokenization = \"intl\"\n";
+  CHECK(why(decoded + intl, decoded + intl, "val_bleu").empty());
+  CHECK(why(decoded, decoded + intl, "val_chrf").empty());
+  CHECK_THAT(why(decoded, decoded + intl, "val_bleu"),
+             Contains("train.evaluate_bleu_tokenization is intl, and the reference's is 13a"));
+  const std::string four = "evaluate_random_batches = 4\nbatch = 10\n",
+                    five = "evaluate_random_batches = 5\nbatch = 10\n",
+                    halves = "evaluate_random_batches = 8\nbatch = 5\n";
+  CHECK(why(four, halves, "val_loss_estimate").empty());
+  CHECK(why(four, five, "val_loss").empty());
+  CHECK_THAT(why(four, five, "val_loss_estimate"), Contains("estimated from 50 rows"));
+}
+
 TEST_CASE("listed examples are compared by which are held out", "[sweep][comparability]") {
   const auto why = [](const std::string& a, const std::string& b) {
     const Config reference = Settings::parse(a, "reference.toml").resolve();

@@ -101,6 +101,35 @@ TEST_CASE("training sees windows of its own split only, every one of them", "[ta
   CHECK(seen == expected);
 }
 
+TEST_CASE("random windows of an evaluation are from anywhere in the split", "[tasks][text]") {
+  const std::u32string text = characters(60);
+  const TemporaryFile file(utf8(text));
+  const auto task = make_task(text_config(file.path(), 7, 0.5));
+  std::set<std::string> expected, seen;
+  for (std::size_t start = 30; start + 7 < 60; ++start) expected.insert(utf8(text.substr(start, 8)));
+  const auto row_at = [&](std::uint64_t seed, std::int64_t step, std::int64_t row) {
+    Batch batch;
+    batch.reset(1, task->shape(lm).length, lm);
+    task->random_row(lm, Split::validation, seed, step, row, batch, 0);
+    return row_of(batch, lm, 0);
+  };
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    const Row row = row_at(4, i / 12, i % 12);
+    CHECK(std::equal(row.tokens.begin() + 1, row.tokens.end(), row.targets.begin()));
+    seen.insert(task->decode(std::span(row.tokens).first(1)) + task->decode(row.targets));
+  }
+  CHECK(seen == expected);
+  // A function of seed, step and row, and not that of training.
+  const Row once = row_at(4, 7, 3);
+  (void)row_at(9, 1, 1);
+  CHECK(row_at(4, 7, 3) == once);
+  std::set<std::vector<std::int32_t>> rows;
+  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 7, i).tokens);
+  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 8, i).tokens);
+  for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(5, 7, i).tokens);
+  CHECK(rows.size() > 15);  // of 23 windows
+}
+
 TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text]") {
   const TemporaryFile file(utf8(characters(5000)));
   const auto task = make_task(text_config(file.path(), 16)), again = make_task(text_config(file.path(), 16));

@@ -438,3 +438,95 @@ TEST_CASE("what model and task cannot do together is refused before anything run
   CHECK_THAT(check(config(test::tiny_decoder, {"position.combine=concat", "position.concat=widen"})),
              Contains("tied_embeddings"));
 }
+
+TEST_CASE("an estimate of the loss is the mean over random rows of the step, and changes nothing else",
+          "[evaluation]") {
+  const Reader reader;
+  const std::vector<std::string> estimates = {"train.evaluate_random_batches=3", "train.evaluate_every=10"};
+  const Config with_text = reader(estimates), plain_text = reader({"train.evaluate_every=10"});
+  const Config with_examples = config(test::tiny_decoder, {"train.evaluate_random_batches=3"});
+  const std::pair<Config, Config> pairs[] = {{with_text, plain_text}, {with_examples, config(test::tiny_decoder)}};
+  for (const auto& [c, plain] : pairs) {
+    INFO(c.task.kind);
+    const test::History h = train(c), without = train(plain);
+    CHECK((test::text_of(h.last()) == test::text_of(without.last())));
+    CHECK(h.all("val_loss") == without.all("val_loss"));
+    CHECK(without.all("val_loss_estimate").empty());
+    const std::vector<double> found = h.all("val_loss_estimate");
+    CHECK(found.size() == h.all("val_loss").size());
+    const auto task = make_task(c);
+    RunModel run(c, *task);
+    load_parameters(run.parameters, h.last());
+    for (const auto& [split, name] :
+         {std::pair{Split::validation, "val_loss_estimate"}, {Split::test, "test_loss_estimate"}}) {
+      // Row by row, in double precision.
+      double loss = 0, count = 0;
+      for (std::int64_t r = 0; r < 3 * c.train.batch; ++r) {
+        Batch b;
+        b.reset(1, run.shape, run.form);
+        task->random_row(run.form, split, static_cast<std::uint64_t>(c.general.seed), c.train.steps, r, b, 0);
+        Tape tape;
+        tape.record(false);
+        Pass pass(tape, run.parameters, nullptr, {});
+        const Tensor logits = run.model->logits(pass, b);
+        for (std::size_t i = 0; i < b.targets.size(); ++i) {
+          if (b.targets[i] == ignored) continue;
+          const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+          double sum = 0;
+          for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
+          loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
+          ++count;
+        }
+      }
+      INFO(name);
+      CHECK(by_name(engine(c).evaluate(c, *task, h.last(), split)).at(name) == Approx(loss / count).epsilon(1e-5));
+      if (split == Split::validation) CHECK(found.back() == Approx(loss / count).epsilon(1e-5));
+    }
+    const auto metrics = metrics_of(c);
+    CHECK(std::ranges::count(metrics, std::string("val_loss_estimate"), &MetricInfo::name) == 1);
+  }
+}
+
+TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean over their targets", "[training]") {
+  const std::string scan = test::tiny("kind = \"scan\"\n[task.scan]\nsplit = \"length\"", "kind = \"encoder_decoder\"",
+                                      "batch_tokens = 130\nevaluate_batches = 2\n");
+  for (const std::string kind : {"encoder_decoder", "decoder"}) {
+    const Config c = config(scan, {"model.kind=" + kind, "train.label_smoothing=0"});
+    const auto task = make_task(c);
+    RunModel run(c, *task);
+    run.parameters.initialise(static_cast<std::uint64_t>(c.general.seed));
+    std::set<std::int64_t> counts;
+    std::int64_t tokens = 0;
+    double first_loss = 0;
+    for (std::int64_t step = 0; step < c.train.steps; ++step) {
+      const std::int64_t rows = training_rows(c, *task, run, step);
+      counts.insert(rows);
+      Batch batch;
+      fill_training_batch(c, *task, run, step, 0, rows, batch);
+      CHECK(rows * std::max(batch.length, batch.output_length) <= 130);
+      tokens += batch.real_tokens();
+      if (step > 0) continue;
+      Tape tape;
+      tape.record(false);
+      Pass pass(tape, run.parameters, nullptr, {});
+      const Tensor logits = run.model->logits(pass, batch);
+      double loss = 0, count = 0;
+      for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+        if (batch.targets[i] == ignored) continue;
+        const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+        double sum = 0;
+        for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
+        loss += std::log(sum) - static_cast<double>(p[batch.targets[i]]);
+        ++count;
+      }
+      first_loss = loss / count;
+    }
+    CHECK(counts.size() > 1);
+    const test::History h = train(c);
+    CHECK(h.all("train_loss").front() == Approx(first_loss).epsilon(1e-5));
+    CHECK(h.metrics.back().tokens == tokens);
+  }
+  const Config narrow = config(scan, {"train.batch_tokens=20"});
+  CHECK_THAT(test::refusal([&] { engine(narrow).check(narrow, *make_task(narrow)); }),
+             Contains("batch_tokens = 20 leaves no room for the longest row") && Contains("raise"));
+}
