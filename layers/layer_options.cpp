@@ -2,6 +2,13 @@
 
 namespace heed {
 
+OptionValues without_neutral(const std::vector<Option>& options, OptionValues values) {
+  for (const Option& o : options)
+    if (const auto found = values.find(o.name); found != values.end() && o.neutral && found->second == *o.neutral)
+      values.erase(found);
+  return values;
+}
+
 const OptionTable<AttentionOptions>& attention_option_table() {
   using O = AttentionOptions;
   static const auto table = option_table<O>(
@@ -9,10 +16,11 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("normalizer", &O::normalizer, "What turns a row of scores into attention weights."),
       option("causal", &O::causal, "A position attends only to itself and to what is before it."),
       option("prefix", &O::prefix,
-             "How many of the first positions are seen by all, so that they see each other, where causal. (A language "
-             "model that predicts within its prefix sees what it is to predict there.)")
-          .at_least(1).unit("positions").default_means("1: no more than causal lets through"),
-      option("window", &O::window, "How many positions on each side of its own a query attends to.")
+             "How many of the first positions are seen by all, beyond a window, too, and so that they see each other, "
+             "where causal. (A language model that predicts within its prefix sees what it is to predict there.)")
+          .at_least(0).unit("positions").default_means("0: no more than causal and window let through").neutral(0),
+      option("window", &O::window,
+             "How many positions on each side of its own a query attends to, besides those of a prefix.")
           .at_least(0).unit("positions").default_means("0: no window"),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),

@@ -14,7 +14,7 @@ struct AttentionOptions {
   std::string score = "scaled_dot";
   std::string normalizer = "softmax";
   bool causal = true;                  ///< a position attends to itself and what is before it (encoder: false)
-  std::int64_t prefix = 1;             ///< where causal: so many first positions are seen by all; 1: as causal alone
+  std::int64_t prefix = 0;             ///< where causal: so many first positions are seen by all; 0: none
   std::int64_t window = 0;             ///< how many positions a query sees on each side of its own; 0: all
   std::int64_t head_width = 0;         ///< of queries and keys; 0: width / heads
   double dropout = 0.0;                ///< of the attention weights, in training

@@ -52,6 +52,9 @@ struct Option {
 /// Values by option name, as a configuration gives them for one table. Only known names, of the right types.
 using OptionValues = std::map<std::string, Value>;
 
+/// The values without those that are their option's `neutral`: what an identity is made of.
+OptionValues without_neutral(const std::vector<Option>& options, OptionValues values);
+
 template <class T> struct option_type_of;
 template <> struct option_type_of<bool> { static constexpr auto value = OptionType::boolean; };
 template <> struct option_type_of<std::int64_t> { static constexpr auto value = OptionType::integer; };

@@ -143,10 +143,17 @@ private:
 /// The resolved configuration as a TOML file that resolves to the same again: every option in its table, in the order
 /// of the option tables, nothing else.
 std::string to_toml(const Config& config);
-/// Every option's full name and value as TOML would write it, in order: for differences and for a run's identity.
-/// `identifies`: is it part of that? Not what can't change results, nor an option that came later and is `neutral`.
-struct FlatOption { std::string key; std::string value; bool changes_results, identifies; };
-std::vector<FlatOption> flatten(const Config& config);
+/// An option's full name ("block[1].dropout" where that block has its own value), and its value as TOML would write it.
+struct FlatOption {
+  std::string key, value;
+  bool changes_results;
+  /// Is it part of a run's identity? Not where it can't change a result, nor where it came later and is as it was
+  /// before it was there (`Option::neutral`).
+  bool identifies;
+};
+/// Every option that does something, in order: for differences and for a run's identity. `later`: values that count as
+/// `Option::neutral`, by full name, as if these options had come later.
+std::vector<FlatOption> flatten(const Config& config, const std::map<std::string, Value>& later = {});
 
 /// The nearest of `allowed` to `word` (Damerau-Levenshtein), or "" where none is near. Also for commands.
 std::string nearest(std::string_view word, const std::vector<std::string>& allowed);

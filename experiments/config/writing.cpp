@@ -123,20 +123,28 @@ std::string to_toml(const Config& config) {
   return out;
 }
 
-std::vector<FlatOption> flatten(const Config& config) {
+std::vector<FlatOption> flatten(const Config& config, const std::map<std::string, Value>& later) {
   const Sheet sheet = sheet_of(config);
-  std::vector<FlatOption> out;
-  const auto identifies = [](const Line& line) {
-    const bool neutral = line.option->neutral && line.value == value_text(*line.option->neutral);
-    return line.option->changes_results && !neutral;
+  const auto is_neutral = [&](const Line& line) {
+    const auto made_up = later.find(line.key());
+    const std::optional<Value> neutral = made_up != later.end() ? std::optional(made_up->second) : line.option->neutral;
+    return neutral && value_text(*neutral) == line.value;
   };
-  for (const Line& line : sheet.lines)
-    out.push_back({line.key(), line.value, line.option->changes_results, identifies(line)});
+  const auto is_common = [&](const Line& line) {
+    return std::ranges::find(sheet.lines, line.option, &Line::option) != sheet.lines.end();
+  };
+  std::vector<FlatOption> out;
+  for (const Line& line : sheet.lines) {
+    const bool counts = line.option->changes_results;
+    out.push_back({line.key(), line.value, counts, counts && !is_neutral(line)});
+  }
+  // A block whose value is neutral while the others' is not differs from them by just that.
   for (const auto& [block, lines] : sheet.exceptions)
-    for (const Line& line : lines)
-      out.push_back(
-          {fmt::format("block[{}].{}", block, name_in_override(line)), line.value, line.option->changes_results,
-           identifies(line)});
+    for (const Line& line : lines) {
+      const bool counts = line.option->changes_results;
+      out.push_back({fmt::format("block[{}].{}", block, name_in_override(line)), line.value, counts,
+                     counts && (is_common(line) || !is_neutral(line))});
+    }
   return out;
 }
 

@@ -89,7 +89,10 @@ std::string tables_sql() {
 /// Of all that decides how a folder is read: an index with another number is made anew.
 std::int64_t index_version() {
   std::string text = tables_sql() + fmt::format("2 {}", numerics_version);
-  for (const std::string& key : all_keys()) text += " " + key;
+  for (const std::string& key : all_keys()) {
+    const std::optional<Value>& neutral = find_option(key)->neutral;
+    text += fmt::format(" {}{}", key, neutral ? "=" + value_text(*neutral) : "");
+  }
   return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()) & 0x7fffffff);
 }
 

@@ -42,9 +42,11 @@ std::string content_hash(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::string run_id(const Config& config, std::string_view fingerprint) {
+std::string run_id(const Config& config, std::string_view fingerprint) { return run_id(flatten(config), fingerprint); }
+
+std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint) {
   std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
-  for (const FlatOption& option : flatten(config))
+  for (const FlatOption& option : options)
     if (option.identifies) identity += fmt::format("{} = {}\n", option.key, option.value);
   return content_hash(identity).substr(0, id_digits);
 }

@@ -30,9 +30,10 @@ namespace heed {
 /// XXH3-128 of `bytes` in 32 hexadecimal digits.
 std::string content_hash(std::string_view bytes);
 
-/// A run's identity, 16 hexadecimal digits: the options that can change a result, the data (the task's
-/// `fingerprint()`) and `numerics_version`.
+/// A run's identity, 16 hexadecimal digits: the options that can change a result (FlatOption::identifies), the data
+/// (the task's `fingerprint()`) and `numerics_version`.
 std::string run_id(const Config& config, std::string_view fingerprint);
+std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
 
 enum class RunState { missing, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);

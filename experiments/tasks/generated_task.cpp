@@ -26,6 +26,13 @@ std::string show(const Value& value) {
   throw Failed("a generated task's options are numbers, words and flags");
 }
 
+/// Of an option that came later than the task, only a value that is not `neutral`.
+OptionValues identifying(const Generator& generator) {
+  for (const TaskInfo* task : task_kinds())
+    if (task->about.name == generator.name) return without_neutral(task->about.options, generator.options);
+  return generator.options;
+}
+
 std::string show(const OptionValues& options) {
   std::string text;
   for (const auto& [name, value] : options) text += (text.empty() ? "" : ", ") + name + " = " + show(value);
@@ -114,7 +121,7 @@ public:
 
   std::string fingerprint() const override {
     return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
-                       show(generator_.options), seed_, wanted(Split::validation), wanted(Split::test));
+                       show(identifying(generator_)), seed_, wanted(Split::validation), wanted(Split::test));
   }
 
   std::string decode(std::span<const std::int32_t> tokens) const override {

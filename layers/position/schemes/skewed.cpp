@@ -15,7 +15,7 @@ public:
   void check(const AttentionOptions& options) const override {
     if (!options.causal || options.prefix > 1)
       throw Failed("[position] skewed positions know distances to what is before a position only: they need "
-                   "attention.causal = true and attention.prefix = 1; shaw knows both sides");
+                   "attention.causal = true and attention.prefix = 1 or 0; shaw knows both sides");
   }
 
   // The products of Tq queries with the vectors of all distances, -(Tk - 1) to 0, stand in a Tq x Tk matrix. With a

@@ -1,0 +1,63 @@
+// The IDs of runs that earlier versions made, of the configurations in tests/fixtures/identities: they must stay what
+// they are, or every run that someone has is orphaned.
+#include "experiments/runs/run_store.hpp"
+#include "experiments/sweep/plan.hpp"
+#include "experiments/tasks/task.hpp"
+#include "tests/experiments/runs/scratch.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fmt/format.h>
+
+using namespace heed;
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path folder() {
+  const char* fixtures = std::getenv("HEED_FIXTURES");
+  return fs::path(fixtures ? fixtures : "tests/fixtures") / "identities";
+}
+
+// FILE, what it is the run of, its seed and its ID, for all runs that a file plans.
+std::string ids_of(const fs::path& file) {
+  Settings settings = Settings::load(file);
+  if (const std::string path = settings.resolve().data.path; !path.empty())
+    settings.override_with({fmt::format("data.path={}", (folder() / path).string())});
+  const std::string name = file.stem().string();
+  const Plan plan = make_plan(settings, [](const Config& c) { return make_task(c)->fingerprint(); }, name);
+  std::string out;
+  const auto add = [&](const std::string& what, const PlannedRun& run) {
+    out += fmt::format("{}: {}: seed {}: {}\n", name, what, run.seed, run.id);
+  };
+  if (!plan.tuning) {
+    for (const PlannedRun& run : plan.runs) add(plan.arms[run.arm].label, run);
+    return out;
+  }
+  for (std::size_t a = 0; a < plan.arms.size(); ++a)
+    for (const Trial& trial : plan.tuning->arms[a].trials) {
+      std::string what = plan.arms[a].label;
+      for (const PlannedChange& change : trial.point) what += fmt::format(", {} = {}", change.key, change.value);
+      for (const std::size_t run : trial.runs) add(what, plan.tuning->runs[run]);
+      for (const PlannedRun& run : trial.replicates) add(what + ", chosen", run);
+    }
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identity]") {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder()))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  CHECK(files.size() >= 12);
+  std::string found = fmt::format("numerics {}\n", numerics_version);
+  for (const fs::path& file : files) found += ids_of(file);
+  const fs::path golden = folder() / "ids.txt";
+  INFO("An option that came later must be declared .neutral(its default) (docs/architecture.md, \"To add an option\"); "
+       "what a file means must stay. Only where numerics_version goes up does this list belong into "
+       << golden.string() << ":\n" << found);
+  CHECK((found == content(golden)));
+}
