@@ -7,11 +7,11 @@ namespace heed {
 
 namespace {
 
-// How much of the way from the end of the warm-up to the last step is behind, in [0, 1].
+// How much of the way from the end of the warm-up to the last step, which is steps - 1, is behind, in [0, 1].
 double progress(std::int64_t step, std::int64_t steps, std::int64_t warmup) {
   if (step <= warmup) return 0;
-  if (step >= steps) return 1;
-  return static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
+  if (step >= steps - 1) return 1;
+  return static_cast<double>(step - warmup) / static_cast<double>(steps - 1 - warmup);
 }
 
 } // namespace

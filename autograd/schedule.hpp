@@ -9,10 +9,11 @@ namespace heed {
 /// from 0.
 double warmup_factor(std::int64_t step, std::int64_t warmup);
 
-/// From 1 after the warm-up down to `final_factor` at the last step and beyond, on a straight line.
+/// From 1 after the warm-up, at step `warmup`, down to `final_factor` at the last step, steps - 1, and beyond, on a
+/// straight line. Where the warm-up leaves no step behind it, 1.
 double linear_factor(std::int64_t step, std::int64_t steps, std::int64_t warmup, double final_factor);
 
-/// The same on half a cosine: final + (1 - final) (1 + cos(pi p)) / 2 with p = (step - warmup) / (steps - warmup)
+/// The same on half a cosine: final + (1 - final) (1 + cos(pi p)) / 2 with p = (step - warmup) / (steps - 1 - warmup)
 /// (Loshchilov and Hutter 2017, arXiv 1608.03983, without restarts).
 double cosine_factor(std::int64_t step, std::int64_t steps, std::int64_t warmup, double final_factor);
 

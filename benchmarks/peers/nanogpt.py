@@ -102,7 +102,7 @@ class Trainer:
     def _set_rate(self):
         rate = 1e-3 * (self.done + 1) / 101
         if self.done >= 100:
-            progress = min(1.0, (self.done - 100) / max(1, self.steps - 100))
+            progress = min(1.0, (self.done - 100) / max(1, self.steps - 101))
             rate = 1e-4 + 0.5 * (1 + math.cos(math.pi * progress)) * 9e-4
         if self.rate is not None:
             self.rate.fill_(rate)

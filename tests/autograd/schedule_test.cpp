@@ -16,9 +16,10 @@ TEST_CASE("schedules with warm-up are PyTorch's, nanoGPT's and the Transformer's
       return Approx(fixture[name].values[static_cast<std::size_t>(step)]).epsilon(1e-10);
     };
     const double warm = warmup_factor(step, warmup);
-    CHECK(warm * linear_factor(step, steps, warmup, final_factor) == expected("linear"));
-    CHECK(warm * cosine_factor(step, steps, warmup, final_factor) == expected("cosine"));
-    CHECK(warm * cosine_factor(step, steps, warmup, final_factor) == expected("nanogpt"));
+    // The fixture's rates would come to their end at the step after its last.
+    CHECK(warm * linear_factor(step, steps + 1, warmup, final_factor) == expected("linear"));
+    CHECK(warm * cosine_factor(step, steps + 1, warmup, final_factor) == expected("cosine"));
+    CHECK(warm * cosine_factor(step, steps + 1, warmup, final_factor) == expected("nanogpt"));
     CHECK(warm * noam_factor(step, warmup) == expected("noam"));
   }
 }
@@ -30,14 +31,19 @@ TEST_CASE("warm-up counts from 1 / (warmup + 1), and no warm-up is none", "[sche
   CHECK(warmup_factor(0, 0) == 1);
 }
 
-TEST_CASE("decays stay at 1 during the warm-up and at the final factor beyond the end", "[schedule]") {
+TEST_CASE("decays stay at 1 during the warm-up, end at the last step and stay there beyond it", "[schedule]") {
   for (auto decay : {linear_factor, cosine_factor}) {
     CHECK(decay(0, 100, 10, 0.1) == 1);
     CHECK(decay(10, 100, 10, 0.1) == 1);
-    CHECK(decay(55, 100, 10, 0.1) == Approx(0.55));
+    CHECK(decay(55, 101, 10, 0.1) == Approx(0.55));  // halfway from step 10 to step 100
+    CHECK(decay(98, 100, 10, 0.1) > 0.1);
+    CHECK(decay(99, 100, 10, 0.1) == Approx(0.1));   // the last of 100 steps
+    CHECK(decay(99, 100, 10, 0) == Approx(0).margin(1e-15));
     CHECK(decay(100, 100, 10, 0.1) == Approx(0.1));
     CHECK(decay(1000, 100, 10, 0.1) == Approx(0.1));
-    // A warm-up as long as the run, or longer.
+    // A run of a step, and a warm-up as long as the run, or longer.
+    CHECK(decay(0, 1, 0, 0.1) == 1);
+    CHECK(decay(99, 100, 99, 0.1) == 1);
     CHECK(decay(99, 100, 100, 0.1) == 1);
     CHECK(decay(99, 100, 200, 0.1) == 1);
   }
