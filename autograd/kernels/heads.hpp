@@ -66,19 +66,22 @@ inline Pack lane_numbers() {
 }
 
 /// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have
-/// been computed: everything else there becomes `value`.
+/// been computed: everything else there becomes `value`. What is seen of a prefix ends at column `head`.
 inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_t c1, const Mask::Range& seen,
                         const std::uint8_t* allowed, Real value) {
-  const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1);
+  const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1),
+                     head = std::clamp(seen.prefix - j0, c0, begin);
   if (!allowed && begin == c0 && end == c1) return;
   for (std::int64_t c = c0; c < c1; c += lanes) {
-    if (c >= begin && c + lanes <= end) continue;
+    if ((c >= begin && c + lanes <= end) || c + lanes <= head) continue;
     const Pack number = lane_numbers() + static_cast<Real>(c);
-    const auto inside = number >= Pack(static_cast<Real>(begin)) && number < Pack(static_cast<Real>(end));
+    const auto inside = (number >= Pack(static_cast<Real>(begin)) && number < Pack(static_cast<Real>(end))) ||
+                        number < Pack(static_cast<Real>(head));
     xsimd::select(inside, Pack::load_aligned(row + c), Pack(value)).store_aligned(row + c);
   }
-  if (allowed)
-    for (std::int64_t c = begin; c < end; ++c)
+  if (!allowed) return;
+  for (const auto& [from, to] : {std::pair{c0, head}, std::pair{begin, end}})
+    for (std::int64_t c = from; c < to; ++c)
       if (!allowed[j0 + c]) row[c] = value;
 }
 
@@ -105,7 +108,8 @@ struct HeadProblem {
   }
 };
 
-/// What a block of queries sees: each row's range, and the range of all together.
+/// What a block of queries sees: each row's range, and the keys from the first to the last of all together, between
+/// which may be some that no row sees.
 struct BlockView {
   std::int64_t i0, rows, first = 0, last = 0;
   Mask::Range seen[row_block];
@@ -116,9 +120,13 @@ struct BlockView {
     for (std::int64_t r = 0; r < rows; ++r) {
       seen[r] = head.seen(i0 + r);
       if (seen[r].begin >= seen[r].end) continue;
-      first = std::min(first, seen[r].begin);
+      first = std::min(first, seen[r].first());
       last = std::max(last, seen[r].end);
     }
+  }
+
+  bool meets(std::int64_t from, std::int64_t to) const {
+    return std::any_of(seen, seen + rows, [&](const Mask::Range& r) { return r.meets(from, to); });
   }
 };
 
@@ -131,9 +139,14 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
   std::int64_t begin = key_tile, end = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t b = std::max<std::int64_t>(seen[r].begin - j0, 0), e = std::min(seen[r].end - j0, key_tile);
-    if (b >= e) continue;
-    begin = std::min(begin, b);
-    end = std::max(end, e);
+    if (b < e) {
+      begin = std::min(begin, b);
+      end = std::max(end, e);
+    }
+    if (seen[r].prefix > j0) {
+      begin = 0;
+      end = std::max(end, std::min(seen[r].prefix - j0, key_tile));
+    }
   }
   if (begin >= end) return {};
   return {begin / lanes * lanes, std::min(whole_vectors(end), whole_vectors(keys - j0))};
@@ -185,10 +198,7 @@ struct RunningSoftmax {
 inline double seen_pairs(const Extents& e, const Mask& mask) {
   std::int64_t pairs = 0;
   for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t i = 0; i < e.queries; ++i) {
-      const Mask::Range r = mask.range(b, i, e.keys);
-      pairs += r.end - r.begin;
-    }
+    for (std::int64_t i = 0; i < e.queries; ++i) pairs += mask.range(b, i, e.keys).count();
   return static_cast<double>(pairs * e.heads);
 }
 

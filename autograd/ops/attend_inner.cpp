@@ -89,7 +89,7 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
     std::fill_n(a.dv, key_tile * v_width, Real{0});
     for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
       const BlockView block(head, i0);
-      if (block.first >= j0 + keys || block.last <= j0) continue;
+      if (!block.meets(j0, j0 + keys)) continue;
       const Columns c = weights_and_slopes(head, a, block, j0, p, ds);
       const std::int64_t n = std::min(c.c1, keys) - c.c0;
       if (n <= 0) continue;

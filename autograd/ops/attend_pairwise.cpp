@@ -222,13 +222,14 @@ void backward(const HeadProblem& head, const Backward& a, Real* dq, std::int64_t
     std::fill_n(a.dq_lanes, block.rows * e.width * lanes, Real{0});
     for (std::int64_t j0 = block.first / pair_tile * pair_tile; j0 < block.last; j0 += pair_tile) {
       const std::int64_t keys = std::min(pair_tile, e.keys - j0);
+      if (!block.meets(j0, j0 + keys)) continue;
       small_product({a.dy.p + i0 * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0, a.f.k_row, ds, pair_tile,
                     block.rows, pair_tile, e.value_width, false);
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0);
         bool any = false;
         for (std::int64_t r = r0; r < r0 + rows; ++r)
-          any = any || (block.seen[r].begin < j0 + keys && block.seen[r].end > j0);
+          any = any || block.seen[r].meets(j0, j0 + keys);
         Real *p_rows = p + r0 * pair_tile, *d_rows = ds + r0 * pair_tile;
         if (!any) {
           std::fill_n(p_rows, rows * pair_tile, Real{0});

@@ -106,25 +106,26 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
     const std::uint8_t* allowed = mask.row(b, q, queries, keys);
     const Real* p = x.data + i * keys;
     Real* out = y.data + i * keys;
-    std::fill_n(out, seen.begin, Real{0});
+    const std::int64_t first = seen.first();
+    std::fill_n(out, first, Real{0});
     std::fill(out + seen.end, out + keys, Real{0});
-    const std::int64_t n = seen.end - seen.begin;
-    if (n == 0) continue;
-    if (!allowed) {
-      softmax_row(p + seen.begin, out + seen.begin, n);
+    if (seen.count() == 0) continue;
+    if (!allowed && seen.prefix == 0) {
+      softmax_row(p + first, out + first, seen.count());
       continue;
     }
+    const auto counts = [&](std::int64_t k) { return seen.has(k) && (!allowed || allowed[k]); };
     Real top = -std::numeric_limits<Real>::infinity();
     bool any = false;
-    for (std::int64_t k = seen.begin; k < seen.end; ++k)
-      if (allowed[k]) {
+    for (std::int64_t k = first; k < seen.end; ++k)
+      if (counts(k)) {
         top = !any || p[k] > top || p[k] != p[k] ? p[k] : top;
         any = true;
       }
     Real total = 0;
-    for (std::int64_t k = seen.begin; k < seen.end; ++k) total += out[k] = allowed[k] ? std::exp(p[k] - top) : Real{0};
+    for (std::int64_t k = first; k < seen.end; ++k) total += out[k] = counts(k) ? std::exp(p[k] - top) : Real{0};
     if (any)
-      for (std::int64_t k = seen.begin; k < seen.end; ++k) out[k] /= total;
+      for (std::int64_t k = first; k < seen.end; ++k) out[k] /= total;
   }
   // Where a weight is zero for the mask's sake, so is the gradient: it carries the weight as a factor.
   op.record(y, [=] {
@@ -135,11 +136,11 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
       const std::int64_t at = i * keys;
       const Mask::Range seen = mask.range(i / (heads * queries), i % queries, keys);
       if (d.first) {
-        std::fill_n(d.p + at, seen.begin, Real{0});
+        std::fill_n(d.p + at, seen.first(), Real{0});
         std::fill(d.p + at + seen.end, d.p + at + keys, Real{0});
       }
-      const std::int64_t from = at + seen.begin;
-      softmax_row_gradient(y.data + from, dy + from, d.p + from, seen.end - seen.begin, d.first);
+      const std::int64_t from = at + seen.first();
+      softmax_row_gradient(y.data + from, dy + from, d.p + from, seen.end - seen.first(), d.first);
     }
   });
   return y;

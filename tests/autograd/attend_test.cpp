@@ -1,9 +1,11 @@
 // The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
 // round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in float32 is 170.
 #include "autograd/attention.hpp"
+#include "autograd/kernels/gemm.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
+#include <cmath>
 #include <functional>
 #include <type_traits>
 
@@ -40,6 +42,10 @@ const std::vector<MaskCase> masks{
     {"causal behind a prefix", [](const Problem& p) { return Mask{.causal = true, .prefix = p.keys / 2}; }},
     {"causal behind a prefix, in a window",
      [](const Problem&) { return Mask{.causal = true, .prefix = 40, .window = 35}; }},
+    {"causal behind a prefix, in a window, after cached keys",
+     [](const Problem& p) {
+       return Mask{.causal = true, .prefix = 4, .offset = std::max<std::int64_t>(p.keys - p.queries, 0), .window = 9};
+     }},
     {"padding",
      [](const Problem& p) {
        lengths.clear();
@@ -98,6 +104,105 @@ const RandomKey key{11, Stream::test, 3};
 Tensor weigh(const Tensor& scores, const Tensor& v, const Mask& mask, double probability) {
   const Tensor weights = masked_softmax(scores, mask);
   return matmul(probability > 0 ? dropout(weights, probability, key, 40) : weights, v);
+}
+
+// As autograd/mask.hpp states it, one condition after the other.
+bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
+  const std::int64_t at = i + m.offset;
+  if (m.lengths && j >= m.lengths[b]) return false;
+  if (m.causal && j < m.prefix) return true;
+  if (m.causal && j > at) return false;
+  return m.window < 0 || std::abs(j - at) <= m.window;
+}
+
+// A score and its gradient by q, k and w, which is added up: s(q, k) = factor q k, or sum w tanh(q + k).
+struct Pairs {
+  bool pairwise;
+  double factor;
+
+  double score(const Real* q, const Real* k, const Real* w, std::int64_t width) const {
+    double s = 0;
+    for (std::int64_t d = 0; d < width; ++d)
+      s += pairwise ? static_cast<double>(w[d]) * std::tanh(static_cast<double>(q[d]) + static_cast<double>(k[d]))
+                    : factor * static_cast<double>(q[d]) * static_cast<double>(k[d]);
+    return s;
+  }
+  void add_slope(const Real* q, const Real* k, const Real* w, std::int64_t width, double ds, double* dq, double* dk,
+                 double* dw) const {
+    for (std::int64_t d = 0; d < width; ++d) {
+      const auto qd = static_cast<double>(q[d]), kd = static_cast<double>(k[d]), t = std::tanh(qd + kd);
+      const double along = pairwise ? ds * static_cast<double>(w[d]) * (1 - t * t) : 0;
+      dq[d] += pairwise ? along : ds * factor * kd;
+      dk[d] += pairwise ? along : ds * factor * qd;
+      dw[d] += pairwise ? ds * t : 0;
+    }
+  }
+};
+
+// `outcome`'s problem in plain loops over pairs, in double.
+Outcome naive(const Problem& p, double spread, const Mask& mask, const Pairs& pairs) {
+  const Operand q({p.batch, p.queries, p.heads, p.width}, 1, {-spread, spread});
+  const Operand k({p.batch, p.keys, p.heads, p.width}, 2, {-spread, spread});
+  const Operand v({p.batch, p.keys, p.heads, p.value_width}, 3);
+  const Operand w({p.heads, p.width}, 4);
+  const std::vector<Real> along = draw(p.batch * p.heads * p.queries * p.value_width, 5);
+  std::vector<double> all_y(along.size()), all_dq(q.values.size()), all_dk(k.values.size()), all_dv(v.values.size()),
+      all_dw(w.values.size());
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t h = 0; h < p.heads; ++h)
+      for (std::int64_t i = 0; i < p.queries; ++i) {
+        const std::int64_t q_at = ((b * p.queries + i) * p.heads + h) * p.width, w_at = h * p.width;
+        const std::int64_t y_at = ((b * p.heads + h) * p.queries + i) * p.value_width;
+        const auto k_at = [&](std::int64_t j) { return ((b * p.keys + j) * p.heads + h) * p.width; };
+        const auto v_at = [&](std::int64_t j) { return ((b * p.keys + j) * p.heads + h) * p.value_width; };
+        const Real *query = q.values.data() + q_at, *weights = w.values.data() + w_at, *dy = along.data() + y_at;
+        double* y = all_y.data() + y_at;
+        std::vector<std::pair<std::int64_t, double>> seen;  // key, its score and then its weight
+        double top = -INFINITY, total = 0, mean = 0;
+        for (std::int64_t j = 0; j < p.keys; ++j)
+          if (may_attend(mask, b, i, j)) {
+            seen.emplace_back(j, pairs.score(query, k.values.data() + k_at(j), weights, p.width));
+            top = std::max(top, seen.back().second);
+          }
+        for (auto& [j, weight] : seen) total += weight = std::exp(weight - top);
+        std::vector<double> slopes;
+        for (auto& [j, weight] : seen) {
+          weight /= total;
+          double slope = 0;
+          const Real* value = v.values.data() + v_at(j);
+          double* dv = all_dv.data() + v_at(j);
+          for (std::int64_t d = 0; d < p.value_width; ++d) {
+            y[d] += weight * static_cast<double>(value[d]);
+            dv[d] += weight * static_cast<double>(dy[d]);
+            slope += static_cast<double>(dy[d]) * static_cast<double>(value[d]);
+          }
+          slopes.push_back(slope);
+          mean += weight * slope;
+        }
+        for (std::size_t n = 0; n < seen.size(); ++n)
+          pairs.add_slope(query, k.values.data() + k_at(seen[n].first), weights, p.width,
+                          seen[n].second * (slopes[n] - mean), all_dq.data() + q_at,
+                          all_dk.data() + k_at(seen[n].first), all_dw.data() + w_at);
+      }
+  const auto rounded = [](const std::vector<double>& x) { return std::vector<Real>(x.begin(), x.end()); };
+  return {rounded(all_y), rounded(all_dq), rounded(all_dk), rounded(all_dv), rounded(all_dw)};
+}
+
+std::int64_t pairs_of(const Problem& p, const Mask& mask) {
+  std::int64_t pairs = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t i = 0; i < p.queries; ++i)
+      for (std::int64_t j = 0; j < p.keys; ++j) pairs += may_attend(mask, b, i, j) ? p.heads : 0;
+  return pairs;
+}
+
+// What the kernel says that its forward pass has to do.
+double operations(const Problem& p, const Mask& mask) {
+  Tape tape;
+  const double before = counted_operations();
+  attend_inner(tape.zeros({p.batch, p.heads, p.queries, p.width}), tape.zeros({p.batch, p.heads, p.keys, p.width}),
+               tape.zeros({p.batch, p.heads, p.keys, p.value_width}), 1, {.mask = mask});
+  return counted_operations() - before;
 }
 
 Tensor composed_pairwise(const Tensor& q, const Tensor& k, const Tensor& w) {
@@ -261,4 +366,35 @@ TEST_CASE("Shapes that do not fit are refused by name") {
                     "[attend_pairwise] q, k, v, Wq, Wk and w must be [B, H, Tq, Dq], [B, H, Tk, Dk], [B, H, Tk, Dv], "
                     "[H, Dq, D], [H, Dk, D] and [H, D]: they are [1, 1, 2, 3], [1, 1, 2, 3], [1, 1, 2, 3], [1, 3, 4], "
                     "[1, 2, 4] and [1, 4]");
+}
+
+// Of both kinds: more than a tile of keys between the prefix and a window, prefixes of several tiles, prefixes that
+// padding cuts, and queries that the window leaves without a key of their own.
+TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix and padding, in every combination") {
+  const Problem p{2, 2, 330, 340, 5, 3};
+  const std::vector<std::int32_t> some{340, 60}, few{3, 0};
+  for (const bool causal : {false, true})
+    for (const std::int64_t window : {-1, 0, 5, 140})
+      for (const std::int64_t prefix : {0, 1, 7, 150})
+        for (const std::int32_t* padding : {static_cast<const std::int32_t*>(nullptr), some.data(), few.data()}) {
+          CAPTURE(causal, window, prefix, padding ? padding[0] : -1);
+          const Mask mask{.causal = causal, .prefix = prefix, .window = window, .lengths = padding};
+          const Real factor = Real(0.3);
+          const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
+          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
+                    return add(attend_inner(q, k, v, factor, {.mask = mask}), scale(sum(w), 0));
+                  }), inner);
+          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
+                    return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
+                  }), inner);
+          const std::int64_t seen = pairs_of(p, mask);
+          CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
+          const Outcome pairwise = naive(p, 1, mask, {true, 0});
+          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
+                    return attend_pairwise(q, k, w, v, {.mask = mask});
+                  }), pairwise);
+          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
+                    return weigh(composed_pairwise(q, k, w), v, mask, 0);
+                  }), pairwise);
+        }
 }

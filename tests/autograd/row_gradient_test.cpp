@@ -142,6 +142,7 @@ TEST_CASE("masked softmax has the right gradient under every mask", "[gradient]"
       {"window", {.window = 1}},
       {"causal behind a prefix", {.causal = true, .prefix = 3}},
       {"window, causal", {.causal = true, .window = 1}},
+      {"window, causal behind a prefix", {.causal = true, .prefix = 1, .offset = 2, .window = 0}},
       {"lengths", {.lengths = lengths}},
       {"one matrix", {.allowed = allowed.data()}},
       {"a matrix for each", {.allowed = each.data(), .allowed_shared = false}},

@@ -57,21 +57,24 @@ inline std::vector<MaskCase> masks(const Extents& e) {
           {"causal", {.causal = true}, {}, {}},
           {"causal after 2 earlier keys", {.causal = true, .offset = 2}, {}, {}},
           {"causal behind a prefix", {.causal = true, .prefix = 3}, {}, {}},
+          {"causal window behind a prefix", {.causal = true, .prefix = 2, .window = 1}, {}, {}},
+          {"causal window behind a prefix, and padding", {.causal = true, .prefix = 1, .window = 0}, lengths, {}},
           {"padding", {}, lengths, {}},
           {"a row that is all padding", {}, none, {}},
           {"window", {.window = 1}, {}, {}},
           {"causal window after 1 earlier key", {.causal = true, .offset = 1, .window = 2}, {}, {}},
           {"allowed, one matrix", {}, {}, shared},
           {"allowed, a matrix for each row", {.allowed_shared = false}, {}, each},
-          {"everything at once", {.causal = true, .prefix = 4, .offset = 1, .window = 3, .allowed_shared = false},
+          {"everything at once", {.causal = true, .prefix = 2, .offset = 1, .window = 1, .allowed_shared = false},
            lengths,
            each}};
 }
 
 /// May query i of batch entry b attend to key j? As autograd/mask.hpp states it, one condition after the other.
 inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int64_t i, std::int64_t j) {
-  if (m.causal && j > i + m.offset && j >= m.prefix) return false;
-  if (m.window >= 0 && std::abs(j - (i + m.offset)) > m.window) return false;
+  const bool in_prefix = m.causal && j < m.prefix;
+  if (m.causal && j > i + m.offset && !in_prefix) return false;
+  if (m.window >= 0 && std::abs(j - (i + m.offset)) > m.window && !in_prefix) return false;
   if (m.lengths && j >= m.lengths[b]) return false;
   if (m.allowed && !m.allowed[((m.allowed_shared ? 0 : b) * e.queries + i) * e.keys + j]) return false;
   return true;

@@ -266,6 +266,8 @@ TEST_CASE("a block's positions see what causal, prefix and window let them see",
   CHECK(sees({.causal = true, .prefix = 3}) == Rows{"xxx..", "xxx..", "xxx..", "xxxx.", "xxxxx"});
   CHECK(sees({.causal = true, .window = 2}) == Rows{"x....", "xx...", "xxx..", ".xxx.", "..xxx"});
   CHECK(sees({.causal = false, .window = 1}) == Rows{"xx...", "xxx..", ".xxx.", "..xxx", "...xx"});
-  CHECK(sees({.causal = true, .prefix = 4, .window = 1}) == Rows{"xx...", "xxx..", ".xxx.", "..xx.", "...xx"});
+  CHECK(sees({.causal = true, .prefix = 4, .window = 1}) == Rows{"xxxx.", "xxxx.", "xxxx.", "xxxx.", "xxxxx"});
+  CHECK(sees({.causal = true, .prefix = 2, .window = 1}) == Rows{"xx...", "xx...", "xxx..", "xxxx.", "xx.xx"});
+  CHECK(sees({.causal = true, .prefix = 1, .window = 1}) == Rows{"x....", "xx...", "xxx..", "x.xx.", "x..xx"});
   CHECK(sees({.causal = false}) == Rows(5, "xxxxx"));
 }

@@ -74,6 +74,7 @@ TEST_CASE("an encoder-decoder's steps give the logits of the whole row", "[decod
 TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   for (const auto& assignments : spread_of("decoder")) check_steps(assignments);
   check_steps({"attention.window=1"});
+  check_steps({"attention.window=1", "attention.prefix=1"});
 }
 
 TEST_CASE("a decoder that sees what is behind a position has no steps of its own", "[decoding]") {

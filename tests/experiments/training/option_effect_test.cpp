@@ -18,6 +18,7 @@ namespace {
 
 // What an option needs beside the choices of variants that the catalogue knows of.
 const std::map<std::string, std::vector<std::string>> also_needed = {
+    {"attention.prefix", {"attention.window=1"}},           // a prefix of 1 shows beyond a window only
     {"train.optimizer", {"train.adamw.weight_decay=0.1"}},  // without decay, adamw is adam
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},     // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
