@@ -74,7 +74,7 @@ void Optimizer::update(Parameters& parameters, const Real* gradients, double lea
     const std::int64_t at = entry.offset, size = entry.shape.size();
     if (adam_) {
       const AdamOptions& o = adam_options_;
-      const double decay = entry.decays ? o.weight_decay : 0;
+      const double decay = entry.decay == WeightDecay::yes ? o.weight_decay : 0;
       const AdamStep s{.factor = static_cast<Real>(factor),
                        .epsilon = static_cast<Real>(o.epsilon),
                        .beta1 = static_cast<Real>(o.beta1),
@@ -89,7 +89,7 @@ void Optimizer::update(Parameters& parameters, const Real* gradients, double lea
     } else {
       const SgdOptions& o = sgd_options_;
       const SgdStep s{.factor = static_cast<Real>(factor),
-                      .decay = static_cast<Real>(entry.decays ? o.weight_decay : 0),
+                      .decay = static_cast<Real>(entry.decay == WeightDecay::yes ? o.weight_decay : 0),
                       .momentum = static_cast<Real>(o.momentum),
                       .rate = static_cast<Real>(learning_rate),
                       .nesterov = o.nesterov};

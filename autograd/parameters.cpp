@@ -36,9 +36,9 @@ void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, R
 
 } // namespace
 
-ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init) {
+ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init, WeightDecay decay) {
   if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
-  entries_.push_back({std::move(name), shape, init, extent_, shape.rank >= 2});
+  entries_.push_back({std::move(name), shape, init, extent_, decay});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
   values_.resize(static_cast<std::size_t>(extent_));
   return {entries_.size() - 1};

@@ -26,6 +26,11 @@ struct Init {
   static Init uniform(double bound) { return {Kind::uniform, bound}; }
 };
 
+/// Does weight decay pull a parameter towards 0? Weights of linear maps, convolutions and recurrences, and tables of
+/// vectors (embeddings) are pulled. Biases, gains, temperatures, and vectors that weigh features one by one are not,
+/// whatever their shape: for them, 0 is no neutral place.
+enum class WeightDecay { no, yes };
+
 /// A parameter's number within its Parameters.
 struct ParameterId {
   std::size_t index = 0;
@@ -40,11 +45,11 @@ public:
     Shape shape;
     Init init;
     std::int64_t offset = 0;    ///< of its first number within the layout
-    bool decays = false;        ///< is it a matrix (two axes or more), which weight decay acts on?
+    WeightDecay decay = WeightDecay::no;
   };
 
   /// Throws heed::Failed for a name that is taken.
-  ParameterId add(std::string name, const Shape& shape, const Init& init);
+  ParameterId add(std::string name, const Shape& shape, const Init& init, WeightDecay decay = WeightDecay::no);
 
   /// Draws every value anew. A parameter's numbers depend on the seed, its name and the position within it alone, so
   /// that two models that share a name and a shape start alike there.

@@ -11,10 +11,12 @@ struct Linear {
   ParameterId weight, bias;
   bool biased;
 
-  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias)
-      : Linear(scope, in, out, with_bias, {.in = in, .out = out}) {}
-  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias, const Fans& fans)
-      : weight(scope.weight("weight", {out, in}, fans)), biased(with_bias) {
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias,
+         WeightDecay decay = WeightDecay::yes)
+      : Linear(scope, in, out, with_bias, {.in = in, .out = out}, decay) {}
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias, const Fans& fans,
+         WeightDecay decay = WeightDecay::yes)
+      : weight(scope.weight("weight", {out, in}, fans, decay)), biased(with_bias) {
     if (biased) bias = scope.bias("bias", out, in);
   }
 

@@ -40,26 +40,34 @@ public:
   /// The place of the map to the logits.
   Scope of_head() const { return starting_with(rules_.head); }
 
-  ParameterId add(const std::string& name, const Shape& shape, const Init& init) const {
-    return parameters_->add(prefix_ + name, shape, init);
-  }
-  /// The weights of a linear map: [out, in]; for `fans` that its shape does not show, with these.
+  /// The weights of a linear map: [out, in]; for `fans` that its shape does not show, with these. Weight decay pulls
+  /// them towards 0.
   ParameterId weight(const std::string& name, const Shape& shape) const {
     return weight(name, shape, Fans{.in = shape[-1], .out = shape[-2]});
   }
-  ParameterId weight(const std::string& name, const Shape& shape, const Fans& fans) const {
-    return add(name, shape, rules_.linear.weight(fans));
+  ParameterId weight(const std::string& name, const Shape& shape, const Fans& fans,
+                     WeightDecay decay = WeightDecay::yes) const {
+    return add(name, shape, rules_.linear.weight(fans), decay);
+  }
+  /// The same with a start of its own.
+  ParameterId weight(const std::string& name, const Shape& shape, const Init& init) const {
+    return add(name, shape, init, WeightDecay::yes);
   }
   /// A linear map's biases: [out].
   ParameterId bias(const std::string& name, std::int64_t out, std::int64_t fan_in) const {
-    return add(name, {out}, rules_.linear.bias(fan_in));
+    return plain(name, {out}, rules_.linear.bias(fan_in));
   }
-  /// Vectors of tokens, and those of positions: [..., count, width].
+  /// Vectors of tokens, and those of positions: [..., count, width]. Weight decay pulls them, too.
   ParameterId embedding(const std::string& name, const Shape& shape) const {
-    return add(name, shape, rules_.embedding.weight({.in = shape[-1], .out = shape[-2]}));
+    return add(name, shape, rules_.embedding.weight({.in = shape[-1], .out = shape[-2]}), WeightDecay::yes);
   }
   ParameterId position(const std::string& name, const Shape& shape) const {
-    return add(name, shape, rules_.position.weight({.in = shape[-1], .out = shape[-2]}));
+    return add(name, shape, rules_.position.weight({.in = shape[-1], .out = shape[-2]}), WeightDecay::yes);
+  }
+  /// A parameter that weight decay leaves alone: a bias, a gain, a temperature, a vector that weighs features one by
+  /// one; of all heads together, too.
+  ParameterId plain(const std::string& name, const Shape& shape, const Init& init) const {
+    return add(name, shape, init, WeightDecay::no);
   }
   bool qkv_as_one() const { return rules_.qkv_as_one; }
 
@@ -67,6 +75,10 @@ public:
   std::string name() const { return prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1); }
 
 private:
+  ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay) const {
+    return parameters_->add(prefix_ + name, shape, init, decay);
+  }
+
   Parameters* parameters_;
   InitRules rules_;
   std::string prefix_;

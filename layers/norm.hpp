@@ -15,8 +15,8 @@ struct Norm {
 
   /// kind: "layer" or "rms", as [block] norm_kind has it.
   Norm(const Scope& scope, std::string_view kind, std::int64_t width, bool with_bias)
-      : gain(scope.add("weight", {width}, Init::constant(1))), rms(kind == "rms"), biased(with_bias && !rms) {
-    if (biased) bias = scope.add("bias", {width}, Init::zeros());
+      : gain(scope.plain("weight", {width}, Init::constant(1))), rms(kind == "rms"), biased(with_bias && !rms) {
+    if (biased) bias = scope.plain("bias", {width}, Init::zeros());
   }
 
   Tensor operator()(Pass& pass, const Tensor& x) const {

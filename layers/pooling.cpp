@@ -42,7 +42,7 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   if (kinds[kind_].begin) return;
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
-  const ParameterId query = scope.add("query", {1, shape.width}, start);
+  const ParameterId query = scope.plain("query", {1, shape.width}, start);
   context_.emplace(Context{query, Linear(keys, shape.width, shape.width, true),
                            Attention(scope / "score", choice, {1, shape.width, shape.width, shape.longest})});
 }

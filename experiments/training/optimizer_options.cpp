@@ -17,7 +17,7 @@ const OptionTable<AdamConfig>& adam_table() {
       option("beta2", &O::beta2, "how much of the mean squared gradient stays at each step").at_least(0).below(1),
       option("epsilon", &O::epsilon, "added to the square root that divides").above(0),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0, embeddings among them; vectors are left alone")
+             "pulls matrices towards 0, embeddings among them; vectors, scales and temperatures are left alone")
           .at_least(0));
   return t;
 }
@@ -27,7 +27,7 @@ const OptionTable<SgdConfig>& sgd_table() {
   static const auto t = option_table<O>(
       option("momentum", &O::momentum, "how much of the last step's direction stays").at_least(0).below(1),
       option("weight_decay", &O::weight_decay,
-             "pulls matrices towards 0, embeddings among them; vectors are left alone")
+             "pulls matrices towards 0, embeddings among them; vectors, scales and temperatures are left alone")
           .at_least(0),
       option("nesterov", &O::nesterov, "does the step look ahead along the momentum?"));
   return t;

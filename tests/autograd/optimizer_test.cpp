@@ -21,7 +21,8 @@ void expect_as_torch(const std::string& name, auto options, double rate, double 
   Parameters parameters;
   std::vector<ParameterId> ids;
   const std::vector<std::string> names = {"matrix", "vector"};
-  for (const std::string& n : names) ids.push_back(parameters.add(n, fixture[n].shape, Init::zeros()));
+  for (const std::string& n : names)
+    ids.push_back(parameters.add(n, fixture[n].shape, Init::zeros(), n == "matrix" ? WeightDecay::yes : WeightDecay::no));
   for (std::size_t k = 0; k < names.size(); ++k) {
     const auto start = fixture[names[k]].as<Real>();
     std::copy(start.begin(), start.end(), parameters.values(ids[k]));
@@ -49,7 +50,7 @@ Parameters some_parameters() {
   Parameters parameters;
   std::string name;
   for (const Shape& shape : {Shape{3, 5}, Shape{7}, Shape{1}, Shape{33, 17}, Shape{}, Shape{16}})
-    parameters.add(name += "x", shape, Init::normal(1));
+    parameters.add(name += "x", shape, Init::normal(1), name.size() % 2 == 0 ? WeightDecay::yes : WeightDecay::no);
   parameters.initialise(1);
   return parameters;
 }

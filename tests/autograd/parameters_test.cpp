@@ -56,12 +56,12 @@ TEST_CASE("parameters are found by name, and a name is taken once", "[parameters
                     "[parameters] there is already a parameter named \"query.bias\"");
 }
 
-TEST_CASE("weight decay acts on what has two axes or more", "[parameters]") {
+TEST_CASE("weight decay acts on what says so, whatever its shape", "[parameters]") {
   Parameters p;
-  CHECK(p[p.add("matrix", {2, 3}, Init::zeros())].decays);
-  CHECK(p[p.add("table of one row", {1, 3}, Init::zeros())].decays);
-  CHECK_FALSE(p[p.add("vector", {3}, Init::zeros())].decays);
-  CHECK_FALSE(p[p.add("scalar", {}, Init::zeros())].decays);
+  CHECK(p[p.add("matrix", {2, 3}, Init::zeros(), WeightDecay::yes)].decay == WeightDecay::yes);
+  CHECK(p[p.add("vector", {3}, Init::zeros(), WeightDecay::yes)].decay == WeightDecay::yes);
+  CHECK(p[p.add("a scale for each head", {2, 1, 1}, Init::zeros(), WeightDecay::no)].decay == WeightDecay::no);
+  CHECK(p[p.add("a bias", {3}, Init::zeros())].decay == WeightDecay::no);
 }
 
 TEST_CASE("two models that share a name and a shape start alike there", "[parameters]") {

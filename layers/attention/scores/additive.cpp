@@ -9,9 +9,9 @@ namespace {
 class Additive : public Score {
 public:
   Additive(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
-      : query_(scope.add("query", {shape.heads, shape.query_width, hidden}, hidden_layer::start(shape.query_width))),
-        key_(scope.add("key", {shape.heads, shape.key_width, hidden}, hidden_layer::start(shape.key_width))),
-        v_(scope.add("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+      : query_(scope.weight("query", {shape.heads, shape.query_width, hidden}, hidden_layer::start(shape.query_width))),
+        key_(scope.weight("key", {shape.heads, shape.key_width, hidden}, hidden_layer::start(shape.key_width))),
+        v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     return PairwiseForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};

@@ -10,8 +10,8 @@ class Concat : public Score {
 public:
   Concat(const Scope& scope, const ScoreShape& shape, std::int64_t hidden)
       : queries_(shape.query_width), keys_(shape.key_width),
-        weight_(scope.add("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
-        v_(scope.add("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
+        weight_(scope.weight("weight", {shape.heads, queries_ + keys_, hidden}, hidden_layer::start(queries_ + keys_))),
+        v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   // W [q; k] is the sum of what its first columns make of q and its last ones of k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {

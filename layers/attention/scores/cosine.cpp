@@ -23,7 +23,7 @@ const OptionTable<Options>& table() {
 class Cosine : public Score {
 public:
   Cosine(const Scope& scope, const ScoreShape& shape, const Options& options) : temperature_(options.temperature) {
-    if (options.learned) learned_ = scope.add("temperature", {shape.heads, 1, 1}, Init::constant(temperature_));
+    if (options.learned) learned_ = scope.plain("temperature", {shape.heads, 1, 1}, Init::constant(temperature_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {

@@ -22,8 +22,8 @@ const OptionTable<Options>& table() {
 class KerasConcat : public Score {
 public:
   KerasConcat(const Scope& scope, const ScoreShape& shape, bool use_scale)
-      : shape_(shape), weight_(scope.add("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
-    if (use_scale) scale_ = scope.add("scale", {shape.heads, 1, 1}, Init::constant(1));
+      : shape_(shape), weight_(scope.plain("concat_score_weight", {shape.heads, 1}, Init::constant(1))) {
+    if (use_scale) scale_ = scope.plain("scale", {shape.heads, 1, 1}, Init::constant(1));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {

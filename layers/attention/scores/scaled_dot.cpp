@@ -30,7 +30,7 @@ class ScaledDot : public Score {
 public:
   ScaledDot(const Scope& scope, const ScoreShape& shape, const WordOrNumber& scale)
       : factor_(factor(scale, shape.query_width)) {
-    if (scale.word == "learned") learned_ = scope.add("scale", {shape.heads, 1, 1}, Init::constant(factor_));
+    if (scale.word == "learned") learned_ = scope.plain("scale", {shape.heads, 1, 1}, Init::constant(factor_));
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs that an earlier version made, before some options were there, are shown, reported, gone on with and rerun. Prints
-TAP. Usage: earlier_runs_test.py HEED FIXTURES"""
+"""Runs that an earlier version made, before some options were there, are shown, reported, gone on with and rerun.
+Prints TAP. Usage: earlier_runs_test.py HEED FIXTURES"""
 
 import json
 import pathlib
