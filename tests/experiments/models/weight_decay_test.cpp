@@ -1,14 +1,13 @@
 // Which parameters weight decay pulls towards 0: every parameter of every variant stands in a list here.
+#include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <map>
 #include <set>
 #include <sstream>
 
 using namespace heed;
-using namespace heed::f64;
+using namespace heed::f32;
 
 namespace {
 

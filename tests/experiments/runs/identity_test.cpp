@@ -1,12 +1,12 @@
 // What an option that came later does to the identity of runs: nothing, while it has its neutral value. Each test
 // pretends that an option came later, and compares with the identity of a version that has never heard of it.
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
-
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <random>

@@ -1,12 +1,13 @@
 // The IDs of runs that earlier versions made, of the configurations in tests/fixtures/identities: they must stay what
 // they are, or every run that someone has is orphaned.
+#include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
+#include "tests/catch.hpp"
 #include "tests/experiments/runs/scratch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fmt/format.h>
 
