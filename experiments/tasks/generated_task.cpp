@@ -4,6 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/example_row.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
