@@ -3,12 +3,12 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/config/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <new>
 
 namespace heed {
@@ -138,7 +138,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    fmt::print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
+    print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
   }
   console.err.flush();
   return status;

@@ -1,10 +1,10 @@
 #include "experiments/command_line/older_sweep.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/runs/run_store.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,14 +57,14 @@ void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::f
     ++shared;
     shared_finished += state == RunState::finished;
   }
-  fmt::print(console.err,
-             "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
-             older.folder.string(), counted(finished, "run"),
-             running > 0 ? fmt::format(" and {} running", running) : "");
-  if (shared == 0) fmt::print(console.err, "The two have no run in common.\n");
+  print(console.err,
+        "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
+        older.folder.string(), counted(finished, "run"),
+        running > 0 ? fmt::format(" and {} running", running) : "");
+  if (shared == 0) print(console.err, "The two have no run in common.\n");
   else
-    fmt::print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
-               counted(theirs.size(), "run"), shared_finished);
+    print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,
+          counted(theirs.size(), "run"), shared_finished);
 }
 
 } // namespace heed

@@ -1,10 +1,10 @@
 #include "experiments/command_line/run_display.hpp"
 
+#include "experiments/command_line/print.hpp"
 #include "experiments/report/text_table.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <fmt/ostream.h>
 #include <unistd.h>
 #include <utility>
 
@@ -61,7 +61,7 @@ void RunDisplay::tick() {
 
 void RunDisplay::say(const std::string& line) {
   clear();
-  fmt::print(console_.err, "{}\n", line);
+  print(console_.err, "{}\n", line);
   console_.err.flush();
   if (!console_.live) last_shown_ = clock_();
 }
@@ -81,7 +81,7 @@ std::size_t RunDisplay::rows_drawn(std::size_t columns) const {
 void RunDisplay::clear() {
   if (drawn_.empty()) return;
   // Up to the first drawn line, and from there on nothing.
-  fmt::print(console_.err, "\r\033[{}A\033[J", rows_drawn(size_now().columns));
+  print(console_.err, "\r\033[{}A\033[J", rows_drawn(size_now().columns));
   console_.err.flush();
   drawn_.clear();
 }

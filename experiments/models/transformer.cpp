@@ -67,7 +67,7 @@ Head::Head(const Scope& scope, const Config& config, const Transformer& decoder,
     throw Failed(fmt::format("[model] tied embeddings are {} wide, and the widened model {}: set "
                              "model.tied_embeddings = false, or position.concat = \"project\"",
                              config.model.width, decoder.width()));
-  if (biased) bias_ = own.add("bias", {classes}, Init::zeros());
+  if (biased) bias_ = own.plain("bias", {classes}, Init::zeros());
 }
 
 Tensor Head::operator()(Pass& pass, const Tensor& x) const {

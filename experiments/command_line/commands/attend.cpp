@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/exports/npy.hpp"
 #include "experiments/report/attention_maps.hpp"
@@ -13,7 +14,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <filesystem>
-#include <fmt/ostream.h>
 #include <optional>
 
 namespace heed {
@@ -111,7 +111,7 @@ int attend(const AttendArguments& arguments, Console& console) {
   for (AttentionExample& example : examples) example.average = arguments.average;
   const std::string damage = update_attention(
       folder, [&](std::vector<AttentionExample>& kept) { kept = merged(std::move(kept), examples); });
-  if (!damage.empty()) fmt::print(console.err, "heed: {}; it was written anew\n", damage);
+  if (!damage.empty()) print(console.err, "heed: {}; it was written anew\n", damage);
   if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {
@@ -121,10 +121,10 @@ int attend(const AttendArguments& arguments, Console& console) {
                                          {"examples", attention_array(examples)}});
     return 0;
   }
-  fmt::print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
+  print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
   for (const AttentionExample& example : examples) console.out << attention_text(example, console.out_style);
-  fmt::print(console.out, "\n  kept in {}, for heed report\n", folder.attention().string());
-  if (!arguments.npy.empty()) fmt::print(console.out, "  arrays in {}\n", arguments.npy);
+  print(console.out, "\n  kept in {}, for heed report\n", folder.attention().string());
+  if (!arguments.npy.empty()) print(console.out, "  arrays in {}\n", arguments.npy);
   return 0;
 }
 

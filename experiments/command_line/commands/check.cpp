@@ -1,8 +1,8 @@
 // heed check: is a configuration fine, with all that it would run?
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
 
-#include <fmt/ostream.h>
 
 namespace heed {
 
@@ -16,8 +16,8 @@ struct CheckArguments {
 int check(const CheckArguments& arguments, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-  fmt::print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
-             prepared.metric.name);
+  print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
+        prepared.metric.name);
   return 0;
 }
 

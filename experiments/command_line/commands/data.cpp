@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/code_points.hpp"
 #include "experiments/report/numbers.hpp"
@@ -10,7 +11,6 @@
 #include "experiments/tasks/task_survey.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <array>
 #include <optional>
@@ -74,7 +74,7 @@ std::string as_cell(const std::string& text) {
 }
 
 void line(Console& console, const std::string& name, const std::string& text) {
-  fmt::print(console.out, "  {:<11} {}\n", name, text);
+  print(console.out, "  {:<11} {}\n", name, text);
 }
 
 std::string in_words(Form form) {
@@ -134,8 +134,8 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
   std::int64_t row = 0;
   each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
     const bool image = form == Form::image_classification;
-    fmt::print(console.out, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
-               as_cell(example.output));
+    print(console.out, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
+          as_cell(example.output));
     ++row;
   });
 }
@@ -163,8 +163,8 @@ int data(const DataArguments& arguments, Console& console) {
     each_example(*task, form, split, arguments.examples.value_or(usual_examples),
                  [&](const ExampleText& example) { s.examples.push_back(example); });
   }
-  fmt::print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind),
-             task_info(config.task.kind).about.summary);
+  print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind),
+        task_info(config.task.kind).about.summary);
   line(console, "seen as", in_words(form));
   line(console, s.facts.unit, fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
                                           size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));

@@ -2,6 +2,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/seed_advice.hpp"
@@ -10,7 +11,6 @@
 #include <boost/json.hpp>
 #include <cmath>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 namespace heed {
 
@@ -59,31 +59,31 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
                           scaled(cost.bytes(e.share.threads), "B"),
                           e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});
   }
-  fmt::print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
-             prepared.metric.name, prepared.metric.higher_is_better ? "higher is better" : "lower is better");
+  print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
+        prepared.metric.name, prepared.metric.higher_is_better ? "higher is better" : "lower is better");
   console.out << to_text(table) << "\n";
   bool explained = false;
   for (const Arm& arm : plan.arms) {
     if (!says_it_all(arm)) {
-      fmt::print(console.out, "  {}: {}\n", arm.label, changes_of(arm.changes));
+      print(console.out, "  {}: {}\n", arm.label, changes_of(arm.changes));
       explained = true;
     }
     if (arm.matched && std::abs(arm.matched->excess()) > even_enough) {
-      fmt::print(console.out, "  {}: not even, its {} are {:+.1f} % from the reference's\n", arm.label,
-                 plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
+      print(console.out, "  {}: not even, its {} are {:+.1f} % from the reference's\n", arm.label,
+            plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
       explained = true;
     }
   }
   if (explained) console.out << "\n";
 
-  if (plan.tuning) fmt::print(console.out, "  tuning   each arm takes its own {}\n", tuning_of(*plan.tuning));
-  fmt::print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
-             arguments.out, scaled(e.flops, "FLOPs"));
-  fmt::print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", e.share.jobs,
-             e.share.threads, e.share.threads == 1 ? "" : "s", scaled(e.bytes, "B"));
+  if (plan.tuning) print(console.out, "  tuning   each arm takes its own {}\n", tuning_of(*plan.tuning));
+  print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
+        arguments.out, scaled(e.flops, "FLOPs"));
+  print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", e.share.jobs,
+        e.share.threads, e.share.threads == 1 ? "" : "s", scaled(e.bytes, "B"));
   if (e.seconds)
-    fmt::print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
-               duration(*e.seconds));
+    print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
+          duration(*e.seconds));
   console.out << seed_advice(plan, arguments.effect);
 }
 
@@ -93,10 +93,10 @@ void write_csv(const Preparation& prepared, const Estimate& e, Console& console)
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
-    fmt::print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
-               csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
-               run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps,
-               run.load.cost.bytes(e.share.threads), e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
+    print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
+          csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
+          run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps,
+          run.load.cost.bytes(e.share.threads), e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
   }
 }
 

@@ -1,4 +1,5 @@
 // heed report: the results of a sweep, at any time, also while it runs.
+#include "experiments/command_line/print.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 #include <optional>
 #include <string>
@@ -75,9 +75,9 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
   const std::size_t count = others.size() + 1;
   const std::string more = others.size() > most ? fmt::format(", and {} more", others.size() - most) : "";
   if (others.size() > most) others.resize(most);
-  fmt::print(console.err, "heed: {} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}\n",
-             chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "",
-             arguments.out, fmt::join(others, ", "), more);
+  print(console.err, "heed: {} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}\n",
+        chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "",
+        arguments.out, fmt::join(others, ", "), more);
   console.err.flush();
 }
 
@@ -102,7 +102,7 @@ int report(const ReportArguments& arguments, Console& console) {
   }
   for (const ReportFile& file : format.files) {
     write_file(folder / file.name, file.render(data));
-    fmt::print(console.out, "{}\n", (folder / file.name).string());
+    print(console.out, "{}\n", (folder / file.name).string());
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/older_sweep.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <optional>
 #include <span>
 
@@ -94,15 +94,15 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
     return shell_words(words);
   };
   const std::string& first = plan.runs.front().id;
-  fmt::print(console.out, "\n  plan      {}\n", folder.string());
-  fmt::print(console.out, "  runs      {}\n",
-             plan.runs.size() == 1 ? (std::filesystem::path(arguments.out) / first).string() : (arguments.out + "/ID"));
-  fmt::print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
+  print(console.out, "\n  plan      {}\n", folder.string());
+  print(console.out, "  runs      {}\n",
+        plan.runs.size() == 1 ? (std::filesystem::path(arguments.out) / first).string() : (arguments.out + "/ID"));
+  print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
   if (!prepared.arms.front().config.data.path.empty() && !first.empty() &&
       form_of(prepared.arms.front().config) == Form::language_model) {
     std::vector<std::string> words{"generate", first, "--prompt", "..."};
     if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
-    fmt::print(console.out, "            {}\n", command(words));
+    print(console.out, "            {}\n", command(words));
   }
 }
 
@@ -215,16 +215,16 @@ int run(const RunArguments& arguments, Console& console) {
   const bool to_tune = plan.tuning && !plan.tuning->settled();
   const std::size_t all = trials.size() + plan.runs.size();
   const std::size_t to_do = left_of(plan, trials, replicates), before = all - to_do;
-  fmt::print(console.err, "{}  {}{}\n", console.err_style.bold(plan.name), size_in_words(plan),
-             to_do == 0   ? "; all were done before"
-             : before > 0 ? fmt::format("; {} done before", before)
-                          : "");
+  print(console.err, "{}  {}{}\n", console.err_style.bold(plan.name), size_in_words(plan),
+        to_do == 0   ? "; all were done before"
+        : before > 0 ? fmt::format("; {} done before", before)
+                     : "");
   if (older) tell_of_older_sweep(*older, plan, out, console);
   if (to_do > 0) {
     const Share share = share_for(prepared, to_tune ? std::max<std::size_t>(unfinished(trials), 1) : to_do, arguments);
-    fmt::print(console.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-               to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
-               share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
+    print(console.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
+          to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
+          share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
   }
   console.err.flush();
 

@@ -1,6 +1,7 @@
 // heed show: a configuration with every option's value, or what it changes; a run with what became of it.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/report/numbers.hpp"
@@ -8,7 +9,6 @@
 #include "experiments/runs/run_entry.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 namespace heed {
 
@@ -44,23 +44,23 @@ std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
 void print_run(const RunFolder& run, Console& console) {
   const auto entry = read_entry(run);
   if (!entry) {
-    fmt::print(console.out, "# run {}: {}\n", run.id(), entry.error);
+    print(console.out, "# run {}: {}\n", run.id(), entry.error);
     return;
   }
-  fmt::print(console.out, "# run {}: {}\n", run.id(), name_of(entry->state));
+  print(console.out, "# run {}: {}\n", run.id(), name_of(entry->state));
   if (const auto& m = entry->manifest) {
-    fmt::print(console.out, "# {} to {}, {} of work on {} thread{}\n", m->started, m->ended.empty() ? "?" : m->ended,
-               duration(m->seconds), m->threads, m->threads == 1 ? "" : "s");
-    fmt::print(console.out, "# heed {}, {} {}, {}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
-               m->build.blas, m->cpu);
-    if (!m->failure.empty()) fmt::print(console.out, "# failed: {}\n", m->failure);
+    print(console.out, "# {} to {}, {} of work on {} thread{}\n", m->started, m->ended.empty() ? "?" : m->ended,
+          duration(m->seconds), m->threads, m->threads == 1 ? "" : "s");
+    print(console.out, "# heed {}, {} {}, {}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
+          m->build.blas, m->cpu);
+    if (!m->failure.empty()) print(console.out, "# failed: {}\n", m->failure);
   }
-  if (entry->parameters) fmt::print(console.out, "# {} parameters\n", with_commas(*entry->parameters));
+  if (entry->parameters) print(console.out, "# {} parameters\n", with_commas(*entry->parameters));
   for (const MetricEntry& metric : entry->metrics)
-    fmt::print(console.out, "# {} {:.6g} at step {}{}\n", metric.name, metric.last, metric.step,
-               metric.best && *metric.best != metric.last
-                   ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
-                   : "");
+    print(console.out, "# {} {:.6g} at step {}{}\n", metric.name, metric.last, metric.step,
+          metric.best && *metric.best != metric.last
+              ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
+              : "");
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
@@ -75,10 +75,10 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   std::vector<std::string> seeds, within;
   for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
   for (const PlannedOption& option : plan.within) within.push_back(option.key);
-  fmt::print(console.out, "\n# [sweep] {}\n# seeds: {}\n", size_in_words(plan), joined(seeds));
+  print(console.out, "\n# [sweep] {}\n# seeds: {}\n", size_in_words(plan), joined(seeds));
   if (plan.match != "none")
-    fmt::print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
-  if (!within.empty()) fmt::print(console.out, "# within: {}\n", joined(within));
+    print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
+  if (!within.empty()) print(console.out, "# within: {}\n", joined(within));
   TextTable arms{{"arm", "what it changes of the above"}, {Align::left, Align::left}, {}};
   for (const Arm& arm : plan.arms) {
     std::vector<std::string> changes;
@@ -88,14 +88,14 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   if (plan.tuning) {
     std::vector<std::string> tried;
     for (const std::int64_t seed : plan.tuning->seeds) tried.push_back(fmt::format("{}", seed));
-    fmt::print(console.out, "# [sweep.tune] each arm tries, with the seeds {}:\n", joined(tried));
+    print(console.out, "# [sweep.tune] each arm tries, with the seeds {}:\n", joined(tried));
     for (const TunedOption& option : plan.tuning->options)
-      fmt::print(console.out, "#   {} = {}\n", option.key, fmt::join(option.values, ", "));
+      print(console.out, "#   {} = {}\n", option.key, fmt::join(option.values, ", "));
   }
   const std::string table = to_text(arms);
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = table.find('\n', at);
-    fmt::print(console.out, "#{}\n", table.substr(at, end - at));
+    print(console.out, "#{}\n", table.substr(at, end - at));
     at = end + 1;
   }
 }
@@ -111,7 +111,7 @@ int show(const ShowArguments& given, Console& console) {
     const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
     if (prepared.plan.arms.size() == 1) console.out << "only the reference: the file has no [sweep] that changes it\n";
     for (std::size_t i = 1; i < prepared.arms.size(); ++i) {
-      fmt::print(console.out, "{}{}\n", i > 1 ? "\n" : "", console.out_style.bold(prepared.plan.arms[i].label));
+      print(console.out, "{}{}\n", i > 1 ? "\n" : "", console.out_style.bold(prepared.plan.arms[i].label));
       print_difference(prepared.arms.front().config, prepared.arms[i].config, "arm", "reference", console);
     }
     return 0;
@@ -122,7 +122,7 @@ int show(const ShowArguments& given, Console& console) {
     print_difference(default_config(), config, "here", "default", console);
     return 0;
   }
-  for (const std::string& sentence : settings.dropped()) fmt::print(console.out, "# dropped: {}\n", sentence);
+  for (const std::string& sentence : settings.dropped()) print(console.out, "# dropped: {}\n", sentence);
   console.out << to_toml(config);
   if (settings.sweep().present) print_sweep(settings, arguments.config, console);
   return 0;

@@ -1,6 +1,7 @@
 // heed status: what an output folder holds, and what is running there.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/text_table.hpp"
@@ -11,7 +12,6 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <map>
 #include <utility>
 #include <vector>
@@ -131,7 +131,7 @@ int status(const StatusArguments& arguments, Console& console) {
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     table.rows.push_back(std::move(row));
   }
-  fmt::print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
+  print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;

@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
@@ -11,7 +12,6 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 namespace heed {
 
@@ -41,17 +41,17 @@ std::vector<VariantFamily> families_called(const std::string& name) {
 
 void print_text(const VariantFamily& family, Console& console) {
   const Style& style = console.out_style;
-  fmt::print(console.out, "{}  {}\n\n", style.bold(key_of(family)), family.title);
+  print(console.out, "{}  {}\n\n", style.bold(key_of(family)), family.title);
   for (const Variant* variant : family.variants) {
-    fmt::print(console.out, "  {}\n      {}\n", style.bold(variant->name), variant->summary);
-    if (!variant->paper.empty()) fmt::print(console.out, "      paper: {}\n", variant->paper);
-    if (!variant->equals.empty()) fmt::print(console.out, "      equals: {}\n", variant->equals);
-    if (!variant->cost.empty()) fmt::print(console.out, "      cost: {}\n", variant->cost);
+    print(console.out, "  {}\n      {}\n", style.bold(variant->name), variant->summary);
+    if (!variant->paper.empty()) print(console.out, "      paper: {}\n", variant->paper);
+    if (!variant->equals.empty()) print(console.out, "      equals: {}\n", variant->equals);
+    if (!variant->cost.empty()) print(console.out, "      cost: {}\n", variant->cost);
     for (const auto& [key, value] : variant->presets)
-      fmt::print(console.out, "      sets: {} = {}, unless you do\n", key, value_text(value));
+      print(console.out, "      sets: {} = {}, unless you do\n", key, value_text(value));
     for (const Option& option : variant->options)
-      fmt::print(console.out, "      {}.{}.{} = {}: {}\n", family.table, variant->name, option.name,
-                 value_text(option.default_value), option.meaning);
+      print(console.out, "      {}.{}.{} = {}: {}\n", family.table, variant->name, option.name,
+            value_text(option.default_value), option.meaning);
     console.out << "\n";
   }
 }

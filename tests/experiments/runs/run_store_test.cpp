@@ -1,3 +1,4 @@
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
