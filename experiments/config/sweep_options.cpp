@@ -37,7 +37,8 @@ std::string example(const SweepKind& kind) {
   switch (kind.form) {
     case SweepForm::crossed: return std::string(some_grid);
     case SweepForm::paired: return "zip = { \"model.width\" = [32, 64], \"model.heads\" = [1, 2] }";
-    case SweepForm::sets: return fmt::format("{}{}.residual = {{ \"block.residual\" = \"none\" }}", stated, kind.holder);
+    case SweepForm::sets:
+      return fmt::format("{}{}.residual = {{ \"block.residual\" = \"none\" }}", stated, kind.holder);
     case SweepForm::arms:
       return "arms = [{ \"attention.score\" = \"dot\" }, { \"model.heads\" = 1, \"model.width\" = 32 }]";
     case SweepForm::draws: break;
@@ -79,7 +80,8 @@ SweepTable block_table() {
                          fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]",
                                      some_grid)});
   out.options.push_back({"require", "Arms that stay: those for which one of these holds, and no other.",
-                         std::string(conditions_take), fmt::format("{}\nrequire = [{{ \"model.heads\" = 1 }}]", some_grid)});
+                         std::string(conditions_take),
+                         fmt::format("{}\nrequire = [{{ \"model.heads\" = 1 }}]", some_grid)});
   return out;
 }
 
@@ -94,7 +96,8 @@ std::vector<SweepTable> make_tables() {
              "reference of its own.",
              "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
           block_table(),
-          {"sweep.tune", "[sweep.tune]", "Values that each arm tries by itself, before its replicates run with the best",
+          {"sweep.tune", "[sweep.tune]",
+           "Values that each arm tries by itself, before its replicates run with the best",
            {{"grid", "What is tried: every combination of the values, by every arm.",
              "a table: options by full name, each with a list of values",
              "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},

@@ -119,7 +119,8 @@ std::string table(const ReportData& report) {
   for (const Group& group : groups_of(report)) {
     out += "    \\midrule\n";
     if (!group.label.empty())
-      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(), latex_text(group.label));
+      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(),
+                         latex_text(group.label));
     for (const ReportArm* arm : group.arms) {
       out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, mean_cell(*arm, digits.value));
       if (compared) out += " & " + difference_cell(*arm, digits.difference);
@@ -197,9 +198,10 @@ std::string forest(const ReportData& report) {
       "      ytick={{{}}},\n      yticklabels={{{}}},\n"
       "      max space between ticks=90, scaled x ticks=false, xticklabel style={{{}}}, xlabel={{difference in {}{}}}, "
       "tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
-      "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
-      "  \\caption{{Differences from the reference{}, with Student's paired 95\\,\\% intervals{}. Triangles are better, "
-      "squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
+      "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
+      "  \\end{{tikzpicture}}\n"
+      "  \\caption{{Differences from the reference{}, with Student's paired 95\\,\\% intervals{}. Triangles are "
+      "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
       2.2 + 0.7 * rows, low, high, bottom, ticks, labels, plain_numbers, latex_text(report.metric.name),
       unit_of(report), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");

@@ -53,7 +53,8 @@ function tableColumns() {
     columns.push(
       { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
         show: (arm) => (arm.cost ? withCommas(arm.cost.parameters) : "–") },
-      { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.", by: (arm) => arm.cost && arm.cost.flops_per_step,
+      { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.",
+        by: (arm) => arm.cost && arm.cost.flops_per_step,
         show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
   columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, show: (arm) => duration(arm.seconds) });
   if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,

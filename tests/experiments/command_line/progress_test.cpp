@@ -118,7 +118,8 @@ public:
         if (row_ >= rows_.size()) rows_.push_back({});
       } else if (text[i] == '\033') {
         std::size_t number = 0;
-        for (i += 2; text[i] >= '0' && text[i] <= '9'; ++i) number = 10 * number + static_cast<std::size_t>(text[i] - '0');
+        for (i += 2; text[i] >= '0' && text[i] <= '9'; ++i)
+          number = 10 * number + static_cast<std::size_t>(text[i] - '0');
         if (text[i] == 'A') row_ -= std::min(row_, number);
         if (text[i] == 'K') rows_[row_].resize(std::min(rows_[row_].size(), column_));
         if (text[i] == 'J') {
