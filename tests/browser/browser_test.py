@@ -9,11 +9,10 @@ import subprocess
 import sys
 import tempfile
 
-import chromium
-
 CHECKOUT, HEED = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
 sys.path.insert(0, str(CHECKOUT / "tests"))
 
+import chromium  # noqa: E402
 from tap import Points, run  # noqa: E402
 
 NAME = "</script><b>50 % & a \"name\""
