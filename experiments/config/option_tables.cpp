@@ -26,9 +26,9 @@ const OptionTable<DataOptions>& data_option_table() {
           .at_least(0).below(1),
       option("validation_rows", &O::validation_rows,
              "Rows of data.path that are for validation, as a number; all that the test leaves are for training.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: what data.train and the test leave"),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: what data.train and the test leave").neutral(0),
       option("test_rows", &O::test_rows, "Rows of data.path, from its end, that are for the test, as a number.")
-          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test"),
+          .at_least(0).at_most(1e12).unit("rows").default_means("0: the fraction data.test").neutral(0),
       option("validation_path", &O::validation_path,
              "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
           .default_means("none: a part of data.path").without_effect_on_results(),
