@@ -177,9 +177,9 @@ TEST_CASE("a command to be repeated is quoted for a shell", "[command_line]") {
 
 TEST_CASE("data shows the files, the counts and what can't be seen", "[command_line]") {
   Files files;
-  std::string letters = "a b\u00A0";
+  std::string letters = "a b\u00A0\n";
   for (int i = 0; i < 10; ++i) letters += "a b ";
-  const std::string text = files.file("text.txt", letters + "\n");
+  const std::string text = files.file("text.txt", letters);
   const std::string held_out = files.file("held_out.txt", "a b a b a b a b\n");
   const std::string config = files.file("a.toml", "[task]\nkind = \"text\"\n[task.text]\nblock = 4\n");
   const std::vector<std::string> words{"data", config, "data.path=" + text, "data.validation_path=" + held_out};

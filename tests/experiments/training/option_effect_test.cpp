@@ -155,6 +155,11 @@ struct Bases {
       for (int j = 0; j < count; ++j) out += std::string(j ? " " : "") + fmt::format("w{}", (i * i + j * (i + 3)) % 97);
       return out;
     };
+    std::string held_in, held_out;
+    for (int i = 0; i < 20; ++i) {  // more than two batches
+      held_in += words(3 * i + 1, 1 + i % 4) + "\n";
+      held_out += words(5 * i + 2, 1 + i % 3) + "\n";
+    }
     for (int i = 0; i < 1500; ++i) text += static_cast<char>('a' + (i * i + i / 5) % 7);
     for (int i = 0; i < 120; ++i) {
       inputs += words(i, 1 + i % 6) + "\n";
@@ -172,8 +177,8 @@ struct Bases {
       folder.write(std::string(copy) + "inputs.txt", inputs);
       folder.write(std::string(copy) + "outputs.txt", outputs);
       folder.write(std::string(copy) + "labelled.csv", labelled);
-      folder.write(std::string(copy) + "held_in.txt", "w1 w2\nw3\nw5 w8 w1\nw2 w2\nw9 w4\n");
-      folder.write(std::string(copy) + "held_out.txt", "w1 w7\nw2\nw3 w3\nw4 w1 w6\nw8\n");
+      folder.write(std::string(copy) + "held_in.txt", held_in);
+      folder.write(std::string(copy) + "held_out.txt", held_out);
     }
     const std::string model = path("pieces");
     const auto status = sentencepiece::SentencePieceTrainer::Train(
