@@ -35,20 +35,24 @@ TEST_CASE("Every option can be changed", "[config]") {
 }
 
 TEST_CASE("What options depend on exists", "[config]") {
-  for (const Dependency& d : dependencies()) {
-    INFO(d.option << " on " << d.on);
-    CHECK(find_option(d.option));
-    const Option* on = find_option(d.on);
+  const auto check = [](const std::string& key, const std::vector<std::string>& wanted) {
+    const Option* on = find_option(key);
     REQUIRE(on);
-    if (d.words == std::vector<std::string>{Dependency::anything}) {
+    if (wanted == std::vector<std::string>{Dependency::anything}) {
       CHECK(on->words.empty());
-      CHECK((on->type == OptionType::text || on->type == OptionType::integer));
+      CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real));
       CHECK_FALSE(is_given(on->default_value));
-      continue;
+      return;
     }
     const std::vector<std::string> words =
         on->type == OptionType::boolean ? std::vector<std::string>{"true", "false"} : on->words;
-    for (const std::string& word : d.words) CHECK(std::count(words.begin(), words.end(), word) == 1);
+    for (const std::string& word : wanted) CHECK(std::count(words.begin(), words.end(), word) == 1);
+  };
+  for (const Dependency& d : dependencies()) {
+    INFO(d.option << " on " << d.on);
+    CHECK(find_option(d.option));
+    check(d.on, d.words);
+    for (const Dependency::Alternative& other : d.others) check(other.on, other.words);
   }
 }
 
