@@ -27,7 +27,10 @@ Pass::Part Blocks::part(std::int64_t i) const {
   // Lengths are left out: what they let through would change a step's memory from batch to batch.
   Mask shapes = mask;
   shapes.lengths = nullptr;
-  return {entry, first, some, shapes.range(entry, first + some - 1, keys).end, queries[2], keys};
+  // Of most masks the last query sees farthest; but a window that lies beyond the keys leaves a prefix alone.
+  std::int64_t seen = 0;
+  for (std::int64_t q = first; q < first + some; ++q) seen = std::max(seen, shapes.range(entry, q, keys).end);
+  return {entry, first, some, seen, queries[2], keys};
 }
 
 Mask Blocks::mask_of(std::int64_t i) const {

@@ -74,7 +74,7 @@ TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
         "[data] path = \"/dev/null\" is not a regular file, which can be read again; copy it to one");
   const TemporaryFile file("");
   CHECK(message(file.path()) ==
-        "[data] path = \"" + file.path() + "\" is empty; a text needs characters to learn from");
+        "[data] path = \"" + file.path() + "\" is empty; the task needs something to read in it");
   CHECK_THAT(message(file.path() + "/within"), Contains("[data] path = \"" + file.path() + "/within\" "));
   const TemporaryFile latin("caf\xe9");
   CHECK_THAT(message(latin.path()), Contains("[data] path = \"" + latin.path() + "\" is not UTF-8: byte 0xE9 at byte "
