@@ -1,5 +1,5 @@
 // A command's arguments, bound to variables. CLI11 reads them; its header, which takes long to compile, is known to
-// command.cpp and command_line.cpp alone.
+// command_line.cpp alone, where the functions below are.
 #pragma once
 
 #include <concepts>

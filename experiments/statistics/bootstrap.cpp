@@ -2,10 +2,10 @@
 
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <vector>
@@ -69,13 +69,12 @@ std::optional<Interval> bca_interval(std::span<const double> values, const Stati
   const double share = below / static_cast<double>(sorted.size());
   if (!(share > 0 && share < 1)) return std::nullopt;
 
-  const boost::math::normal normal;
-  const double bias = boost::math::quantile(normal, share), a = acceleration(values, statistic);
+  const double bias = normal_quantile(share), a = acceleration(values, statistic);
   auto end = [&](double z) {
     const double shifted = bias + z;
-    return quantile(sorted, boost::math::cdf(normal, bias + shifted / (1 - a * shifted)));
+    return quantile(sorted, normal_below(bias + shifted / (1 - a * shifted)));
   };
-  const double z = boost::math::quantile(normal, (1 + confidence) / 2);
+  const double z = normal_quantile((1 + confidence) / 2);
   return Interval{end(-z), end(z)};
 }
 

@@ -1,11 +1,10 @@
 #include "experiments/statistics/effect.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/beta.hpp>
-#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -18,7 +17,7 @@ constexpr double rounding = 1e-12;  // beside the differences themselves: a spre
 double hedges_factor(double freedom) {
   if (!(freedom > 1)) throw Failed(fmt::format("[statistics] Hedges' factor needs more than 1 degree: {}", freedom));
   // Gamma(m/2 - 1/2) / Gamma(m/2 - 1/2 + 1/2), which does not overflow as the two would.
-  return 1 / (std::sqrt(freedom / 2) * boost::math::tgamma_delta_ratio((freedom - 1) / 2, 0.5));
+  return 1 / (std::sqrt(freedom / 2) * gamma_ratio((freedom - 1) / 2, 0.5));
 }
 
 std::optional<double> effect_size(std::span<const double> differences) {
@@ -35,10 +34,9 @@ Estimate probability_of_improvement(std::span<const double> differences, bool hi
   double better = 0;
   for (const double d : differences) better += d == 0 ? 0.5 : (d > 0) == higher_is_better ? 1 : 0;
   const double n = static_cast<double>(differences.size());
-  using Beta = boost::math::beta_distribution<>;
   Interval interval{0, 1};
-  if (better > 0) interval.low = boost::math::quantile(Beta(better, n - better + 1), (1 - confidence) / 2);
-  if (better < n) interval.high = boost::math::quantile(Beta(better + 1, n - better), (1 + confidence) / 2);
+  if (better > 0) interval.low = beta_quantile(better, n - better + 1, (1 - confidence) / 2);
+  if (better < n) interval.high = beta_quantile(better + 1, n - better, (1 + confidence) / 2);
   return {better / n, interval};
 }
 

@@ -1,10 +1,10 @@
 #include "experiments/statistics/equivalence.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -20,9 +20,7 @@ std::optional<double> equivalence_p(std::span<const double> differences, double 
     return std::abs(centre) < margin ? std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differences.size(), 1000)))
                                      : 1.0;
   const double n = static_cast<double>(differences.size()), error = spread / std::sqrt(n);
-  const boost::math::students_t student(n - 1);
-  return std::max(boost::math::cdf(boost::math::complement(student, (centre + margin) / error)),
-                  boost::math::cdf(student, (centre - margin) / error));
+  return std::max(student_above(n - 1, (centre + margin) / error), student_below(n - 1, (centre - margin) / error));
 }
 
 } // namespace heed::statistics

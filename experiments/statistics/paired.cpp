@@ -1,9 +1,9 @@
 #include "experiments/statistics/paired.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <vector>
@@ -27,8 +27,7 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
   // Without a finite spread (a run that ended in NaN) there is nothing to say of the precision.
   if (out.standard_deviation && std::isfinite(*out.standard_deviation)) {
     const double n = static_cast<double>(out.pairs);
-    const boost::math::students_t student(n - 1);
-    const double reach = boost::math::quantile(student, (1 + confidence) / 2) * *out.standard_deviation / std::sqrt(n);
+    const double reach = student_quantile(n - 1, (1 + confidence) / 2) * *out.standard_deviation / std::sqrt(n);
     out.interval = Interval{out.mean - reach, out.mean + reach};
   }
   return out;

@@ -1,11 +1,9 @@
 #include "experiments/statistics/power.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/statistics/distributions.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/non_central_t.hpp>
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -36,11 +34,10 @@ double paired_power(double effect_size, std::size_t pairs, double level) {
   check_fraction(level, "level");
   if (pairs < 2) return 0;
   const double n = static_cast<double>(pairs), shift = std::abs(effect_size) * std::sqrt(n);
-  const double t = boost::math::quantile(boost::math::students_t(n - 1), 1 - level / 2);
+  const double t = student_quantile(n - 1, 1 - level / 2);
   // Beyond this, both tails are 1 and 0 in double, and the series are asked for what they can't give.
   if (shift > 30 && shift > 3 * t) return 1;
-  const boost::math::non_central_t student(n - 1, shift);
-  return boost::math::cdf(boost::math::complement(student, t)) + boost::math::cdf(student, -t);
+  return noncentral_above(n - 1, shift, t) + noncentral_below(n - 1, shift, -t);
 }
 
 std::size_t seeds_for_effect(double effect_size, double power, double level, std::size_t arms) {
@@ -64,10 +61,8 @@ std::size_t seeds_for_effect(double effect_size, double power, double level, std
     (enough(middle) ? high : low) = middle;
   }
   if (high == fewest) {  // flips need a little more than the t test here
-    const boost::math::normal normal;
     const double n = static_cast<double>(fewest);
-    const double one_sign =
-        std::pow(boost::math::cdf(normal, effect), n) + std::pow(boost::math::cdf(normal, -effect), n);
+    const double one_sign = std::pow(normal_below(effect), n) + std::pow(normal_below(-effect), n);
     const bool barely = paired_power(effect, fewest - 1, each) < power;
     if (one_sign < power || barely) ++high;
   }
