@@ -24,7 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EDITED = ["layers/attention/scores/cosine.cpp", "experiments/report/latex.cpp", "autograd/kernels/heads.hpp",
           "layers/attention/score.hpp", "experiments/config/config.hpp", "layers/variant.hpp"]
 LIBRARIES = ["autograd/libautograd_f32.a", "layers/liblayers_f32.a", "experiments/libexperiments_f32.a",
-             "experiments/libexperiments.a", "experiments/libcommand_line.a", "heed"]
+             "experiments/libexperiments_data.a", "experiments/libexperiments.a", "experiments/libcommand_line.a",
+             "heed"]
 ENVIRONMENT = dict(os.environ, CCACHE_DISABLE="1")
 
 
@@ -68,7 +69,9 @@ class Tree:
 
     def clean_build(self):
         """CPU seconds by library, those of what none of them holds with `heed` itself."""
-        return {library: self.make(library) for library in LIBRARIES}
+        known = subprocess.run([program("ninja"), "-C", str(self.build), "-t", "targets", "all"], stdout=subprocess.PIPE,
+                               text=True, check=True).stdout
+        return {library: self.make(library) for library in LIBRARIES if f"\n{library}: " in known}
 
     def edit(self, file):
         path = self.folder / file
@@ -99,7 +102,7 @@ def main():
               (f"{'ratio':>10}" if len(trees) == 2 else ""))
         clean = [tree.clean_build() for tree in trees]
         for library in LIBRARIES:
-            print(row(library, [c[library] for c in clean]), flush=True)
+            print(row(library, [c.get(library) for c in clean]), flush=True)
         print(row("a clean build of heed", [sum(c.values()) for c in clean]), flush=True)
         if arguments.edits:
             for file in arguments.files:
