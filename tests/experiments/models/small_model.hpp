@@ -83,7 +83,7 @@ inline std::vector<std::vector<std::string>> recurrent_choices() {
                                           "recurrent.bidirectional=" + both,
                                           "recurrent.attention=" + attention};
             if (attention != "none") a.push_back("recurrent.reach=" + reach);
-            if (attention != "none" && reach != "global") a.push_back("recurrent.window=1");
+            if (attention != "none" && reach != "global") a.emplace_back("recurrent.window=1");
             if (attention == "luong") a.push_back("recurrent.input_feeding=" + feeding);
             out.push_back(a);
           }
