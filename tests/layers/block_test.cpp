@@ -202,7 +202,8 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
     Pass pass = parts.weights.pass(tape, {.training = true, .seed = 5, .step = 7, .first_row = 1});
     const Tensor row = slice(parts.x.on(tape), 0, 1, 1);
     const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
-    CHECK(second == std::vector<Real>(whole.begin() + 30, whole.end()));
+    // Not to the bit: BLAS, in portable builds, adds up one row in another order than two.
+    CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < tolerance);
   }
 }
 
