@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/training/float64.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>

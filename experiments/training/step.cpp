@@ -9,10 +9,13 @@
 
 namespace heed::HEED_REAL {
 
+std::int64_t shards_of_step(const TrainOptions& options) {
+  return options.batch_tokens > 0 ? options.shards : std::min(options.shards, options.batch);
+}
+
 StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
-  const std::int64_t most = config.train.batch_tokens > 0 ? config.train.shards : config.train.batch;
-  const auto shards = static_cast<std::size_t>(std::min(config.train.shards, most));
+  const auto shards = static_cast<std::size_t>(shards_of_step(config.train));
   for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
   gradients_.assign(shards, PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));
   for (auto& g : gradients_) parts_.push_back(g.data());

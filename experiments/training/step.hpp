@@ -9,7 +9,14 @@
 #include <span>
 #include <vector>
 
+namespace heed {
+struct TrainOptions;
+}
+
 namespace heed::HEED_REAL {
+
+/// Into how many shards a step's batch is cut: train.shards, where a batch is known to have as many rows.
+std::int64_t shards_of_step(const TrainOptions& options);
 
 class StepRunner {
 public:

@@ -24,8 +24,7 @@ double machine_seconds() {
 int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
   const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  const std::int64_t most = options.batch_tokens > 0 ? options.shards : std::min(options.shards, options.batch);
-  return static_cast<int>(std::min(machine, most));
+  return static_cast<int>(std::min(machine, shards_of_step(options)));
 }
 
 // For a step whose loss was finite, and whose update left a model that is of no use.

@@ -20,6 +20,29 @@ namespace {
 
 std::map<std::string, double> by_name(const Metrics& m) { return {m.values.begin(), m.values.end()}; }
 
+// What a model says at one target, in double precision.
+struct AtTarget {
+  double loss;
+  bool right;
+};
+
+// Calls f(AtTarget) for each target of the batch that counts, after a pass without a tape.
+template <class F> void each_target(RunModel& run, const Batch& batch, F&& f) {
+  Tape tape;
+  tape.record(false);
+  Pass pass(tape, run.parameters, nullptr, {});
+  const Tensor logits = run.model->logits(pass, batch);
+  const std::int64_t classes = run.shape.classes;
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    if (batch.targets[i] == ignored) continue;
+    const float* p = logits.data + static_cast<std::int64_t>(i) * classes;
+    double sum = 0;
+    for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(p[k]));
+    f(AtTarget{std::log(sum) - static_cast<double>(p[batch.targets[i]]),
+               std::max_element(p, p + classes) == p + batch.targets[i]});
+  }
+}
+
 // One row at a time, softmax in double precision.
 std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoint, Split split,
                                     const std::string& prefix, std::int64_t rows = -1) {
@@ -32,22 +55,13 @@ std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoin
     Batch b;
     b.reset(1, run.shape.length, run.form);
     task->evaluation_row(run.form, split, r, b, 0);
-    Tape tape;
-    tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {});
-    const Tensor logits = run.model->logits(pass, b);
     bool all = true;
-    for (std::size_t i = 0; i < b.targets.size(); ++i) {
-      if (b.targets[i] == ignored) continue;
-      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
-      double sum = 0;
-      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
-      loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
-      const bool hit = std::max_element(p, p + run.shape.classes) == p + b.targets[i];
-      right += hit;
-      all = all && hit;
+    each_target(run, b, [&](const AtTarget& t) {
+      loss += t.loss;
+      right += t.right;
+      all = all && t.right;
       ++count;
-    }
+    });
     whole += all;
   }
   std::map<std::string, double> out{{prefix + "_loss", loss / count}, {prefix + "_accuracy", right / count}};
@@ -163,18 +177,12 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
       Batch b;
       b.reset(1, run.shape, run.form);
       task->evaluation_row(run.form, Split::validation, r, b, 0);
-      Tape tape;
-      tape.record(false);
-      Pass pass(tape, run.parameters, nullptr, {});
-      const Tensor logits = run.model->logits(pass, b);
-      for (std::size_t i = 0; i < b.targets.size(); ++i) {
-        if (b.targets[i] == ignored) continue;
-        const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+      each_target(run, b, [&](const AtTarget& t) {
         // Parity's output is one token; a classifier's length is its input's.
         auto& [right, all] = rows[std::to_string(run.form == Form::classification ? b.lengths[0] : 1)];
-        right += std::max_element(p, p + run.shape.classes) == p + b.targets[i];
+        right += t.right;
         ++all;
-      }
+      });
     }
     CHECK(rows.size() == (run.form == Form::classification ? 5 : 1));
     for (const auto& [length, hits] : rows) {
@@ -210,18 +218,12 @@ min_length = 5
     b.reset(1, run.shape, run.form);
     task->evaluation_row(run.form, Split::validation, r, b, 0);
     REQUIRE(b.output_lengths[0] == 2);
-    Tape tape;
-    tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {});
-    const Tensor logits = run.model->logits(pass, b);
-    bool hits[2];
-    for (std::size_t i = 0; i < 2; ++i) {
-      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
-      double sum = 0;
-      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
-      loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
-      hits[i] = std::max_element(p, p + run.shape.classes) == p + b.targets[i];
-    }
+    std::vector<bool> hits;
+    each_target(run, b, [&](const AtTarget& t) {
+      loss += t.loss;
+      hits.push_back(t.right);
+    });
+    REQUIRE(hits.size() == 2);
     right += hits[0];
     both += hits[0] && hits[1];
   }
@@ -465,18 +467,10 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
         Batch b;
         b.reset(1, run.shape, run.form);
         task->random_row(run.form, split, static_cast<std::uint64_t>(c.general.seed), c.train.steps, r, b, 0);
-        Tape tape;
-        tape.record(false);
-        Pass pass(tape, run.parameters, nullptr, {});
-        const Tensor logits = run.model->logits(pass, b);
-        for (std::size_t i = 0; i < b.targets.size(); ++i) {
-          if (b.targets[i] == ignored) continue;
-          const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
-          double sum = 0;
-          for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
-          loss += std::log(sum) - static_cast<double>(p[b.targets[i]]);
+        each_target(run, b, [&](const AtTarget& t) {
+          loss += t.loss;
           ++count;
-        }
+        });
       }
       INFO(name);
       CHECK(by_name(engine(c).evaluate(c, *task, h.last(), split)).at(name) == Approx(loss / count).epsilon(1e-5));
@@ -506,19 +500,11 @@ TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean ov
       CHECK(rows * std::max(batch.length, batch.output_length) <= 130);
       tokens += batch.real_tokens();
       if (step > 0) continue;
-      Tape tape;
-      tape.record(false);
-      Pass pass(tape, run.parameters, nullptr, {});
-      const Tensor logits = run.model->logits(pass, batch);
       double loss = 0, count = 0;
-      for (std::size_t i = 0; i < batch.targets.size(); ++i) {
-        if (batch.targets[i] == ignored) continue;
-        const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
-        double sum = 0;
-        for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]));
-        loss += std::log(sum) - static_cast<double>(p[batch.targets[i]]);
+      each_target(run, batch, [&](const AtTarget& t) {
+        loss += t.loss;
         ++count;
-      }
+      });
       first_loss = loss / count;
     }
     CHECK(counts.size() > 1);
