@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -111,18 +112,6 @@ std::string ReportData::group_label(const ReportArm& arm) const {
 }
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
-
-MetricInfo metric_of(const Config& config, const std::string& name) {
-  const std::vector<MetricInfo> known = metrics_of(config);
-  std::vector<std::string> names;
-  for (const MetricInfo& metric : known) {
-    if (metric.name == name) return metric;
-    names.push_back(metric.name);
-  }
-  const std::string near = nearest(name, names);
-  throw Refused(fmt::format("report.metric: \"{}\" is not measured here; allowed: {}{}", name, fmt::join(names, ", "),
-                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
-}
 
 void compute_statistics(ReportData& report) {
   std::vector<statistics::SeedValues> results;

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
+#include "experiments/sweep/arm_facts.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -53,12 +54,6 @@ struct ReportRun {
   std::string_view standing() const {
     return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state);
   }
-};
-
-/// What is known of an arm without running it.
-struct ArmFacts {
-  Cost cost;
-  Task::Chance chance{0, ""};
 };
 
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
@@ -122,8 +117,5 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.
 void compute_statistics(ReportData& report);
-
-/// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.
-MetricInfo metric_of(const Config& config, const std::string& name);
 
 } // namespace heed

@@ -1,12 +1,12 @@
-// Who runs a sweep's runs. A sweep hands its runs to an executor and hears of what happens; where they run is the
-// executor's business.
+// Which of a sweep's runs runs next. An executor is handed folders and tells of what happens; where they run is its
+// launcher's business.
 #pragma once
 
 #include "experiments/runs/machine.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/sweep/launcher.hpp"
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -37,31 +37,6 @@ struct Executed {
   bool all_done() const { return failed + interrupted + remaining == 0; }
 };
 
-class Executor {
-public:
-  virtual ~Executor() = default;
-
-  /// Executes the runs, whose folders are prepared (`prepare_run`), in their order; those that are finished are
-  /// skipped, those that were interrupted or failed go on from their checkpoints. One that fails stops no other.
-  /// @param on_event        called from this thread
-  /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, and no more are started
-  virtual Executed execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
-                           const std::function<bool()>& stop_requested) = 0;
-};
-
-/// Each run in a process of its own on this machine: `PROGRAM worker FOLDER --threads N`, outputs to the run's log.txt.
-/// A process that crashes takes nothing with it; should this one die, they keep their checkpoints and end.
-class LocalExecutor : public Executor {
-public:
-  LocalExecutor(std::filesystem::path program, int jobs, int threads);
-  Executed execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
-                   const std::function<bool()>& stop_requested) override;
-
-private:
-  std::filesystem::path program_;
-  int jobs_, threads_;
-};
-
 /// How many runs at once, and how many threads each has: runs side by side beat one run with many threads.
 struct Share {
   int jobs = 1, threads = 1;
@@ -71,7 +46,30 @@ struct Share {
 /// @param jobs, threads  what was asked for; 0: find out
 Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0, int threads = 0);
 
-/// This program's own file, to start workers from.
-std::filesystem::path this_program();
+/// How many of the runs are not finished.
+std::size_t unfinished(std::span<const RunFolder> runs);
+
+class Executor {
+public:
+  /// How many at once where so many runs are to do, one at least.
+  using ShareFor = std::function<Share(std::size_t to_do)>;
+
+  Executor(Launcher& launcher, ShareFor share_for);
+  Executor(Launcher& launcher, Share share);
+
+  Share share_for(std::size_t to_do) const;
+
+  /// Executes the runs, whose folders are prepared (`prepare_run`), in their order; those that are finished are
+  /// skipped, those that were interrupted or failed go on from their checkpoints. One that fails stops no other. What
+  /// another process runs is waited for, and gone on with where that one leaves it unfinished.
+  /// @param on_event        called from this thread
+  /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, and no more are started
+  Executed execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
+                   const std::function<bool()>& stop_requested);
+
+private:
+  Launcher& launcher_;
+  ShareFor share_for_;
+};
 
 } // namespace heed

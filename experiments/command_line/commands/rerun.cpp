@@ -8,6 +8,7 @@
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/stop_signals.hpp"
+#include "experiments/sweep/local_launcher.hpp"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -106,7 +107,8 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     const std::int64_t steps = original.config.train.steps;
     RunDisplay display(console, {{fmt::format("{} again", original.folder.id()), steps, 1.0}});
     const StopSignals signals;
-    LocalExecutor executor(this_program(), 1, threads);
+    LocalLauncher launcher(this_program());
+    Executor executor(launcher, Share{1, threads});
     executed = executor.execute(
         std::span(&run, 1),
         [&](const RunEvent& event) {

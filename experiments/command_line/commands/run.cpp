@@ -10,13 +10,12 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/stop_signals.hpp"
-#include "experiments/sweep/executor.hpp"
+#include "experiments/sweep/local_launcher.hpp"
+#include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
-#include <span>
 
 namespace heed {
 
@@ -27,13 +26,6 @@ struct RunArguments {
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
 };
-
-/// Everything on the disk that the runs start from.
-std::vector<RunFolder> make_folders(const std::vector<PlannedRun>& runs, const std::filesystem::path& out) {
-  std::vector<RunFolder> folders;
-  for (const PlannedRun& run : runs) folders.push_back(prepare_run(out, run.id, run.config));
-  return folders;
-}
 
 std::string label_of(const Plan& plan, const PlannedRun& run) {
   const std::string seed = fmt::format("seed {}", run.seed);
@@ -55,27 +47,6 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
   }
   for (const PlannedRun& run : plan.runs) add(label_of(plan, run), run.arm, nullptr);
   return runs;
-}
-
-std::size_t unfinished(std::span<const RunFolder> runs) {
-  return static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [](const RunFolder& run) { return state_of(run) != RunState::finished; }));
-}
-
-/// How many runs of a plan are still to be done. Trials count until the arms have chosen: one that failed is out then,
-/// and not to do.
-/// @param replicates  none: not known before the arms have chosen
-std::size_t left_of(const Plan& plan, std::span<const RunFolder> trials, std::span<const RunFolder> replicates) {
-  const bool to_tune = plan.tuning && !plan.tuning->settled();
-  return (to_tune ? unfinished(trials) : 0) + (replicates.empty() ? plan.runs.size() : unfinished(replicates));
-}
-
-/// How many runs at once and with how many threads, for the runs that are not finished.
-Share share_for(const Preparation& prepared, std::size_t to_do, const RunArguments& arguments) {
-  const double bytes = largest_bytes(prepared, std::max(1, arguments.threads));
-  const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
-  const int threads = arguments.threads > 0 ? arguments.threads : configured;
-  return share_machine(this_machine(), to_do, bytes, arguments.jobs, threads);
 }
 
 /// The command that repeats this one.
@@ -106,154 +77,85 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   }
 }
 
-/// The stages of one `heed run`: what they share is the display, and that a stop stops them all.
-class Stages {
+/// Shows a sweep on standard error, and has Ctrl-C stop it.
+class ShownSweep : public SweepEvents {
 public:
-  Stages(const Preparation& prepared, const Plan& plan, const RunArguments& arguments, Console& console)
-      : prepared_(prepared), arguments_(arguments), display_(console, board_runs(prepared, plan)) {}
+  /// Looks for the sweep that this one takes the place of, so it is to be made before the plan is frozen.
+  ShownSweep(const Preparation& prepared, const std::filesystem::path& out, Console& console)
+      : prepared_(prepared), out_(out), console_(console), older_(find_older_sweep(prepared.plan, out)) {}
 
-  /// Executes runs, which have these numbers on the board. Returns which of `runs` failed.
-  std::vector<std::size_t> execute(const std::vector<RunFolder>& runs, const std::vector<std::size_t>& on_board) {
-    std::vector<std::size_t> failed;
-    if (stopped_) {
-      total_.remaining += unfinished(runs);
-      return failed;
+  void ready(const SweepStart& start) override {
+    const Plan& plan = start.plan;
+    const std::size_t to_do = start.to_do, before = start.runs - to_do;
+    print(console_.err, "{}  {}{}\n", console_.err_style.bold(plan.name), size_in_words(plan),
+          to_do == 0   ? "; all were done before"
+          : before > 0 ? fmt::format("; {} done before", before)
+                       : "");
+    if (older_) tell_of_older_sweep(*older_, plan, out_, console_);
+    if (to_do > 0) {
+      const Share& share = start.share;
+      print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
+            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
+            share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
     }
-    const Share share = share_for(prepared_, std::max<std::size_t>(unfinished(runs), 1), arguments_);
-    LocalExecutor executor(this_program(), share.jobs, share.threads);
-    const Executed executed = executor.execute(
-        runs,
-        [&](RunEvent event) {
-          if (event.kind == RunEvent::Kind::failed) failed.push_back(event.run);
-          event.run = on_board.at(event.run);
-          display_.take(event);
-        },
-        [&] { return stop_requested(); });
-    total_.finished += executed.finished;
-    total_.failed += executed.failed;
-    total_.interrupted += executed.interrupted;
-    total_.remaining += executed.remaining;
-    return failed;
+    console_.err.flush();
+    if (to_do == 0) return;
+    display_.emplace(console_, board_runs(prepared_, plan));
+    signals_.emplace();
   }
 
-  /// The trials of a tuned sweep, then each arm's choice. A trial that fails is tried once more: what doesn't fail
-  /// again was an accident, and what does is out.
-  void tune(Plan& plan, const std::vector<RunFolder>& runs, const std::filesystem::path& out,
-            const std::filesystem::path& folder) {
-    const std::vector<std::size_t> failed = execute(runs, first_on_board(0, runs.size()));
-    if (!failed.empty() && !stopped_) {
-      total_.failed -= failed.size();
-      std::vector<RunFolder> again;
-      for (const std::size_t run : failed) again.push_back(runs[run]);
-      total_.failed -= execute(again, failed).size();  // told of by the report, and no failure of the sweep
-    }
-    // Another process may be trying once more what failed here, or have left what it began.
-    while (!stopped_ && !settle(plan, out, folder, [&] { return stop_requested(); })) {
-      std::vector<RunFolder> open;
-      std::vector<std::size_t> on_board;
-      for (std::size_t i = 0; i < runs.size(); ++i)
-        if (const RunState state = state_of(runs[i]); state != RunState::finished && state != RunState::failed) {
-          open.push_back(runs[i]);
-          on_board.push_back(i);
-        }
-      total_.failed -= execute(open, on_board).size();
-    }
-    if (stopped_) return;
+  void heard(const RunEvent& event) override { display_->take(event); }
+
+  void tuned(const Plan& plan) override {
     for (std::size_t a = 0; a < plan.arms.size(); ++a)
-      display_.say(fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
+      display_->say(fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
   }
 
-  static std::vector<std::size_t> first_on_board(std::size_t first, std::size_t count) {
-    std::vector<std::size_t> out(count);
-    for (std::size_t i = 0; i < count; ++i) out[i] = first + i;
-    return out;
+  bool stop_requested() override {
+    const bool stop = StopSignals::requested();
+    if (stop) display_->say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
+    display_->tick();
+    return stop;
   }
-
-  bool stopped() const { return stopped_; }
-  const Executed& total() const { return total_; }
 
 private:
-  bool stop_requested() {
-    if (StopSignals::requested() && !stopped_) {
-      stopped_ = true;
-      display_.say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
-    }
-    display_.tick();
-    return stopped_;
-  }
-
   const Preparation& prepared_;
-  const RunArguments& arguments_;
-  RunDisplay display_;
-  const StopSignals signals_;
-  Executed total_;
-  bool stopped_ = false;
+  const std::filesystem::path& out_;
+  Console& console_;
+  std::optional<OlderSweep> older_;
+  std::optional<RunDisplay> display_;
+  std::optional<StopSignals> signals_;
 };
+
+/// Runs what is missing, shown as long as it takes.
+SweepResult run_shown(const Preparation& prepared, const RunArguments& arguments, Console& console) {
+  const std::filesystem::path out = arguments.out;
+  LocalLauncher launcher(this_program());
+  Executor executor(launcher, [&](std::size_t to_do) {
+    return share_for(prepared, to_do, arguments.jobs, arguments.threads);
+  });
+  ShownSweep shown(prepared, out, console);
+  return run_sweep(prepared.plan, out, executor, shown);
+}
 
 int run(const RunArguments& arguments, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-  const std::filesystem::path out = arguments.out;
-  const std::optional<OlderSweep> older = find_older_sweep(prepared.plan, out);
+  const SweepResult result = run_shown(prepared, arguments, console);
 
-  // What fails here fails before the first step.
-  Plan plan = prepared.plan;
-  std::filesystem::path folder;
-  std::vector<RunFolder> trials, replicates;
-  try {
-    make_output_folder(out);
-    folder = freeze(plan, out);
-    if (plan.tuning) {
-      plan = load_plan(folder);
-      trials = make_folders(plan.tuning->runs, out);
-    }
-    if (!plan.tuning || plan.tuning->settled()) replicates = make_folders(plan.runs, out);
-  } catch (const Failed& error) {
-    throw Refused(error.what());
-  }
-
-  const bool to_tune = plan.tuning && !plan.tuning->settled();
-  const std::size_t all = trials.size() + plan.runs.size();
-  const std::size_t to_do = left_of(plan, trials, replicates), before = all - to_do;
-  print(console.err, "{}  {}{}\n", console.err_style.bold(plan.name), size_in_words(plan),
-        to_do == 0   ? "; all were done before"
-        : before > 0 ? fmt::format("; {} done before", before)
-                     : "");
-  if (older) tell_of_older_sweep(*older, plan, out, console);
-  if (to_do > 0) {
-    const Share share = share_for(prepared, to_tune ? std::max<std::size_t>(unfinished(trials), 1) : to_do, arguments);
-    print(console.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-          to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
-          share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
-  }
-  console.err.flush();
-
-  Executed executed;
-  if (to_do > 0) {
-    Stages stages(prepared, plan, arguments, console);
-    if (to_tune) stages.tune(plan, trials, out, folder);
-    if (!stages.stopped() && replicates.empty()) replicates = make_folders(plan.runs, out);
-    if (!stages.stopped()) stages.execute(replicates, Stages::first_on_board(trials.size(), replicates.size()));
-    else if (replicates.empty()) executed.remaining = plan.runs.size();
-    executed.interrupted = stages.total().interrupted;
-    executed.failed = stages.total().failed;
-    executed.remaining += stages.total().remaining;
-  }
-
-  const ReportData report =
-      collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
+  const ReportData report = collect_report(result.plan, arguments.out, result.folder,
+                                           [&](const Config& config) { return facts_of(config, tasks); });
   console.out << render_terminal(report, console.out_style, results_width(console));
-  say_where(prepared, plan, folder, arguments, console);
+  say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
-  if (executed.interrupted + executed.remaining > 0) {
+  if (result.stopped())
     throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
-                             all - left_of(plan, trials, replicates), all, same_command(arguments, console)));
-  }
-  if (executed.failed > 0)
+                             result.runs - result.to_do, result.runs, same_command(arguments, console)));
+  if (result.executed.failed > 0)
     throw Failed(fmt::format("{} of {} runs failed, for the reasons above; the others are kept. Try them again with\n"
                              "      {}",
-                             executed.failed, report.total(), same_command(arguments, console)));
+                             result.executed.failed, report.total(), same_command(arguments, console)));
   return 0;
 }
 

@@ -1,64 +1,48 @@
-// The local executor with a shell script for a worker: a run's config.toml is what the script does.
+// What runs next, and what is told of it, with a launcher that starts no processes.
 #include "experiments/sweep/executor.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/sweep/fake_launcher.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <map>
-#include <thread>
+#include <optional>
+#include <utility>
 
 using namespace heed;
 using Catch::Contains;
-namespace fs = std::filesystem;
 using Kind = RunEvent::Kind;
+using Calls = std::vector<std::string>;
 
 namespace {
 
-struct Sweep {
+struct Runs {
   Scratch out;
-  fs::path program;
-  std::vector<RunFolder> runs;
+  FakeLauncher launcher;
+  std::vector<RunFolder> folders;
   std::vector<RunEvent> events;
   std::function<void(const RunEvent&)> heard = [](const RunEvent&) {};  // of each event, as it comes
 
-  Sweep() : program(out / "worker.sh") {
-    put(program, R"sh(#!/bin/sh
-[ "$1" = worker ] && [ "$3" = --threads ] || exit 9
-dir=$2 threads=$4
-outcome() {
-  printf '{"run": "%s", "outcome": "%s", "failure": "%s"}' "$(basename $dir)" "$1" "$2" > $dir/manifest.json
-}
-progress() {
-  printf '{"step": %d, "steps": 10, "loss": 2.5, "steps_per_second": 4}' $1 > $dir/p
-  mv $dir/p $dir/progress.json
-}
-. $dir/config.toml
-)sh");
-    fs::permissions(program, fs::perms::owner_all);
+  explicit Runs(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) folders.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
   }
 
-  void add(const std::string& script) {
-    runs.push_back(prepare_run(out.path, "run" + std::to_string(runs.size()), script));
-  }
+  std::deque<Act>& acts(std::size_t run) { return launcher.acts[folders[run].id()]; }
 
-  Executed execute(int jobs = 2, const std::function<bool()>& stop = [] { return false; }) {
+  Executed execute(int jobs, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
-    LocalExecutor executor(program, jobs, 3);
+    launcher.calls.clear();
+    Executor executor(launcher, Share{jobs, 3});
     const auto take = [&](const RunEvent& event) {
       events.push_back(event);
       heard(event);
     };
-    return executor.execute(runs, take, stop);
+    return executor.execute(folders, take, stop);
   }
 
-  std::vector<Kind> kinds_of(std::size_t run) const {
-    std::vector<Kind> out_kinds;
+  /// All events but progress, in their order.
+  std::vector<std::pair<std::size_t, Kind>> told() const {
+    std::vector<std::pair<std::size_t, Kind>> list;
     for (const RunEvent& event : events)
-      if (event.run == run && (event.kind != Kind::progress)) out_kinds.push_back(event.kind);
-    return out_kinds;
+      if (event.kind != Kind::progress) list.emplace_back(event.run, event.kind);
+    return list;
   }
   std::string reason_of(std::size_t run) const {
     for (const RunEvent& event : events)
@@ -67,162 +51,157 @@ progress() {
   }
 };
 
-using Kinds = std::vector<Kind>;
+using Told = std::vector<std::pair<std::size_t, Kind>>;
 
 } // namespace
 
-TEST_CASE("all runs are executed, and those that are finished only once", "[sweep][executor]") {
-  Sweep sweep;
-  for (int i = 0; i < 3; ++i) sweep.add("echo $threads >> $dir/starts; outcome finished");
-  const Executed first = sweep.execute();
-  CHECK(first.finished == 3);
-  CHECK(first.all_done());
-  CHECK(sweep.kinds_of(1) == Kinds{Kind::started, Kind::finished});
-  const Executed second = sweep.execute();
-  CHECK(second.skipped == 3);
-  CHECK(second.finished == 0);
-  CHECK(second.all_done());
-  CHECK(sweep.kinds_of(1) == Kinds{Kind::skipped});
-  CHECK(content(sweep.runs[1].path / "starts") == "3\n");
+TEST_CASE("runs start in their order, no more at once than jobs, and none that is finished", "[sweep][executor]") {
+  Runs runs(5);
+  record(runs.folders[1], "finished");
+  const Executed executed = runs.execute(2);
+  CHECK(executed.finished == 4);
+  CHECK(executed.skipped == 1);
+  CHECK(executed.all_done());
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run2", "start run3", "start run4"});
+  CHECK(runs.launcher.most_at_once == 2);
+  CHECK(runs.launcher.threads == 3);
+  CHECK(runs.told() == Told{{0, Kind::started}, {1, Kind::skipped}, {2, Kind::started}, {0, Kind::finished},
+                            {2, Kind::finished}, {3, Kind::started}, {4, Kind::started}, {3, Kind::finished},
+                            {4, Kind::finished}});
+  CHECK(runs.execute(2).skipped == 5);
+  CHECK(runs.launcher.calls.empty());
 }
 
-TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("outcome failed 'the loss is NaN'; exit 1");
-  sweep.add("outcome running; echo allocating; echo 'bad things' >&2; kill -SEGV $$");
-  sweep.add("echo 'cannot write: no space' >&2; exit 1");
-  sweep.add("kill -KILL $$");
-  sweep.add("exit 0");
-  sweep.add("outcome finished");
-  const Executed executed = sweep.execute();
+TEST_CASE("how many at once follows from how many are to do", "[sweep][executor]") {
+  Runs runs(3);
+  record(runs.folders[0], "finished");
+  std::vector<std::size_t> asked;
+  Executor executor(runs.launcher, [&](std::size_t to_do) {
+    asked.push_back(to_do);
+    return Share{static_cast<int>(to_do), 0};
+  });
+  const auto execute = [&] { executor.execute(runs.folders, [](const RunEvent&) {}, [] { return false; }); };
+  execute();
+  CHECK(runs.launcher.most_at_once == 2);
+  CHECK(runs.launcher.threads == 1);
+  execute();
+  CHECK(asked == std::vector<std::size_t>{2, 1});
+}
+
+TEST_CASE("a failure is told with its reason, and stops no other run", "[sweep][executor]") {
+  Runs runs(6);
+  runs.acts(0) = {fails("the loss is NaN")};
+  runs.acts(1) = {crashes("the node is gone")};
+  runs.acts(2) = {Act{[](const RunFolder& run) { put(run.log(), "begins\ncannot write: no space\n"); }, ends_with(1)}};
+  runs.acts(3) = {Act{.refusal = "the queue is full"}};
+  runs.acts(4) = {Act{[](const RunFolder&) {}, ends_with(0)}};
+  const Executed executed = runs.execute(1);
   CHECK(executed.failed == 5);
   CHECK(executed.finished == 1);
   CHECK_FALSE(executed.all_done());
-  CHECK(sweep.reason_of(0) == "the loss is NaN");
-  CHECK_THAT(sweep.reason_of(1), Contains("signal 11 (Segmentation fault)") && Contains("allocating / bad things"));
-  CHECK_THAT(sweep.reason_of(2), Contains("status 1") && Contains("cannot write: no space"));
-  CHECK_THAT(sweep.reason_of(3), Contains("want of memory"));
-  CHECK_THAT(sweep.reason_of(4), Contains("status 0"));
+  CHECK(runs.reason_of(0) == "the loss is NaN");
+  CHECK(runs.reason_of(1) == "the node is gone");
+  CHECK(runs.reason_of(2) == "ended with status 1; its last words: begins / cannot write: no space");
+  CHECK(runs.reason_of(3) == "the queue is full");
+  CHECK(runs.reason_of(4) == "ended with status 0");
   // What a crash could not note is noted for it.
-  CHECK(state_of(sweep.runs[1]) == RunState::failed);
-  CHECK_THAT(read_manifest(sweep.runs[1])->failure, Contains("signal 11"));
+  CHECK(state_of(runs.folders[1]) == RunState::failed);
+  CHECK(read_manifest(runs.folders[1])->failure == "the node is gone");
 }
 
-TEST_CASE("a run that failed before is tried again, and an old reason is not told as a new one", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("[ -e $dir/second ] && { echo 'new trouble' >&2; exit 1; }; touch $dir/second; outcome failed old; exit 1");
-  sweep.execute();
-  CHECK(sweep.reason_of(0) == "old");
-  sweep.execute();
-  CHECK_THAT(sweep.reason_of(0), Contains("new trouble") && !Contains("old"));
-}
-
-TEST_CASE("no more runs at once than jobs", "[sweep][executor]") {
-  Sweep sweep;
-  // The first two wait for each other.
-  const std::string begin = "cd " + sweep.out.path.string() + "; touch on-$$; ",
-                    meet = "until [ $(ls | grep -c '^on-') = 2 ] || [ -e met ]; do sleep 0.02; done; touch met; ",
-                    end = "ls | grep -c '^on-' >> counts; rm on-$$; outcome finished";
-  for (int i = 0; i < 5; ++i) sweep.add(begin + (i < 2 ? meet : "") + end);
-  CHECK(sweep.execute(2).finished == 5);
-  const std::string counts = content(sweep.out / "counts");
-  CHECK(counts.find_first_not_of("12\n") == std::string::npos);
-  CHECK(fs::exists(sweep.out / "met"));
-}
-
-TEST_CASE("progress is passed on", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("progress 4; until [ -e $dir/seen ]; do sleep 0.02; done; progress 10; outcome finished");
-  std::vector<std::int64_t> steps;
-  sweep.heard = [&](const RunEvent& event) {
-    if (event.kind != Kind::progress) return;
-    put(sweep.runs[0].path / "seen", "");
-    steps.push_back(event.progress.step);
-    CHECK(event.progress.steps == 10);
-    CHECK(event.progress.loss == 2.5);
-  };
-  sweep.execute();
-  CHECK(steps == std::vector<std::int64_t>{4, 10});
-}
-
-TEST_CASE("a stop lets running ones keep their checkpoints, and starts no more", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("trap 'outcome interrupted; exit 1' TERM; touch $dir/ready; while :; do sleep 0.02; done");
-  // The second is at its end when it is asked to stop.
-  sweep.add("trap 'outcome finished; exit 0' TERM; touch $dir/ready; while :; do sleep 0.02; done");
-  sweep.add("outcome finished");
-  const Executed executed = sweep.execute(2, [&] {
-    return fs::exists(sweep.runs[0].path / "ready") && fs::exists(sweep.runs[1].path / "ready");
-  });
-  CHECK(executed.interrupted == 1);
+TEST_CASE("a run that failed or was interrupted before starts again, with a reason of its own", "[sweep][executor]") {
+  Runs runs(2);
+  record(runs.folders[0], "failed", "old");
+  record(runs.folders[1], "interrupted");
+  put(runs.folders[0].log(), "old words\n");
+  runs.acts(0) = {Act{[](const RunFolder&) {}, ends_with(2)}};
+  const Executed executed = runs.execute(1);
+  CHECK(executed.failed == 1);
   CHECK(executed.finished == 1);
-  CHECK(executed.remaining == 1);
-  CHECK_FALSE(executed.all_done());
-  CHECK(sweep.kinds_of(0) == Kinds{Kind::started, Kind::interrupted});
-  CHECK(sweep.kinds_of(2).empty());
+  CHECK(runs.reason_of(0) == "ended with status 2");
 }
 
-TEST_CASE("what another process runs is waited for, and nothing runs twice", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("touch $dir/started-here; outcome finished");
-  sweep.add("touch $dir/started-here; outcome finished");
-  sweep.add("outcome finished");
-  auto first = RunClaim::attempt(sweep.runs[0]);
-  auto second = RunClaim::attempt(sweep.runs[1]);
-  REQUIRE(first);
-  REQUIRE(second);
-  std::atomic<int> seen{0};  // how many were found to run elsewhere
-  sweep.heard = [&](const RunEvent& event) { seen += event.kind == Kind::elsewhere; };
-  std::thread elsewhere([&] {
-    while (seen < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
-    put(sweep.runs[1].manifest(), R"({"run": "run1", "outcome": "interrupted"})");
+TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][executor]") {
+  Runs runs(5);
+  runs.acts(0) = {waits_for_stop()};
+  runs.acts(1) = {finishes()};
+  runs.acts(1).front().until_stopped = true;  // at its end when it is asked
+  runs.acts(2) = {crashes("was killed")};
+  runs.acts(2).front().until_stopped = runs.acts(2).front().end.by_stop = true;
+  const Executed executed = runs.execute(3, [&] { return runs.events.size() == 3; });
+  CHECK(executed.interrupted == 2);
+  CHECK(executed.finished == 1);
+  CHECK(executed.remaining == 2);
+  CHECK(runs.launcher.calls ==
+        Calls{"start run0", "start run1", "start run2", "stop run0", "stop run1", "stop run2"});
+  CHECK(runs.told() == Told{{0, Kind::started}, {1, Kind::started}, {2, Kind::started}, {0, Kind::interrupted},
+                            {1, Kind::finished}, {2, Kind::interrupted}});
+  CHECK(state_of(runs.folders[2]) == RunState::missing);
+  // What crashes in a stop but not by it has failed.
+  runs.acts(0) = {crashes("out of memory")};
+  runs.acts(0).front().until_stopped = true;
+  CHECK(runs.execute(1, [&] { return runs.events.size() == 1; }).failed == 1);
+}
+
+TEST_CASE("a stop before anything starts leaves all", "[sweep][executor]") {
+  Runs runs(2);
+  CHECK(runs.execute(1, [] { return true; }).remaining == 2);
+  CHECK(runs.launcher.calls.empty());
+}
+
+TEST_CASE("what another process runs is waited for, and what it leaves undone is gone on with", "[sweep][executor]") {
+  Runs runs(4);
+  auto first = RunClaim::attempt(runs.folders[0]), second = RunClaim::attempt(runs.folders[1]),
+       third = RunClaim::attempt(runs.folders[2]);
+  REQUIRE((first && second && third));
+  runs.heard = [&](const RunEvent& event) {
+    if (event.run != 3 || event.kind != Kind::finished) return;
+    record(runs.folders[0], "finished");
+    record(runs.folders[1], "interrupted");
+    record(runs.folders[2], "failed", "there");
     first.reset();
     second.reset();
-  });
-  const Executed executed = sweep.execute();
-  elsewhere.join();
+    third.reset();
+  };
+  const Executed executed = runs.execute(1);
+  CHECK(runs.launcher.calls == Calls{"start run3", "start run1"});
+  CHECK(runs.told() == Told{{0, Kind::elsewhere}, {1, Kind::elsewhere}, {2, Kind::elsewhere}, {3, Kind::started},
+                            {3, Kind::finished}, {0, Kind::skipped}, {2, Kind::failed}, {1, Kind::started},
+                            {1, Kind::finished}});
+  CHECK(runs.reason_of(2) == "there");
   CHECK(executed.skipped == 1);
   CHECK(executed.finished == 2);
-  CHECK(sweep.kinds_of(0) == Kinds{Kind::elsewhere, Kind::skipped});
-  CHECK(sweep.kinds_of(1) == Kinds{Kind::elsewhere, Kind::started, Kind::finished});
-  CHECK_FALSE(fs::exists(sweep.runs[0].path / "started-here"));
-  CHECK(fs::exists(sweep.runs[1].path / "started-here"));
+  CHECK(executed.failed == 1);
 }
 
-TEST_CASE("what another process takes on as soon as it failed here is that one's", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("outcome failed here; touch $dir/failed; while [ ! -e $dir/taken ]; do sleep 0.01; done; exit 1");
-  const fs::path folder = sweep.runs[0].path;
-  std::thread elsewhere([&] {
-    while (!fs::exists(folder / "failed")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    auto claim = RunClaim::attempt(sweep.runs[0]);
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "running"})");
-    put(folder / "taken", "");
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
-    claim.reset();
-  });
-  const Executed executed = sweep.execute();
-  elsewhere.join();
-  CHECK(sweep.kinds_of(0) == Kinds{Kind::started, Kind::elsewhere, Kind::skipped});
-  CHECK(executed.all_done());
+TEST_CASE("what another process takes on as a worker here ends is that one's", "[sweep][executor]") {
+  Runs runs(1);
+  std::optional<RunClaim> taken;
+  runs.acts(0) = {Act{[&](const RunFolder& run) {
+                     taken = RunClaim::attempt(run);
+                     record(run, "running");
+                   },
+                   ends_with(1)}};
+  runs.heard = [&](const RunEvent& event) {
+    if (event.kind != Kind::elsewhere) return;
+    record(runs.folders[0], "finished");
+    taken.reset();
+  };
+  CHECK(runs.execute(1).all_done());
+  CHECK(runs.told() == Told{{0, Kind::started}, {0, Kind::elsewhere}, {0, Kind::skipped}});
 }
 
-TEST_CASE("a program that can't be started is each run's failure", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("");
-  sweep.program = sweep.out / "gone";
-  CHECK(sweep.execute().failed == 1);
-  CHECK_THAT(sweep.reason_of(0), Contains("cannot start") && Contains("gone"));
-}
-
-TEST_CASE("outputs go to the run's log", "[sweep][executor]") {
-  Sweep sweep;
-  sweep.add("echo out; echo err >&2; outcome interrupted; exit 1");
-  sweep.execute();
-  sweep.execute();
-  CHECK(content(sweep.runs[0].log()) == "out\nerr\nout\nerr\n");
+TEST_CASE("the last progress is told before the end", "[sweep][executor]") {
+  Runs runs(1);
+  runs.acts(0) = {Act{[](const RunFolder& run) {
+    put(run.progress(), R"({"step": 10, "steps": 10, "loss": 2.5, "steps_per_second": 4})");
+    record(run, "finished");
+  }}};
+  runs.execute(1);
+  REQUIRE(runs.events.size() == 3);
+  CHECK(runs.events[1].kind == Kind::progress);
+  CHECK(runs.events[1].progress.step == 10);
+  CHECK(runs.events[2].kind == Kind::finished);
 }
 
 TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
@@ -242,11 +221,4 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
   CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // who asks for it gets it
   CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
   CHECK(share(0, 0) == std::pair(1, 8));
-}
-
-TEST_CASE("this program is a file, and this machine has cores and memory", "[sweep][executor]") {
-  CHECK(fs::is_regular_file(this_program()));
-  const Machine machine = this_machine();
-  CHECK(machine.cores >= 1);
-  CHECK(machine.memory > 1e6);
 }

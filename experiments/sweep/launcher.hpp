@@ -1,0 +1,35 @@
+// What a place has to supply for a sweep's runs to run there: processes on this machine, a cluster's queue.
+#pragma once
+
+#include "experiments/runs/run_store.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// How a worker ended, as its launcher saw it. What it made of its run stands in the run's folder.
+struct WorkerEnd {
+  std::size_t worker = 0;      ///< as `Launcher::start` called it
+  int status = 0;              ///< its exit status (runs/worker.hpp), where it came to an end of its own
+  std::string crash;           ///< else what ended it, in words; it could note nothing
+  bool by_stop = false;        ///< it crashed, since `Launcher::stop` reached it before it could listen
+};
+
+/// Starts workers (`heed worker FOLDER --threads N`), each on one run's folder, and tells when they have ended. It
+/// knows nothing of sweeps, nor of what a folder holds.
+class Launcher {
+public:
+  virtual ~Launcher() = default;
+
+  /// Starts a worker on a folder that is prepared, with its outputs going to the run's log.txt. Returns what to call it
+  /// by, which no other worker of this launcher is called. Throws heed::Failed where none can be started.
+  virtual std::size_t start(const RunFolder& run, int threads) = 0;
+  /// Workers that have ended since the last call. Does not wait; called many times a second.
+  virtual std::vector<WorkerEnd> ended() = 0;
+  /// Asks a worker to keep a checkpoint and end. `ended` tells of it as of any other.
+  virtual void stop(std::size_t worker) = 0;
+};
+
+} // namespace heed

@@ -1,0 +1,33 @@
+// Runs on this machine.
+#pragma once
+
+#include "experiments/sweep/launcher.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace heed {
+
+/// Each worker in a process of its own. One that crashes takes nothing with it; should this process die, they keep
+/// their checkpoints and end. Those that are there when the launcher goes are killed.
+class LocalLauncher : public Launcher {
+public:
+  explicit LocalLauncher(std::filesystem::path program);
+  ~LocalLauncher() override;
+
+  std::size_t start(const RunFolder& run, int threads) override;
+  std::vector<WorkerEnd> ended() override;
+  void stop(std::size_t worker) override;
+
+private:
+  struct Worker;
+
+  std::filesystem::path program_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::size_t started_ = 0;
+};
+
+/// This program's own file, to start workers from.
+std::filesystem::path this_program();
+
+} // namespace heed

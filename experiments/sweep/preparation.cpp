@@ -1,0 +1,167 @@
+#include "experiments/sweep/preparation.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/models/model.hpp"
+#include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/tuning.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <tuple>
+#include <utility>
+
+namespace heed {
+
+const Task& Tasks::of(const Config& config) {
+  std::string key = config.general.precision;
+  for (const FlatOption& option : flatten(config))
+    if (option.key.starts_with("data.") || option.key.starts_with("task.") ||
+        option.key == "train.batch" || option.key == "train.batch_tokens")  // listed data is cut into batches
+      key += "\n" + option.key + "=" + option.value;
+  auto& task = made_[key];
+  if (!task) task = make_task(config);
+  return *task;
+}
+
+Form form_of(const Config& config) { return f32::model_info(config.model.kind).form; }
+
+ArmFacts facts_of(const Config& config, Tasks& tasks) {
+  const Task& task = tasks.of(config);
+  const Engine& with = engine(config);
+  with.check(config, task);
+  return {with.cost(config, task), task.chance(form_of(config))};
+}
+
+MetricInfo metric_of(const Config& config, const std::string& name) {
+  const std::vector<MetricInfo> known = metrics_of(config);
+  std::vector<std::string> names;
+  for (const MetricInfo& metric : known) {
+    if (metric.name == name) return metric;
+    names.push_back(metric.name);
+  }
+  const std::string near = nearest(name, names);
+  throw Refused(fmt::format("report.metric: \"{}\" is not measured here; allowed: {}{}", name, fmt::join(names, ", "),
+                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+}
+
+namespace {
+
+std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
+  return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm),
+                            metric);
+}
+
+/// Where the options stand that a message names as table.name or "[table] name", which only what is made of them could
+/// refuse: " (position.kind: copy.toml:7:8)"; empty where none of them was set.
+std::string places(const Settings& settings, const std::string& message) {
+  const auto names = [&](const std::string& name) {
+    const std::size_t at = message.find(name), end = at + name.size();
+    const auto in_word = [&](std::size_t i) {
+      return i < message.size() && (std::isalnum(static_cast<unsigned char>(message[i])) || message[i] == '_');
+    };
+    return at != std::string::npos && !in_word(end) && (at == 0 || !in_word(at - 1));
+  };
+  std::string out;
+  for (const auto& [key, setting] : settings.values()) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) continue;
+    const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
+    if (names(key) || names(in_table)) out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+  }
+  return out.empty() ? "" : fmt::format(" ({})", out);
+}
+
+using Checked = std::pair<Config, ArmFacts>;
+
+/// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
+/// with, and must measure the metric.
+Checked checked(const PlannedRun& run, const Plan& plan, const Settings& settings, const Config* reference,
+                Tasks& tasks) {
+  Config config = config_of(run);
+  ArmFacts facts;
+  try {
+    facts = facts_of(config, tasks);
+  } catch (const Refused& error) {
+    throw Refused(error.what() + places(settings, error.what()));
+  }
+  if (!reference) metric_of(config, plan.metric);
+  else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
+    throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
+  return {std::move(config), std::move(facts)};
+}
+
+Checked prepared_arm(const Plan& plan, const Settings& settings, std::size_t arm, const Config* reference,
+                     Tasks& tasks) {
+  try {
+    return checked(plan.runs.at(plan.arms[arm].runs.front()), plan, settings, reference, tasks);
+  } catch (const Refused& error) {
+    if (plan.arms.size() == 1) throw;
+    throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
+  }
+}
+
+Checked prepared_trial(const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
+                       const Config* reference, Tasks& tasks) {
+  try {
+    return checked(trial.replicates.front(), plan, settings, reference, tasks);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
+                              short_words(trial)));
+  }
+}
+
+} // namespace
+
+Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
+  Plan plan = make_plan(
+      settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, fallback_name,
+      [&](const Config& config) { return facts_of(config, tasks).cost; });
+  std::vector<PreparedArm> arms;
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    PreparedArm arm;
+    const std::size_t against = plan.arms[a].reference;  // of an arm before this one, or its own
+    const Config* reference = against == a ? nullptr : &arms.at(against).config;
+    if (plan.tuning) {
+      for (const Trial& trial : plan.tuning->arms.at(a).trials) {
+        const bool first = arm.trials.empty();
+        auto [config, facts] =
+            prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config, tasks);
+        arm.trials.push_back({config.train.steps, facts.cost});
+        if (first) std::tie(arm.config, arm.facts) = std::tie(config, facts);
+      }
+    } else {
+      std::tie(arm.config, arm.facts) = prepared_arm(plan, settings, a, reference, tasks);
+    }
+    arms.push_back(std::move(arm));
+  }
+  MetricInfo metric = metric_of(arms.front().config, plan.metric);
+  return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
+}
+
+Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, const Trial* trial) {
+  const PreparedArm& of = prepared.arms.at(arm);
+  if (!plan.tuning) return {of.config.train.steps, of.facts.cost};
+  const ArmTuning& tuning = plan.tuning->arms.at(arm);
+  const std::size_t index =
+      trial ? static_cast<std::size_t>(trial - tuning.trials.data()) : tuning.chosen.value_or(0);
+  return of.trials.at(index);
+}
+
+double largest_bytes(const Preparation& prepared, int threads) {
+  double bytes = 0;
+  for (const PreparedArm& arm : prepared.arms) {
+    bytes = std::max(bytes, arm.facts.cost.bytes(threads));
+    for (const Load& trial : arm.trials) bytes = std::max(bytes, trial.cost.bytes(threads));
+  }
+  return bytes;
+}
+
+Share share_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads) {
+  const double bytes = largest_bytes(prepared, std::max(1, threads));
+  const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
+  return share_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured);
+}
+
+} // namespace heed

@@ -1,0 +1,146 @@
+#include "experiments/sweep/run_sweep.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/sweep/tuning.hpp"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace heed {
+namespace {
+
+/// What becomes of a plan: its folders, then its stages, which a stop stops all.
+class Sweep {
+public:
+  Sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events)
+      : plan_(plan), out_(out), executor_(executor), events_(events) {}
+
+  /// Everything on the disk that the runs start from. Nothing has run yet, so what fails here is refused.
+  void make_folders() {
+    try {
+      make_output_folder(out_);
+      folder_ = freeze(plan_, out_);
+      if (plan_.tuning) {
+        plan_ = load_plan(folder_);
+        trials_ = folders_of(plan_.tuning->runs);
+      }
+      if (!to_tune()) replicates_ = folders_of(plan_.runs);
+    } catch (const Failed& error) {
+      throw Refused(error.what());
+    }
+  }
+
+  void execute() {
+    const std::size_t to_do = left();
+    const std::size_t first = to_tune() ? unfinished(trials_) : to_do;
+    events_.ready({plan_, runs(), to_do, executor_.share_for(first)});
+    if (to_do == 0) return;
+    if (to_tune()) tune();
+    if (!stopped_) {
+      if (replicates_.empty()) replicates_ = folders_of(plan_.runs);
+      execute(replicates_, count_from(trials_.size(), replicates_.size()));
+    } else {
+      total_.remaining += plan_.runs.size();
+    }
+  }
+
+  SweepResult result() && {
+    const std::size_t all = runs(), to_do = left();
+    return {std::move(plan_), std::move(folder_), all, to_do, total_};
+  }
+
+private:
+  bool to_tune() const { return plan_.tuning && !plan_.tuning->settled(); }
+  std::size_t runs() const { return trials_.size() + plan_.runs.size(); }
+
+  /// How many runs are still to be done. Trials count until the arms have chosen: one that failed is out then, and not
+  /// to do. Which runs replicates are is not known before.
+  std::size_t left() const {
+    return (to_tune() ? unfinished(trials_) : 0) + (replicates_.empty() ? plan_.runs.size() : unfinished(replicates_));
+  }
+
+  std::vector<RunFolder> folders_of(const std::vector<PlannedRun>& runs) const {
+    std::vector<RunFolder> folders;
+    for (const PlannedRun& run : runs) folders.push_back(prepare_run(out_, run.id, run.config));
+    return folders;
+  }
+
+  static std::vector<std::size_t> count_from(std::size_t first, std::size_t count) {
+    std::vector<std::size_t> out(count);
+    std::iota(out.begin(), out.end(), first);
+    return out;
+  }
+
+  bool stop_requested() {
+    stopped_ = stopped_ || events_.stop_requested();
+    return stopped_;
+  }
+
+  /// Executes runs, which have these numbers in the sweep. Returns which of `runs` failed.
+  std::vector<std::size_t> execute(const std::vector<RunFolder>& runs, const std::vector<std::size_t>& numbers) {
+    std::vector<std::size_t> failed;
+    if (stopped_) {
+      total_.remaining += unfinished(runs);
+      return failed;
+    }
+    const Executed executed = executor_.execute(
+        runs,
+        [&](RunEvent event) {
+          if (event.kind == RunEvent::Kind::failed) failed.push_back(event.run);
+          event.run = numbers.at(event.run);
+          events_.heard(event);
+        },
+        [&] { return stop_requested(); });
+    total_.skipped += executed.skipped;
+    total_.finished += executed.finished;
+    total_.failed += executed.failed;
+    total_.interrupted += executed.interrupted;
+    total_.remaining += executed.remaining;
+    return failed;
+  }
+
+  /// The trials of a tuned sweep, then each arm's choice. A trial that fails is tried once more: what doesn't fail
+  /// again was an accident, and what does is out.
+  void tune() {
+    const std::vector<std::size_t> failed = execute(trials_, count_from(0, trials_.size()));
+    if (!failed.empty() && !stopped_) {
+      total_.failed -= failed.size();
+      std::vector<RunFolder> again;
+      for (const std::size_t run : failed) again.push_back(trials_[run]);
+      total_.failed -= execute(again, failed).size();  // told of by the report, and no failure of the sweep
+    }
+    // Another process may be trying once more what failed here, or have left what it began.
+    while (!stopped_ && !settle(plan_, out_, folder_, [&] { return stop_requested(); })) {
+      std::vector<RunFolder> open;
+      std::vector<std::size_t> numbers;
+      for (std::size_t i = 0; i < trials_.size(); ++i)
+        if (const RunState state = state_of(trials_[i]); state != RunState::finished && state != RunState::failed) {
+          open.push_back(trials_[i]);
+          numbers.push_back(i);
+        }
+      total_.failed -= execute(open, numbers).size();
+    }
+    if (!stopped_) events_.tuned(plan_);
+  }
+
+  Plan plan_;
+  const std::filesystem::path& out_;
+  Executor& executor_;
+  SweepEvents& events_;
+  std::filesystem::path folder_;
+  std::vector<RunFolder> trials_, replicates_;
+  Executed total_;
+  bool stopped_ = false;
+};
+
+} // namespace
+
+SweepResult run_sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events) {
+  Sweep sweep(plan, out, executor, events);
+  sweep.make_folders();
+  sweep.execute();
+  return std::move(sweep).result();
+}
+
+} // namespace heed
