@@ -52,7 +52,7 @@ struct RelativeArguments {
 };
 struct RelativeTerms {
   Real score = 0;
-  std::vector<Real> value;  ///< what is added to the key's value, or nothing
+  std::vector<Real> value{};  ///< what is added to the key's value, or nothing
 };
 
 } // namespace heed::HEED_REAL
