@@ -51,8 +51,8 @@ struct AttentionAlgorithm {
   bool (*serves)(const AttentionProblem& problem);
   /// [B, H, Tq, Dv].
   Tensor (*run)(Pass& pass, const AttentionProblem& problem);
-  /// Where something else is kept between decoding steps than keys and values: an empty state, and the result for
-  /// queries, keys and values that come behind what the state has seen, of one problem with causal masks.
+  /// Where something else is kept between decoding steps than keys and values: an empty state, for steps of which it
+  /// serves the first; and the result for queries, keys and values that come behind what the state has seen.
   std::unique_ptr<AttentionState> (*start)() = nullptr;
   Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
 };

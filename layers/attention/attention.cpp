@@ -154,9 +154,9 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
   return inputs.queries.rank() == 3 ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
 
-std::unique_ptr<AttentionState> Attention::start() const {
+std::unique_ptr<AttentionState> Attention::start(const AttentionInputs& inputs) const {
   const AttentionAlgorithm* own = score_->algorithm();
-  return own && own->start ? own->start() : nullptr;
+  return own && own->start && own->serves(problem(inputs)) ? own->start() : nullptr;
 }
 
 Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const {
@@ -262,20 +262,22 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
                                 std::unique_ptr<AttentionState>& past) const {
   if (!qkv_) throw Failed("[attention] cross attention was made, and called for steps of self attention");
-  if (!past) past = attention_.start();
-  if (!past) past = std::make_unique<KeyValues>();
+  const Projections of_x = project(pass, x);
   Mask after = mask;
-  after.offset = past->length();
-  Projections of_x = project(pass, x);
+  after.offset = past ? past->length() : 0;
+  AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after);
   if (shape_.position) {
-    const Tensor heads = split_heads(of_x.k, shape_.heads), turned = shape_.position->turn(pass, heads, after.offset);
-    if (turned.data != heads.data) of_x.k = merge_heads(turned);
+    inputs.keys = shape_.position->turn(pass, *inputs.keys, after.offset);
+    inputs.keys_turned = true;
   }
+  if (!past) past = attention_.start(inputs);
+  if (!past) past = std::make_unique<KeyValues>();
   if (auto* kept = dynamic_cast<KeyValues*>(past.get())) {
-    kept->append(of_x.k, of_x.v);
-    return attend(pass, of_x.q, kept->keys(pass.tape()), kept->values(pass.tape()), after, true);
+    kept->append(merge_heads(*inputs.keys), of_x.v);
+    inputs.keys = split_heads(kept->keys(pass.tape()), shape_.heads);
+    inputs.values = split_heads(kept->values(pass.tape()), shape_.heads);
+    return output_(pass, merge_heads(attention_(pass, inputs)));
   }
-  const AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after, true);
   return output_(pass, merge_heads(attention_.step(pass, inputs, *past)));
 }
 
@@ -288,16 +290,15 @@ Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& 
   return attend(pass, (*query_)(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
 }
 
-AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
-                                             bool keys_turned) const {
+AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             const Mask& mask) const {
   return {.queries = split_heads(q, shape_.heads), .values = split_heads(v, shape_.heads),
-          .keys = split_heads(k, shape_.heads), .mask = mask, .position = shape_.position.get(),
-          .keys_turned = keys_turned};
+          .keys = split_heads(k, shape_.heads), .mask = mask, .position = shape_.position.get()};
 }
 
-Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
-                                  bool keys_turned) const {
-  return output_(pass, merge_heads(attention_(pass, heads_of(q, k, v, mask, keys_turned))));
+Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Mask& mask) const {
+  return output_(pass, merge_heads(attention_(pass, heads_of(q, k, v, mask))));
 }
 
 } // namespace heed::HEED_REAL

@@ -53,9 +53,10 @@ public:
   /// and what the mask points to must live until the backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
 
-  /// What is kept between decoding steps, where this attention's algorithm keeps something of its own; null: keys and
-  /// values will do. And the result for inputs of four axes that come behind what such a state has seen.
-  std::unique_ptr<AttentionState> start() const;
+  /// What is kept between decoding steps that begin with these inputs, of four axes, where the algorithm that serves them
+  /// keeps something of its own; null: keys and values will do. And the result for inputs behind what such a state has
+  /// seen.
+  std::unique_ptr<AttentionState> start(const AttentionInputs& inputs) const;
   Tensor step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const;
 
   /// What calls with the same keys (the values if not given) share: values [B, Tk, Dv], keys [B, Tk, Dk]. For one head.
@@ -119,9 +120,8 @@ private:
     Tensor q, k, v;
   };
   Projections project(Pass& pass, const Tensor& x) const;
-  AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, bool keys_turned) const;
-  Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask,
-                bool keys_turned = false) const;
+  AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
+  Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
 
   Shape shape_;
   std::int64_t head_width_, value_width_;
