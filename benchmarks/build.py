@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EDITED = ["layers/attention/scores/cosine.cpp", "experiments/report/latex.cpp", "autograd/kernels/heads.hpp",
           "layers/attention/score.hpp", "experiments/config/config.hpp", "layers/variant.hpp"]
 LIBRARIES = ["autograd/libautograd_f32.a", "layers/liblayers_f32.a", "experiments/libexperiments_f32.a",
-             "experiments/libexperiments_data.a", "experiments/libexperiments.a", "experiments/libcommand_line.a",
-             "heed"]
+             "experiments/libexperiments_system.a", "experiments/libexperiments_data.a",
+             "experiments/libexperiments.a", "experiments/libcommand_line.a", "heed"]
 ENVIRONMENT = dict(os.environ, CCACHE_DISABLE="1")
 
 
