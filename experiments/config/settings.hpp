@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/error.hpp"
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <filesystem>
 #include <map>

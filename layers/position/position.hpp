@@ -5,7 +5,7 @@
 #include "layers/linear.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/position/relative.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <optional>
