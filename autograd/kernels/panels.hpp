@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
 

@@ -1,4 +1,4 @@
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/kernels/streaming.hpp"
 
 namespace heed::HEED_REAL {

@@ -1,4 +1,5 @@
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/kernels/streaming.hpp"
 
 #include <type_traits>

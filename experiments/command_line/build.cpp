@@ -1,6 +1,6 @@
 #include "experiments/command_line/build.hpp"
 
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/products.hpp"
 #include "experiments/command_line/build_info.hpp"
 #include "experiments/runs/run_store.hpp"
 
