@@ -3,9 +3,9 @@
 #pragma once
 
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/operation_count.hpp"
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

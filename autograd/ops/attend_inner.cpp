@@ -1,5 +1,5 @@
-#include "autograd/operation_count.hpp"
 #include "autograd/kernels/streaming.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

@@ -1,6 +1,6 @@
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/operation_count.hpp"
 #include "autograd/kernels/streaming.hpp"
+#include "autograd/operation_count.hpp"
 
 #include <type_traits>
 
