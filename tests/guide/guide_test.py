@@ -90,7 +90,7 @@ def xor_uses_the_engine_alone():
 def with_guide_score(place):
     """Returns a copy of the sources with the guide's file and word."""
     copy = place / "sources"
-    for folder in ("autograd", "layers", "experiments"):
+    for folder in ("autograd", "options", "layers", "experiments"):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)
