@@ -2,8 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "autograd/kernels/pack.hpp"
-#include "autograd/kernels/squares.hpp"
 #include "autograd/shards.hpp"
+#include "autograd/squares.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 // 128), on one thread. Operations are timed forward and backward.
 #include "autograd/attention.hpp"
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
 #include "autograd/optimizer.hpp"
 #include "autograd/recurrent.hpp"

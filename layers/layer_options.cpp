@@ -2,13 +2,6 @@
 
 namespace heed {
 
-OptionValues without_neutral(const std::vector<Option>& options, OptionValues values) {
-  for (const Option& o : options)
-    if (const auto found = values.find(o.name); found != values.end() && o.neutral && found->second == *o.neutral)
-      values.erase(found);
-  return values;
-}
-
 const OptionTable<AttentionOptions>& attention_option_table() {
   using O = AttentionOptions;
   static const auto table = option_table<O>(

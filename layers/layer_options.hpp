@@ -2,7 +2,7 @@
 // layer_options.cpp; those of single variants stand in the variants' own files.
 #pragma once
 
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <cstdint>
 #include <string>

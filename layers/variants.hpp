@@ -1,7 +1,7 @@
 // The families of interchangeable layers, for whoever lists them: configurations, `heed variants`, tests.
 #pragma once
 
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <vector>
 

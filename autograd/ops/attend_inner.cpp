@@ -1,6 +1,6 @@
-#include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/inner_scores.hpp"
 #include "autograd/kernels/streaming.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

@@ -1,5 +1,6 @@
 #include "autograd/kernels/pairwise_scores.hpp"
 #include "autograd/kernels/streaming.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

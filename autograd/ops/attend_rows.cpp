@@ -1,6 +1,7 @@
 #include "autograd/kernels/inner_scores.hpp"
 #include "autograd/kernels/pairwise_scores.hpp"
 #include "autograd/kernels/seen.hpp"
+#include "autograd/operation_count.hpp"
 
 #include <numeric>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "experiments/config/dependencies.hpp"
 
 #include "experiments/config/values.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -24,6 +24,4 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
   return share;
 }
 
-std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
-
 } // namespace heed

@@ -2,8 +2,8 @@
 // executor's business.
 #pragma once
 
-#include "experiments/runs/machine.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/system/machine.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -70,8 +70,5 @@ struct Share {
 /// @param bytes_per_run  of memory, about
 /// @param jobs, threads  what was asked for; 0: find out
 Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0, int threads = 0);
-
-/// This program's own file, to start workers from.
-std::filesystem::path this_program();
 
 } // namespace heed

@@ -1,4 +1,4 @@
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"

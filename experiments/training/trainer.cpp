@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/system/machine.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <thread>
 
 namespace heed::HEED_REAL {
 
@@ -23,8 +23,7 @@ double machine_seconds() {
 
 int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
-  const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  return static_cast<int>(std::min(machine, shards_of_step(options)));
+  return static_cast<int>(std::min<std::int64_t>(usable_cores(), shards_of_step(options)));
 }
 
 // For a step whose loss was finite, and whose update left a model that is of no use.

@@ -1,7 +1,7 @@
 // The families of variants of training and models, for whoever lists them.
 #pragma once
 
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <vector>
 

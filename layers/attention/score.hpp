@@ -6,7 +6,7 @@
 
 #include "autograd/attention.hpp"
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <span>

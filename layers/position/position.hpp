@@ -2,10 +2,10 @@
 // scores. A scheme has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
 #pragma once
 
-#include "layers/linear.hpp"
 #include "layers/layer_options.hpp"
+#include "layers/linear.hpp"
 #include "layers/position/relative.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <optional>

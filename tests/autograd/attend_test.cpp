@@ -1,8 +1,8 @@
 // The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
 // round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in float32 is 170.
 #include "autograd/attention.hpp"
-#include "autograd/kernels/gemm.hpp"
 #include "autograd/normalize.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/relative.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"

@@ -94,7 +94,7 @@ def guide_variants():
 def with_guide_variants(place):
     """Returns a copy of the sources with the guide's files and words."""
     copy = place / "sources"
-    for folder in ("autograd", "layers", "experiments"):
+    for folder in ("autograd", "options", "layers", "experiments"):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)

@@ -9,9 +9,10 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/runs/stop_signals.hpp"
 #include "experiments/sweep/executor.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/program.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The local executor with a shell script for a worker: a run's config.toml is what the script does.
 #include "experiments/sweep/executor.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -242,11 +242,4 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
   CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // who asks for it gets it
   CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
   CHECK(share(0, 0) == std::pair(1, 8));
-}
-
-TEST_CASE("this program is a file, and this machine has cores and memory", "[sweep][executor]") {
-  CHECK(fs::is_regular_file(this_program()));
-  const Machine machine = this_machine();
-  CHECK(machine.cores >= 1);
-  CHECK(machine.memory > 1e6);
 }

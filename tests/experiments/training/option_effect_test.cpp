@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>

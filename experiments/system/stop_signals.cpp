@@ -1,4 +1,4 @@
-#include "experiments/runs/stop_signals.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // What every interchangeable part (a score, a normaliser, a position, a task, a model, ...) says of itself.
 #pragma once
 
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <string>
 #include <utility>

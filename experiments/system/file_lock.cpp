@@ -1,6 +1,6 @@
-#include "experiments/runs/file_lock.hpp"
+#include "experiments/system/file_lock.hpp"
 
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 
 #include <cerrno>
 #include <chrono>

@@ -1,10 +1,9 @@
-#include "experiments/runs/machine.hpp"
+#include "experiments/system/machine.hpp"
 
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 #include <sched.h>
 #include <sstream>
 #include <thread>
@@ -38,21 +37,6 @@ double number_in(const char* file) {
   return text ? leading_number(*text) : 0.0;
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                          : static_cast<int>(std::thread::hardware_concurrency());
-  // A container's quota, "QUOTA PERIOD" in microseconds, or "max PERIOD".
-  if (const auto quota = read_file("/sys/fs/cgroup/cpu.max")) {
-    const double allowed = leading_number(*quota);
-    const auto space = quota->find(' ');
-    const double period = space == std::string::npos ? 0.0 : leading_number(quota->substr(space + 1));
-    if (allowed > 0 && period > 0) cores = std::min(cores, std::max(1, static_cast<int>(allowed / period)));
-  }
-  return std::max(1, cores);
-}
-
 double usable_memory() {
   const auto info = read_file("/proc/meminfo");
   double bytes = info ? leading_number(entry(*info, "MemAvailable")) * 1024 : 0.0;
@@ -69,6 +53,21 @@ double usable_memory() {
 
 } // namespace
 
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                          : static_cast<int>(std::thread::hardware_concurrency());
+  // A container's quota, "QUOTA PERIOD" in microseconds, or "max PERIOD".
+  if (const auto quota = read_file("/sys/fs/cgroup/cpu.max")) {
+    const double allowed = leading_number(*quota);
+    const auto space = quota->find(' ');
+    const double period = space == std::string::npos ? 0.0 : leading_number(quota->substr(space + 1));
+    if (allowed > 0 && period > 0) cores = std::min(cores, std::max(1, static_cast<int>(allowed / period)));
+  }
+  return std::max(1, cores);
+}
+
 Machine this_machine() {
   Machine machine;
   char host[256] = {};
@@ -80,14 +79,6 @@ Machine this_machine() {
   machine.cores = usable_cores();
   machine.memory = usable_memory();
   return machine;
-}
-
-std::string compiler_name() {
-#if defined(__clang__)
-  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
 }
 
 } // namespace heed

@@ -1,6 +1,6 @@
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <cerrno>
 #include <functional>
@@ -29,7 +29,7 @@ int with_each_write_failing(const std::function<void()>& act, const std::functio
 
 } // namespace
 
-TEST_CASE("a file is replaced whole", "[runs][files]") {
+TEST_CASE("a file is replaced whole", "[system][files]") {
   const Scratch scratch;
   write_file(scratch / "a", "first");
   write_file(scratch / "a", std::string("sec\0nd", 6));
@@ -38,7 +38,7 @@ TEST_CASE("a file is replaced whole", "[runs][files]") {
   CHECK(entries(scratch.path) == 1);
 }
 
-TEST_CASE("whichever write fails, the file stays as it was and nothing is left aside", "[runs][files]") {
+TEST_CASE("whichever write fails, the file stays as it was and nothing is left aside", "[system][files]") {
   const Scratch scratch;
   write_file(scratch / "a", "before");
   const int failures = with_each_write_failing([&] { write_file(scratch / "a", "after"); }, [&] {
@@ -49,7 +49,7 @@ TEST_CASE("whichever write fails, the file stays as it was and nothing is left a
   CHECK(content(scratch / "a") == "after");
 }
 
-TEST_CASE("a line that can't be added leaves no part of itself", "[runs][files]") {
+TEST_CASE("a line that can't be added leaves no part of itself", "[system][files]") {
   const Scratch scratch;
   append_line(scratch / "log", "one");
   const int failures = with_each_write_failing([&] { append_line(scratch / "log", "two"); },
@@ -58,13 +58,13 @@ TEST_CASE("a line that can't be added leaves no part of itself", "[runs][files]"
   CHECK(content(scratch / "log") == "one\ntwo\n");
 }
 
-TEST_CASE("a full disk is told from the rest", "[runs][files]") {
+TEST_CASE("a full disk is told from the rest", "[system][files]") {
   // /dev/full takes no byte: the system's own ENOSPC, past the hook.
   if (!fs::exists("/dev/full")) return;
   CHECK_THROWS_WITH(append_line("/dev/full", "x"), Contains("'/dev/full'") && Contains("no space left on device"));
 }
 
-TEST_CASE("errors name the path, the reason and the remedy", "[runs][files]") {
+TEST_CASE("errors name the path, the reason and the remedy", "[system][files]") {
   const Scratch scratch;
   put(scratch / "file", "");
   CHECK_THROWS_WITH(write_file(scratch / "file/inside", "x"), Contains("file/inside") && Contains("not a directory") &&
@@ -75,7 +75,7 @@ TEST_CASE("errors name the path, the reason and the remedy", "[runs][files]") {
   CHECK_THROWS_WITH(write_file(scratch / "folder", "x"), Contains("folder stands where the file should be"));
 }
 
-TEST_CASE("an output folder that can't be used is refused before anything runs", "[runs][files]") {
+TEST_CASE("an output folder that can't be used is refused before anything runs", "[system][files]") {
   const Scratch scratch;
   make_output_folder(scratch / "new/deep");
   CHECK(entries(scratch / "new/deep") == 0);
@@ -87,13 +87,13 @@ TEST_CASE("an output folder that can't be used is refused before anything runs",
   CHECK_THROWS_AS(make_output_folder(scratch / "other"), Refused);
 }
 
-TEST_CASE("reading says why it can't", "[runs][files]") {
+TEST_CASE("reading says why it can't", "[system][files]") {
   const Scratch scratch;
   CHECK_THAT(read_file(scratch / "gone").error, Contains("gone") && Contains("No such file"));
   CHECK_FALSE(read_file(scratch.path));
 }
 
-TEST_CASE("what killed writers left aside is removed, and nothing else", "[runs][files]") {
+TEST_CASE("what killed writers left aside is removed, and nothing else", "[system][files]") {
   const Scratch scratch;
   put(scratch / ".config.toml.123-0.aside", "half");
   put(scratch / "config.toml", "whole");
@@ -103,7 +103,7 @@ TEST_CASE("what killed writers left aside is removed, and nothing else", "[runs]
   CHECK(content(scratch / "config.toml") == "whole");
 }
 
-TEST_CASE("removing what is not there is fine", "[runs][files]") {
+TEST_CASE("removing what is not there is fine", "[system][files]") {
   const Scratch scratch;
   put(scratch / "a", "");
   remove_file(scratch / "a");
