@@ -39,6 +39,7 @@ constexpr Place places[] = {
     {"task.kind", &Config::task_options, nullptr},
     {"model.kind", &Config::model_options, nullptr},
     {"recurrent.cell", &Config::recurrent_options, nullptr},
+    {"recurrent.attention", &Config::recurrent_attention_options, nullptr},
     {"position.kind", &Config::position_options, nullptr},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
