@@ -3,7 +3,9 @@
 
 #include "layers/options.hpp"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,34 @@ struct Variant {
   /// Options elsewhere, by full name, that do nothing where it is chosen; a table's name stands for all in it.
   std::vector<std::string> silences = {};
 };
+
+/// What the entries of a family's table say of themselves.
+template <class Info> std::vector<const Variant*> variants_of(std::span<const Info* const> table) {
+  std::vector<const Variant*> out;
+  for (const Info* info : table) out.push_back(&info->about);
+  return out;
+}
+
+/// "dot, scaled_dot, additive"
+std::string names_of(const std::vector<const Variant*>& variants);
+
+/// The entry of that name in a family's table; null where there is none.
+template <class Info> const Info* find_variant(std::span<const Info* const> table, std::string_view name) {
+  for (const Info* info : table)
+    if (info->about.name == name) return info;
+  return nullptr;
+}
+
+[[noreturn]] void fail_unknown_variant(std::string_view what, std::string_view name,
+                                       const std::vector<const Variant*>& variants);
+
+/// The same, which must be there: heed::Failed with `what` ("[attention] there is no score"), the name and all names
+/// otherwise.
+template <class Info>
+const Info& variant_named(std::span<const Info* const> table, std::string_view name, std::string_view what) {
+  if (const Info* info = find_variant(table, name)) return *info;
+  fail_unknown_variant(what, name, variants_of(table));
+}
 
 /// A family of variants, and the option that chooses among them: option `key` of table `table` holds a variant's
 /// name, whose own options then stand in the table `table.NAME`.

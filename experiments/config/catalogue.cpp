@@ -135,9 +135,7 @@ const Index& index() {
 } // namespace
 
 std::vector<VariantFamily> variant_families() {
-  VariantFamily tasks{"task", "task", "kind", {}};
-  for (const TaskInfo* task : task_kinds()) tasks.variants.push_back(&task->about);
-  std::vector<VariantFamily> out{std::move(tasks), model_family()};
+  std::vector<VariantFamily> out{{"task", "task", "kind", variants_of(task_kinds())}, model_family()};
   for (VariantFamily& f : layer_variant_families()) out.push_back(std::move(f));
   for (VariantFamily& f : training_variant_families()) out.push_back(std::move(f));
   return out;

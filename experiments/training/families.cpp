@@ -6,17 +6,9 @@
 
 namespace heed {
 
-VariantFamily model_family() {
-  VariantFamily family{"model", "model", "kind", {}};
-  for (const f32::ModelInfo* info : f32::models()) family.variants.push_back(&info->about);
-  return family;
-}
+VariantFamily model_family() { return {"model", "model", "kind", variants_of(f32::models())}; }
 
-VariantFamily optimizer_family() {
-  VariantFamily family{"optimiser", "train", "optimizer", {}};
-  for (const f32::OptimizerInfo* info : f32::optimizers()) family.variants.push_back(&info->about);
-  return family;
-}
+VariantFamily optimizer_family() { return {"optimiser", "train", "optimizer", variants_of(f32::optimizers())}; }
 
 std::vector<VariantFamily> training_variant_families() { return {optimizer_family(), schedule_family()}; }
 

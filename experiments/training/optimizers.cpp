@@ -1,16 +1,13 @@
 #include "experiments/training/optimizers.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/training/run_model.hpp"
-
-#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 std::unique_ptr<Optimizer> make_optimizer(const Config& config, const Parameters& parameters) {
-  for (const OptimizerInfo* info : optimizers())
-    if (info->about.name == config.train.optimizer) return info->make(config.optimizer_options, parameters);
-  throw Failed(fmt::format("[train] there is no optimizer '{}'", config.train.optimizer));
+  const OptimizerInfo& info =
+      variant_named(optimizers(), config.train.optimizer, "[train] there is no optimizer");
+  return info.make(config.optimizer_options, parameters);
 }
 
 void store_state(Optimizer& optimizer, const Parameters& parameters, Checkpoint& to) {

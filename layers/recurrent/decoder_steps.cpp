@@ -1,17 +1,11 @@
 #include "layers/recurrent/decoder_steps.hpp"
 
 #include <cmath>
-#include <fmt/ranges.h>
 
 namespace heed::HEED_REAL {
 
 const RecurrentAttentionInfo& recurrent_attention_info(const std::string& name) {
-  std::vector<std::string> names;
-  for (const RecurrentAttentionInfo* info : recurrent_attentions()) {
-    if (info->about.name == name) return *info;
-    names.push_back(info->about.name);
-  }
-  throw Failed(fmt::format("[recurrent] there is no attention '{}'; there are {}", name, fmt::join(names, ", ")));
+  return variant_named(recurrent_attentions(), name, "[recurrent] there is no attention");
 }
 
 Recurrent DecoderParts::cells(const Scope& scope, std::int64_t beside) const {
