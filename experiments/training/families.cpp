@@ -2,14 +2,15 @@
 
 #include "experiments/models/model.hpp"
 #include "experiments/training/optimizers.hpp"
-#include "experiments/training/variants.hpp"
+#include "experiments/training/schedules.hpp"
 
 namespace heed {
 
 VariantFamily model_family() { return {"model", "model", "kind", variants_of(f32::models())}; }
 
-VariantFamily optimizer_family() { return {"optimiser", "train", "optimizer", variants_of(f32::optimizers())}; }
-
-std::vector<VariantFamily> training_variant_families() { return {optimizer_family(), schedule_family()}; }
+std::vector<VariantFamily> training_variant_families() {
+  return {{"optimiser", "train", "optimizer", variants_of(f32::optimizers())},
+          {"learning-rate schedule", "train", "schedule", variants_of(schedules())}};
+}
 
 } // namespace heed
