@@ -11,6 +11,19 @@
 
 namespace heed {
 
+/// An option that does something only under another choice: where the value of `on` is one of `words`, or, if `unless`,
+/// none of them.
+struct OptionCondition {
+  /// Alone among `words`: any text but the empty one, or any number but 0, of an option that takes more than words.
+  static constexpr const char* anything = "*";
+
+  std::string option;  ///< by full name; a table's name stands for all in it
+  std::string on;
+  std::vector<std::string> words;
+  bool unless = false;
+  bool operator==(const OptionCondition&) const = default;
+};
+
 /// The info record of a variant. It stands in the variant's own file, and is all that the configuration,
 /// `heed variants`, the tests and the documentation know of it.
 struct Variant {
@@ -24,6 +37,11 @@ struct Variant {
   std::vector<std::pair<std::string, Value>> presets;
   /// Options elsewhere, by full name, that do nothing where it is chosen; a table's name stands for all in it.
   std::vector<std::string> silences = {};
+  /// Options elsewhere, likewise, that do something only where a variant is chosen that says so: those that it can't go
+  /// without (`needs`: they must be given), and the others.
+  std::vector<std::string> needs = {}, uses = {};
+  /// Where it is chosen, these do something under another choice only.
+  std::vector<OptionCondition> conditions = {};
 };
 
 /// What the entries of a family's table say of themselves.

@@ -56,7 +56,8 @@ extern const ModelInfo model_recurrent{
                       "(lstm); steps one after the other where each needs what the one before it saw",
               .options = {},
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
-              .silences = options_of_blocks()},
+              .silences = options_of_blocks(),
+              .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},
     .form = Form::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentTranslator>(scope, config, shape);

@@ -59,7 +59,8 @@ extern const RecurrentAttentionInfo recurrent_attention_bahdanau{
               .cost = "(2 width + memory) width + width parameters beside the score's, and gates width memory in the "
                       "first cell, memory the width of the encoder's states; one step after the other",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .uses = {"recurrent.reach"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<Bahdanau>(scope, parts);
     }};

@@ -60,7 +60,8 @@ extern const RecurrentAttentionInfo recurrent_attention_luong{
               .cost = "(width + memory) width parameters beside the score's, memory the width of the encoder's states, "
                       "and with input feeding gates width^2 in the first cell, and one step after the other",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .uses = {"recurrent.input_feeding", "recurrent.reach"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<Luong>(scope, parts);
     }};

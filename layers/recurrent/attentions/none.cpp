@@ -35,7 +35,8 @@ extern const RecurrentAttentionInfo recurrent_attention_none{
               .equals = "",
               .cost = "nothing beside the cells; all steps are one operation",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .silences = {"init.linear", "attention"}},
     .make = [](const Scope& scope, const DecoderParts& parts) -> std::unique_ptr<DecoderSteps> {
       return std::make_unique<WithoutAttention>(scope, parts);
     }};
