@@ -4,7 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
-#include "autograd/optimizer.hpp"
+#include "autograd/optimizers/adam.hpp"
 #include "autograd/recurrent.hpp"
 #include "benchmarks/upstream.hpp"
 
@@ -121,7 +121,7 @@ void adamw_of(benchmark::State& state) {
   Parameters parameters;
   parameters.add("weight", Shape{state.range(0), width}, Init::normal(0.02));
   parameters.initialise(1);
-  Optimizer optimizer(AdamOptions{}, parameters.extent());
+  Adam optimizer({}, parameters);
   const std::vector<float> gradients(static_cast<std::size_t>(parameters.extent()), 0.01F);
   std::int64_t step = 0;
   for (auto _ : state) optimizer.update(parameters, gradients.data(), 1e-3, 1.0, ++step);

@@ -7,7 +7,8 @@
 
 namespace heed {
 
-/// attention.score, attention.normalizer, position.kind and recurrent.cell, each with its variants' info records.
+/// attention.score, attention.normalizer, position.kind, recurrent.cell and recurrent.attention, each with its variants'
+/// info records.
 std::vector<VariantFamily> layer_variant_families();
 
 } // namespace heed

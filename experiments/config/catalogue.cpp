@@ -39,6 +39,7 @@ constexpr Place places[] = {
     {"task.kind", &Config::task_options, nullptr},
     {"model.kind", &Config::model_options, nullptr},
     {"recurrent.cell", &Config::recurrent_options, nullptr},
+    {"recurrent.attention", &Config::recurrent_attention_options, nullptr},
     {"position.kind", &Config::position_options, nullptr},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
@@ -104,8 +105,8 @@ std::vector<TableInfo> make_catalogue() {
   return out;
 }
 
-/// Options and tables by name. Names that stand for two things, and presets of options that do not exist, are mistakes
-/// in a variant's record.
+/// Options and tables by name. Names that stand for two things, and options that do not exist, are mistakes in a
+/// variant's record.
 struct Index {
   std::unordered_map<std::string, const Option*> options;
   std::unordered_map<std::string, const TableInfo*> tables;
@@ -134,7 +135,24 @@ struct Index {
             throw std::logic_error(fmt::format("{} {} presets {}, which is not an option of that type",
                                                place.family.title, v->name, key));
         }
+    for (const FamilyPlace& place : family_places())
+      for (const Variant* v : place.family.variants)
+        for (const std::string& name : named_by(*v))
+          if (!options.contains(name) && !is_table(name))
+            throw std::logic_error(fmt::format("{} {} speaks of {}, which is no option and no table",
+                                               place.family.title, v->name, name));
   }
+
+private:
+  /// The options and tables that a record says something of.
+  static std::vector<std::string> named_by(const Variant& v) {
+    std::vector<std::string> out = v.silences;
+    out.insert(out.end(), v.needs.begin(), v.needs.end());
+    out.insert(out.end(), v.uses.begin(), v.uses.end());
+    for (const OptionCondition& c : v.conditions) out.insert(out.end(), {c.option, c.on});
+    return out;
+  }
+  bool is_table(const std::string& name) const { return tables.contains(name); }
 };
 
 const Index& index() {

@@ -60,7 +60,7 @@ const Engine& engine_table() {
       .check =
           [](const Config& config, const Task& task) {
             RunModel run(config, task);
-            make_optimizer(config, 0);
+            make_optimizer(config, Parameters{});  // its options
             check_inspection(config, task, run);
           },
       .cost = cost,

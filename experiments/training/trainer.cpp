@@ -64,17 +64,13 @@ Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Plac
   if (place.step_seconds) c.metadata["step_seconds"] = fmt::format("{}", *place.step_seconds);
   for (const auto& e : run.parameters.entries())
     c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));
-  for (const auto& [name, numbers] : optimizer.state())
-    for (const auto& e : run.parameters.entries())
-      c.tensors.push_back(stored("optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset));
+  store_state(optimizer, run.parameters, c);
   return c;
 }
 
 Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   load_parameters(run.parameters, c);
-  for (const auto& [name, numbers] : optimizer.state())
-    for (const auto& e : run.parameters.entries())
-      read_stored(c, "optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset);
+  load_state(optimizer, run.parameters, c);
   try {
     const auto steps = c.metadata.find("step_seconds");
     return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")),
@@ -91,11 +87,11 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
               const TrainingHooks& hooks) {
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Optimizer optimizer = make_optimizer(config, run.parameters.extent());
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
-  if (from) place = restore(run, optimizer, *from);
+  if (from) place = restore(run, *optimizer, *from);
   Workers workers(thread_count(config.train));
-  StepRunner step(config, task, run, optimizer, workers);
+  StepRunner step(config, task, run, *optimizer, workers);
 
   const TrainOptions& t = config.train;
   const double before = place.seconds;
@@ -108,7 +104,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   };
   const auto keep = [&] {
     require_finite(run.parameters, place.step);
-    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, optimizer, place));
+    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, *optimizer, place));
   };
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
 

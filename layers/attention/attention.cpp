@@ -1,20 +1,11 @@
 #include "layers/attention/attention.hpp"
 
 #include <algorithm>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 namespace {
-
-template <class Info> const Info& find(std::span<const Info* const> all, const std::string& name, const char* what) {
-  std::vector<std::string> names;
-  for (const Info* info : all) {
-    if (info->about.name == name) return *info;
-    names.push_back(info->about.name);
-  }
-  throw Failed(fmt::format("[attention] there is no {} '{}'; there are {}", what, name, fmt::join(names, ", ")));
-}
 
 std::int64_t divided(std::int64_t width, std::int64_t heads) {
   if (heads < 1 || width % heads != 0)
@@ -78,8 +69,12 @@ Tensor compose(const ScoreForm& unprojected) {
   throw Failed("[attention] a score must give its form or compute its scores itself");
 }
 
-const ScoreInfo& score_info(const std::string& name) { return find(scores(), name, "score"); }
-const NormalizerInfo& normalizer_info(const std::string& name) { return find(normalizers(), name, "normaliser"); }
+const ScoreInfo& score_info(const std::string& name) {
+  return variant_named(scores(), name, "[attention] there is no score");
+}
+const NormalizerInfo& normalizer_info(const std::string& name) {
+  return variant_named(normalizers(), name, "[attention] there is no normaliser");
+}
 
 Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   Mask mask = given;
