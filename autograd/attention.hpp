@@ -1,10 +1,43 @@
-// Streaming attention: scores, softmax and the weighted sum in one pass over tiles, so that no [Tq, Tk] matrix is ever
-// held and memory grows linearly with the sequence, forward and backward.
+// Streaming attention: scores, weights and the weighted sum tile by tile, so that no [Tq, Tk] matrix is ever held and
+// memory grows linearly with the sequence, forward and backward.
+//
+// Queries are [B, H, Tq, D], keys [B, Hk, Tk, D] and values [B, Hk, Tk, Dv], any views. H is a multiple of Hk: so many
+// heads of queries, one behind the other, share a head of keys and values (Ainslie et al. 2023, arXiv 2305.13245).
+// Results are [B, H, Tq, Dv], views of [B, Tq, H, Dv], so that heads merge without a copy. A row that may attend to
+// nothing gives zeros and a zero gradient.
 #pragma once
 
 #include "autograd/ops.hpp"
+#include "autograd/row_policy.hpp"
+#include "autograd/score_terms.hpp"
+
+#include <variant>
 
 namespace heed::HEED_REAL {
+
+/// s(q_i, k_j) = factor q'_i . k'_j, where queries [B, H, Tq, D] and keys [B, Hk, Tk, D] have been transformed one by
+/// one.
+struct InnerForm {
+  Tensor queries, keys;
+  Real factor = 1;
+};
+
+/// What projects queries and keys for each head of queries: [H, Dq, D] and [H, Dk, D].
+struct PairwiseMatrices {
+  Tensor query, key;
+};
+
+/// s(q_i, k_j) = sum_d w_d tanh(q'_id + k'_jd), where queries [B, H, Tq, D] and keys [B, Hk, Tk, D] have been
+/// transformed one by one; w [H, D]. With matrices they still are to be multiplied with them, which the kernel does for
+/// one head at a time, and again in the backward pass, so that neither the products nor their gradients are ever held
+/// for all heads. Right for arguments of any size; slower for heads with one beyond 43 (float64: 350).
+struct PairwiseForm {
+  Tensor queries, keys, weights;
+  PairwiseMatrices matrices = {};
+};
+
+/// The forms of scores that stream, or none of them.
+using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
 
 struct StreamingOptions {
   Mask mask;
@@ -13,29 +46,21 @@ struct StreamingOptions {
   double dropout = 0;
   RandomKey key{};
   std::uint64_t first = 0;
+  ScoreTerms* terms = nullptr;  ///< added to the scores; null: nothing
+  /// Where the weights go, before dropout, without a gradient: [B, H, Tq, Tk], row-major; null: they are not wanted.
+  Real* weights = nullptr;
 };
 
-/// y_i = sum_j softmax_j(factor q_i . k_j) v_j for each batch entry and head:
-/// q [B, H, Tq, D], k [B, H, Tk, D], v [B, H, Tk, Dv] (any views); y [B, H, Tq, Dv], a view of [B, Tq, H, Dv], so that
-/// heads merge without a copy. A row that may attend to nothing gives zeros and a zero gradient.
+/// y_i = sum_j softmax_j(s_ij + terms_ij) v_j for scores of a form.
 /// Tiles as in FlashAttention (Dao et al. 2022, arXiv 2205.14135; Rabe and Staats 2021, arXiv 2112.05682): the forward
 /// pass keeps the log-sum-exp of each row, from which the backward pass computes the weights anew.
-Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real factor,
-                    const StreamingOptions& options = {});
+Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options = {});
+Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options = {});
 
-/// The same for the pairwise form: scores s_ij = sum_d w_d tanh(q_id + k_jd), with w [H, D], one row for each head.
-/// Right for arguments of any size; slower for heads with one beyond 43 (float64: 350).
-Tensor attend_pairwise(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
-                       const StreamingOptions& options = {});
-
-/// What projects queries and keys for each head: [H, Dq, D] and [H, Dk, D].
-struct PairwiseMatrices {
-  Tensor query, key;
-};
-
-/// The same of q Wq and k Wk, with q [B, H, Tq, Dq] and k [B, H, Tk, Dk]. One head's projections are made at a time, and
-/// again in the backward pass, so that neither they nor their gradients are ever held for all heads.
-Tensor attend_pairwise(const Tensor& q, const Tensor& k, const PairwiseMatrices& matrices, const Tensor& w,
-                       const Tensor& v, const StreamingOptions& options = {});
+/// The same with weights by any rule for a row: some queries at a time have the scores of all their keys in memory, and
+/// nothing is kept of a row, so that the rule is asked again in the backward pass.
+Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy, const StreamingOptions& options = {});
+Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowPolicy& policy,
+                   const StreamingOptions& options = {});
 
 } // namespace heed::HEED_REAL

@@ -1,53 +1,58 @@
-// Optimisers and learning-rate schedules.
+// What an optimiser is, and the clipping of gradients. The engine's own optimisers stand in optimizers/.
 #pragma once
 
 #include "autograd/parameters.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace heed::HEED_REAL {
 
-/// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101), with PyTorch's order of operations:
-///   w <- w (1 - rate decay); m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2;
-///   w <- w - rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
-/// The decay acts on parameters that say so (Parameters::Entry::decay). With `coupled`, Adam (Kingma and Ba 2015, arXiv
-/// 1412.6980), whose decay is added to the gradient: g <- g + decay w.
-struct AdamOptions {
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
-  bool coupled = false;
-};
-
-/// Stochastic gradient descent: g <- g + decay w; m <- momentum m + g; w <- w - rate m (PyTorch's form).
-struct SgdOptions {
-  double momentum = 0.0, weight_decay = 0.0;
-  bool nesterov = false;  ///< w <- w - rate (g + momentum m)
-};
-
-/// Changes all parameters by one step. State arrays have the parameters' layout.
+/// Turns gradients into steps of the parameters that it was made for.
 class Optimizer {
 public:
-  Optimizer(const AdamOptions& options, std::int64_t extent);
-  Optimizer(const SgdOptions& options, std::int64_t extent);
+  virtual ~Optimizer() = default;
 
   /// Step number `step` (the first is 1) with gradients multiplied by `factor` first (clipping). `begin` and `end`
-  /// bound the parameters' entries to work on, so that threads can share the work: call for disjoint ranges.
+  /// bound the parameters' entries to work on, so that threads can share the work: call for disjoint ranges. Throws
+  /// heed::Failed for parameters of another layout.
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step,
               std::size_t begin, std::size_t end);
   void update(Parameters& parameters, const Real* gradients, double learning_rate, double factor, std::int64_t step);
 
-  /// Its arrays by name, for checkpoints: "adam.m", "adam.v"; "sgd.momentum".
-  std::vector<std::pair<std::string, std::span<Real>>> state();
+  /// An array of the state, for checkpoints. Its shape may be another than its parameter's.
+  struct StateArray {
+    std::string name;  ///< "adam.m.blocks.0.ffn.expand.weight"
+    Shape shape;
+    std::span<Real> numbers;
+  };
+  /// All that it knows from one step to the next, but for the step's number. `parameters`: those it was made for.
+  virtual std::vector<StateArray> state(const Parameters& parameters) = 0;
+
+protected:
+  explicit Optimizer(const Parameters& parameters) : extent_(parameters.extent()) {}
+
+  /// One parameter in one step.
+  struct Update {
+    const Parameters::Entry& entry;
+    std::size_t index;       ///< of the entry among the parameters'
+    Real* values;            ///< [entry.shape]
+    const Real* gradients;   ///< likewise, not yet multiplied by `factor`
+    double learning_rate, factor;
+    std::int64_t step;       ///< the first is 1
+  };
+  /// May change the parameter's own state and no other's, since several threads work at a time.
+  virtual void update_one(const Update& update) = 0;
+
+  /// Appends one array for each parameter, NAME.PARAMETER, of its shape: parts of `numbers`, which have the parameters'
+  /// layout.
+  static void append_like(const Parameters& parameters, const std::string& name, std::span<Real> numbers,
+                          std::vector<StateArray>& to);
 
 private:
-  bool adam_;
-  AdamOptions adam_options_;
-  SgdOptions sgd_options_;
-  PagedVector<Real> first_, second_;
+  std::int64_t extent_;  // of the parameters that it was made for
 };
 
 /// sqrt of the sum of squares, over fixed blocks of 8192 numbers, each block's squares summed in double: the same bits

@@ -1,6 +1,6 @@
 #include "autograd/shards.hpp"
 
-#include "autograd/kernels/squares.hpp"
+#include "autograd/squares.hpp"
 
 #include <algorithm>
 

@@ -188,6 +188,8 @@ public:
   Tape& tape() const { return *tape_; }
   /// Does anything want a gradient of this operation?
   bool wanted() const { return wanted_; }
+  /// Something wants one that is no operand.
+  void want(bool more) { wanted_ = wanted_ || (more && tape_->recording_); }
 
   /// Throws heed::Failed with `[name] message`. The message is only formatted when the check fails.
   template <class... A> void check(bool holds, fmt::format_string<A...> message, A&&... arguments) const {

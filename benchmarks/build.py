@@ -22,10 +22,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Those that people edit: a leaf, a kernel, a seam of layers, the configuration, the base of all variants.
 EDITED = ["layers/attention/scores/cosine.cpp", "experiments/report/latex.cpp", "autograd/kernels/heads.hpp",
-          "layers/attention/score.hpp", "experiments/config/config.hpp", "layers/variant.hpp"]
+          "layers/attention/score.hpp", "experiments/config/config.hpp", "options/variant.hpp"]
 LIBRARIES = ["autograd/libautograd_f32.a", "layers/liblayers_f32.a", "experiments/libexperiments_f32.a",
-             "experiments/libexperiments_data.a", "experiments/libexperiments.a", "experiments/libcommand_line.a",
-             "heed"]
+             "experiments/libexperiments_system.a", "experiments/libexperiments_data.a",
+             "experiments/libexperiments.a", "experiments/libcommand_line.a", "heed"]
 ENVIRONMENT = dict(os.environ, CCACHE_DISABLE="1")
 
 

@@ -2,8 +2,9 @@
 // 128), on one thread. Operations are timed forward and backward.
 #include "autograd/attention.hpp"
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
-#include "autograd/optimizer.hpp"
+#include "autograd/optimizers/adam.hpp"
 #include "autograd/recurrent.hpp"
 #include "benchmarks/upstream.hpp"
 
@@ -120,7 +121,7 @@ void adamw_of(benchmark::State& state) {
   Parameters parameters;
   parameters.add("weight", Shape{state.range(0), width}, Init::normal(0.02));
   parameters.initialise(1);
-  Optimizer optimizer(AdamOptions{}, parameters.extent());
+  Adam optimizer({}, parameters);
   const std::vector<float> gradients(static_cast<std::size_t>(parameters.extent()), 0.01F);
   std::int64_t step = 0;
   for (auto _ : state) optimizer.update(parameters, gradients.data(), 1e-3, 1.0, ++step);
@@ -164,8 +165,8 @@ template <bool pairwise> void attend(benchmark::State& state) {
   const StreamingOptions options{.mask = {.causal = state.range(2) != 0}};
   const double before = counted_operations();
   forward_backward(state, shape.size(), [&](Tape& tape) {
-    if constexpr (pairwise) return attend_pairwise(q.on(tape), k.on(tape), w.on(tape), v.on(tape), options);
-    else return attend_inner(q.on(tape), k.on(tape), v.on(tape), 0.17F, options);
+    if constexpr (pairwise) return attend_softmax(PairwiseForm{q.on(tape), k.on(tape), w.on(tape)}, v.on(tape), options);
+    else return attend_softmax(InnerForm{q.on(tape), k.on(tape), 0.17F}, v.on(tape), options);
   });
   set_flops(state, (counted_operations() - before) / static_cast<double>(state.iterations()));
 }

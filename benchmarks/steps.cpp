@@ -17,9 +17,9 @@ void measure_steps(const std::string& config_file, const std::vector<std::string
 
   f32::RunModel run(config, *task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  f32::Optimizer optimizer = f32::make_optimizer(config, run.parameters.extent());
+  const auto optimizer = f32::make_optimizer(config, run.parameters);
   Workers workers(threads);
-  f32::StepRunner step(config, *task, run, optimizer, workers);
+  f32::StepRunner step(config, *task, run, *optimizer, workers);
   std::int64_t done = 0;
   serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.shape.vocabulary}},
                5, [&] { step(done++); });

@@ -36,7 +36,8 @@ public:
 
   /// What a block keeps of the steps of some rows.
   struct Past {
-    KeyValues own, memory;
+    std::unique_ptr<AttentionState> own;  ///< null before the first step
+    KeyValues memory;
   };
   /// Keeps what cross attention needs of the memory.
   void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }

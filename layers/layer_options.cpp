@@ -2,13 +2,6 @@
 
 namespace heed {
 
-OptionValues without_neutral(const std::vector<Option>& options, OptionValues values) {
-  for (const Option& o : options)
-    if (const auto found = values.find(o.name); found != values.end() && o.neutral && found->second == *o.neutral)
-      values.erase(found);
-  return values;
-}
-
 const OptionTable<AttentionOptions>& attention_option_table() {
   using O = AttentionOptions;
   static const auto table = option_table<O>(
@@ -68,8 +61,7 @@ const OptionTable<RecurrentOptions>& recurrent_option_table() {
           .at_least(0).below(1),
       option("attention", &O::attention,
              "How the decoder looks at the source: not at all; with its previous state, before the step (bahdanau, "
-             "arXiv 1409.0473); with its new state, after the step (luong, arXiv 1508.04025).")
-          .one_of({"none", "bahdanau", "luong"}),
+             "arXiv 1409.0473); with its new state, after the step (luong, arXiv 1508.04025)."),
       option("input_feeding", &O::input_feeding,
              "The vector that a step's output is read from goes into the next step, too (Luong 2015, section 3.3)."),
       option("reach", &O::reach,

@@ -2,7 +2,7 @@
 // layer_options.cpp; those of single variants stand in the variants' own files.
 #pragma once
 
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <cstdint>
 #include <string>
@@ -54,7 +54,7 @@ struct RecurrentOptions {
   std::int64_t layers = 1;             ///< of the encoder and of the decoder each
   bool bidirectional = true;           ///< the encoder reads both ways, each with half of the width
   double dropout = 0.0;                ///< of each layer's states, in training
-  std::string attention = "bahdanau";  ///< none | bahdanau | luong
+  std::string attention = "bahdanau";
   bool input_feeding = true;           ///< luong: the attentional vector goes into the next step
   std::string reach = "global";        ///< global | local_m | local_p
   std::int64_t window = 10;            ///< D: so many source positions on each side, where the reach is local

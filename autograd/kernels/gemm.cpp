@@ -2,6 +2,8 @@
 
 #include "autograd/error.hpp"
 #include "autograd/kernels/packed_product.hpp"
+#include "autograd/operation_count.hpp"
+#include "autograd/products.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,8 +19,6 @@ struct Operand {
   cxxblas::Transpose transpose;
   std::int64_t leading;
 };
-
-thread_local double operations = 0;
 
 bool unit(std::int64_t stride, std::int64_t extent) { return stride == 1 || extent == 1; }
 
@@ -89,8 +89,5 @@ void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Re
 std::string product_description() {
   return own_product ? fmt::format("own products, {} numbers a vector", lanes) : blas_description();
 }
-
-double counted_operations() { return operations; }
-void count_operations(double more) { operations += more; }
 
 } // namespace heed::HEED_REAL

@@ -55,13 +55,5 @@ void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matr
 /// What `gemm` computes, by BLAS whatever the build and without counting: what benchmarks and tests compare it with.
 void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
 
-/// Who multiplies, for manifests: "own products, 16 numbers a vector", or what blas_description() says.
-std::string product_description();
-
-/// Multiplications and additions on this thread so far, of products (2 m n k each) and of attention (of the pairs that
-/// may attend, each score and weighted value once forward and twice backward, whatever a kernel computes anew).
-double counted_operations();
-void count_operations(double operations);
-
 } // namespace HEED_REAL
 } // namespace heed

@@ -12,21 +12,23 @@
 
 namespace heed::HEED_REAL {
 
-/// Extents of one attention problem.
+/// Extents of one attention problem. `key_heads` divides `heads`; the head of keys and values that head h of queries
+/// attends to is h / sharing().
 struct Extents {
-  std::int64_t batch, heads, queries, keys, width, value_width;
+  std::int64_t batch, heads, queries, keys, width, value_width, key_heads;
+
+  std::int64_t sharing() const { return heads / key_heads; }
 };
 
-/// Checks q [B, H, Tq, D], k [B, H, Tk, D], v [B, H, Tk, Dv] against each other.
+/// Checks q [B, H, Tq, D], k [B, Hk, Tk, Dk] and v [B, Hk, Tk, Dv] against each other; D and Dk are not compared.
 inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
   op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
-           q.rank(),
-           k.rank(), v.rank());
-  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3]};
-  if (!(k.shape == Shape{e.batch, e.heads, e.keys, e.width}) ||
-      !(v.shape == Shape{e.batch, e.heads, e.keys, e.value_width}))
-    op.fail(fmt::format("q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is {}, k is {}, v is {}",
-                        q.shape.text(), k.shape.text(), v.shape.text()));
+           q.rank(), k.rank(), v.rank());
+  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3], std::max<std::int64_t>(k.shape[1], 1)};
+  if (!(k.shape == Shape{e.batch, e.key_heads, e.keys, k.shape[3]}) ||
+      !(v.shape == Shape{e.batch, e.key_heads, e.keys, e.value_width}) || e.heads % e.key_heads != 0)
+    op.fail(fmt::format("q, k and v must be [B, H, Tq, D], [B, Hk, Tk, D] and [B, Hk, Tk, Dv] with H a multiple of Hk: "
+                        "q is {}, k is {}, v is {}", q.shape.text(), k.shape.text(), v.shape.text()));
   return e;
 }
 
@@ -42,7 +44,14 @@ struct RowsInto {
   bool first;
 };
 inline RowsInto head_of(const Tensor& x, const Into& d, std::int64_t b, std::int64_t h) {
+  if (!d) return {};
   return {d.p + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3], d.first};
+}
+/// Of the keys or values of head h of the queries: stored by the first of those that share them.
+inline RowsInto key_head_of(const Tensor& x, const Into& d, const Extents& e, std::int64_t b, std::int64_t h) {
+  RowsInto to = head_of(x, d, b, h / e.sharing());
+  to.first = to.first && h % e.sharing() == 0;
+  return to;
 }
 
 /// Puts rows of a padded array, times a factor, into a gradient from row t0 on.
@@ -101,12 +110,29 @@ struct HeadProblem {
 
   Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
   const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, i, e.queries, e.keys); }
-  /// Factors of dropout for query i with n keys from j on; elements are numbered within [B, H, Tq, Tk].
+  /// The number within [B, H, Tq, Tk] of query i and key j.
+  std::int64_t number(std::int64_t i, std::int64_t j) const { return ((b * e.heads + h) * e.queries + i) * e.keys + j; }
+  /// Factors of dropout for query i with n keys from j on.
   void dropout(std::int64_t i, std::int64_t j, std::int64_t n, Real* factors) const {
-    const std::int64_t number = ((b * e.heads + h) * e.queries + i) * e.keys + j;
-    dropout_factors(options.dropout, options.key, options.first + static_cast<std::uint64_t>(number), n, factors);
+    dropout_factors(options.dropout, options.key, options.first + static_cast<std::uint64_t>(number(i, j)), n, factors);
+  }
+  /// Numbers `row` apart from each other, those beyond the last key left out.
+  ScoreTile tile(std::int64_t i, std::int64_t queries, std::int64_t j, std::int64_t keys, std::int64_t row) const {
+    return {b, h, i, queries, j, std::min(keys, e.keys - j), row};
+  }
+  void add_terms(const ScoreTile& tile, Real* scores) const {
+    if (options.terms) options.terms->add(tile, scores);
+  }
+  void add_slopes(const ScoreTile& tile, const Real* slopes) const {
+    if (options.terms) options.terms->add_slopes(tile, slopes);
   }
 };
+
+/// Calls f(b, h, the head of keys and values) for every head of queries; those that share keys follow each other.
+template <class F> void each_head(const Extents& e, F&& f) {
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t h = 0; h < e.heads; ++h) f(b, h, h / e.sharing());
+}
 
 /// What a block of queries sees: each row's range, and the keys from the first to the last of all together, between
 /// which may be some that no row sees.
@@ -114,8 +140,8 @@ struct BlockView {
   std::int64_t i0, rows, first = 0, last = 0;
   Mask::Range seen[row_block];
 
-  BlockView(const HeadProblem& head, std::int64_t begin)
-      : i0(begin), rows(std::min(row_block, head.e.queries - begin)) {
+  BlockView(const HeadProblem& head, std::int64_t begin, std::int64_t most_rows = row_block)
+      : i0(begin), rows(std::min(most_rows, head.e.queries - begin)) {
     first = head.e.keys;
     for (std::int64_t r = 0; r < rows; ++r) {
       seen[r] = head.seen(i0 + r);

@@ -5,6 +5,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

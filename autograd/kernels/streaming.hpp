@@ -14,9 +14,9 @@ template <class F> void each_strip(const BlockView& block, std::int64_t j0, std:
   }
 }
 
-/// One head's result and the log-sum-exp of each row. scores(i, rows, j0, columns, tile) writes the scores of queries
-/// i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows key_tile apart; what it writes beyond the
-/// last key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
+/// One head's result and the log-sum-exp of each row. scores(i, rows, j0, columns, tile, row) writes the scores of
+/// queries i .. i + rows - 1 with the columns of the tile of keys from j0 on, rows `row` apart; what it writes beyond
+/// the last key is not looked at. `sums` is scratch of [row_block, whole_vectors(Dv)]; rows of y are y_row apart.
 template <class Scores>
 void stream_forward(const HeadProblem& head, const Scores& scores, const PackedRows& v, Real* sums, Real* y,
                     std::int64_t y_row, Real* log_sums) {
@@ -32,7 +32,8 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
       each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
         if (c.none()) return;
         Real* tile = s + r0 * key_tile;
-        scores(i0 + r0, rows, j0, c, tile);
+        scores(i0 + r0, rows, j0, c, tile, key_tile);
+        head.add_terms(head.tile(i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), tile + c.c0);
         for (std::int64_t r = 0; r < rows; ++r) {
           const std::int64_t i = r0 + r;
           Real* row = tile + r * key_tile;
@@ -56,6 +57,31 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
       log_sums[i0 + r] = softmax[r].log_sum();
       Real* out = y + (i0 + r) * y_row;
       map(e.value_width, [&](std::int64_t d, int n) { store(out + d, load(sums + r * v_width + d, n) * inverse, n); });
+    }
+  }
+}
+
+/// The weights of one head, into its part of [B, H, Tq, Tk], from the log-sum-exp of each row.
+template <class Scores> void softmax_weights(const HeadProblem& head, const Scores& scores, const Real* log_sums) {
+  const Extents& e = head.e;
+  alignas(64) Real s[strip_rows * key_tile];
+  Real* out = head.options.weights + head.number(0, 0);
+  std::fill_n(out, e.queries * e.keys, Real{0});
+  for (std::int64_t i0 = 0; i0 < e.queries; i0 += strip_rows) {
+    const BlockView block(head, i0, strip_rows);
+    for (std::int64_t j0 = block.first / key_tile * key_tile; j0 < block.last; j0 += key_tile) {
+      const Columns c = columns_of(block.seen, block.rows, j0, e.keys);
+      if (c.none()) continue;
+      scores(i0, block.rows, j0, c, s, key_tile);
+      head.add_terms(head.tile(i0, block.rows, j0 + c.c0, c.c1 - c.c0, key_tile), s + c.c0);
+      for (std::int64_t r = 0; r < block.rows; ++r) {
+        Real* row = s + r * key_tile;
+        fill_unseen(row, j0, c.c0, c.c1, block.seen[r], head.allowed(i0 + r), RunningSoftmax::nothing);
+        map(std::min(c.c1, e.keys - j0) - c.c0, [&](std::int64_t k, int n) {
+          store(out + (i0 + r) * e.keys + j0 + c.c0 + k,
+                bounded_exponential(load(row + c.c0 + k) - log_sums[i0 + r]), n);
+        });
+      }
     }
   }
 }

@@ -1,30 +1,10 @@
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/inner_scores.hpp"
 #include "autograd/kernels/streaming.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 
 namespace {
-
-constexpr std::int64_t whole_tiles(std::int64_t keys) { return (keys + key_tile - 1) / key_tile * key_tile; }
-
-// Rows times a factor, turned tile by tile: [tiles, width, key_tile], with zeros behind the last row. Columns of all
-// rows at once would lie so far apart that they meet in a few sets of the caches.
-void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width, Real factor, Real* to) {
-  for (std::int64_t j = 0; j < rows; j += key_tile)
-    pack_columns(x.from(j), std::min(key_tile, rows - j), width, factor, to + j * width, key_tile);
-}
-
-// Scores of some queries with the keys of a tile's columns, as a product.
-struct InnerScores {
-  Scattered q;
-  const Real* k_tiles;  // the keys times the factor
-  std::int64_t width;
-
-  void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile) const {
-    small_product(q.from(i), k_tiles + j0 * width + c.c0, key_tile, tile + c.c0, key_tile, rows, c.c1 - c.c0, width,
-                  false);
-  }
-};
 
 // What the backward pass of one head reads, and the padded arrays that it adds up in.
 struct Backward {
@@ -46,7 +26,8 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
   each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
     Real *p_tile = p + r0 * key_tile, *d_tile = ds + r0 * key_tile;
     if (!c.none()) {
-      a.scores(block.i0 + r0, rows, j0, c, p_tile);
+      a.scores(block.i0 + r0, rows, j0, c, p_tile, key_tile);
+      head.add_terms(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), p_tile + c.c0);
       small_product(a.dy.from(block.i0 + r0), a.v_tiles + j0 * e.value_width + c.c0, key_tile, d_tile + c.c0, key_tile,
                     rows, c.c1 - c.c0, e.value_width, false);
     }
@@ -74,6 +55,7 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
         clear_vectors(row, c1, all.c1);
       }
     }
+    if (!c.none()) head.add_slopes(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), d_tile + c.c0);
   });
   return all;
 }
@@ -107,9 +89,12 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
 
 } // namespace
 
-Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real factor, const StreamingOptions& options) {
-  const Op op("attend_inner", {&q, &k, &v});
-  const Extents e = attention_extents(op, q, k, v);
+Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options) {
+  const Tensor &q = form.queries, &k = form.keys;
+  const Real factor = form.factor;
+  Op op("attend_inner", {&q, &k, &v});
+  op.want(options.terms && options.terms->wanted());
+  const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();
   const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),
       v_width = whole_vectors(e.value_width);
@@ -120,14 +105,15 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
   Real* k_tiles = scratch.take<Real>(e.width * tiled);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t h = 0; h < e.heads; ++h) {
-      pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, k_tiles);
-      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, h), e.keys, e.value_width, v_scratch);
-      stream_forward({e, options, b, h}, InnerScores{head_of(q, q.data, b, h), k_tiles, e.width}, v_rows, sums,
-                     y.data + b * y.stride[0] + h * y.stride[1], y.stride[2],
-                     log_sums + (b * e.heads + h) * e.queries);
-    }
+  each_head(e, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    const HeadProblem head{e, options, b, h};
+    const InnerScores scores{head_of(q, q.data, b, h), k_tiles, e.width};
+    Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
+    if (h % e.sharing() == 0) pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, k_tiles);
+    const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
+    stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
+    if (options.weights) softmax_weights(head, scores, head_sums);
+  });
   const double operations = 2 * seen_pairs(e, options.mask) * static_cast<double>(e.width + e.value_width);
   count_operations(operations);
 
@@ -135,6 +121,7 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     Tape& t = *merged.tape;
     count_operations(2 * operations);
     const Real* dy = t.grad(merged);
+    if (options.terms) options.terms->open(t);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
     Tape::Scratch room(t);
@@ -147,23 +134,21 @@ Tensor attend_inner(const Tensor& q, const Tensor& k, const Tensor& v, Real fact
     a.dq = room.take<Real>(e.queries * width);
     a.dk = room.take<Real>(key_tile * width);
     a.dv = room.take<Real>(key_tile * v_width);
-    for (std::int64_t b = 0; b < e.batch; ++b)
-      for (std::int64_t h = 0; h < e.heads; ++h) {
-        a.scores = {head_of(q, q.data, b, h), tiles_of_k, e.width};
-        a.dy = head_of(y, dy, b, h);
-        pack_tiles(head_of(k, k.data, b, h), e.keys, e.width, factor, tiles_of_k);
-        pack_tiles(head_of(v, v.data, b, h), e.keys, e.value_width, 1, v_tiles);
-        a.v_tiles = v_tiles;
-        a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
-        a.k_rows = pack_rows(head_of(k, k.data, b, h), e.keys, e.width, k_scratch);
-        a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
-        row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
-        a.delta = delta;
-        a.log_sums = log_sums + (b * e.heads + h) * e.queries;
-        backward({e, options, b, h}, a, factor, dk ? head_of(k, dk, b, h) : RowsInto{},
-                 dv ? head_of(v, dv, b, h) : RowsInto{});
-        if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
-      }
+    each_head(e, [&, dq = dq, dk = dk, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+      a.scores = {head_of(q, q.data, b, h), tiles_of_k, e.width};
+      a.dy = head_of(y, dy, b, h);
+      pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, tiles_of_k);
+      pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, v_tiles);
+      a.v_tiles = v_tiles;
+      a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
+      a.k_rows = pack_rows(head_of(k, k.data, b, kh), e.keys, e.width, k_scratch);
+      a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
+      row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
+      a.delta = delta;
+      a.log_sums = log_sums + (b * e.heads + h) * e.queries;
+      backward({e, options, b, h}, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
+      if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
+    });
   });
   return y;
 }

@@ -1,7 +1,8 @@
 #include "autograd/normalize.hpp"
 
 #include "autograd/kernels/activations.hpp"
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/seen.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,83 +11,6 @@
 namespace heed::HEED_REAL {
 
 namespace {
-
-// The scores of one row that count, as one piece.
-struct Seen {
-  Mask::Range range;
-  const std::uint8_t* allowed;
-
-  bool in_one_piece() const { return !allowed && range.prefix == 0; }
-  bool counts(std::int64_t j) const { return range.has(j) && (!allowed || allowed[j]); }
-
-  const Real* gather(const Real* row, Real* scratch) const {
-    if (in_one_piece()) return row + range.begin;
-    Real* next = scratch;
-    for (std::int64_t j = range.first(); j < range.end; ++j)
-      if (counts(j)) *next++ = row[j];
-    return scratch;
-  }
-  std::int64_t count() const {
-    if (!allowed) return range.count();
-    std::int64_t n = 0;
-    for (std::int64_t j = range.first(); j < range.end; ++j) n += counts(j) ? 1 : 0;
-    return n;
-  }
-  // The other way: zeros where nothing is seen.
-  void scatter(const Real* numbers, Real* row, std::int64_t keys, bool first) const {
-    if (first) {
-      std::fill_n(row, range.first(), Real{0});
-      std::fill(row + range.end, row + keys, Real{0});
-    }
-    if (in_one_piece()) {
-      map(range.end - range.begin, [&](std::int64_t j, int m) {
-        deposit(row + range.begin + j, load(numbers + j, m), first, m);
-      });
-      return;
-    }
-    for (std::int64_t j = range.first(); j < range.end; ++j) {
-      const bool here = counts(j);
-      deposit(row[j], here ? *numbers : Real{0}, first);
-      numbers += here ? 1 : 0;
-    }
-  }
-};
-
-// y = value(x), row by row, where value(x, y, n) sees the n > 0 scores that count, and so does
-// slope(x, y, dy, dx, n, scratch), which writes the derivative by them.
-template <class Value, class Slope>
-Tensor masked_rows(const char* name, const Tensor& input, const Mask& mask, Value value, Slope slope) {
-  const Op op(name, {&input});
-  op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
-  const Tensor x = contiguous(input), y = op.output(x.shape);
-  const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
-  const std::int64_t rows = x.shape[0] * heads * queries;
-  const auto seen = [=](std::int64_t r) {
-    const std::int64_t b = r / (heads * queries), i = r % queries;
-    return Seen{mask.range(b, i, keys), mask.row(b, i, queries, keys)};
-  };
-  Real* scratch = op.tape().keep<Real>(5 * keys);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Seen s = seen(r);
-    const std::int64_t n = s.count();
-    if (n > 0) value(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
-    s.scatter(scratch + keys, y.data + r * keys, keys, true);
-  }
-  op.record(y, [=] {
-    const Into d = y.tape->into(x);
-    if (!d) return;
-    const Real* dy = y.tape->grad(y);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const Seen s = seen(r);
-      const std::int64_t n = s.count(), at = r * keys;
-      if (n > 0)
-        slope(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
-              s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
-      s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
-    }
-  });
-  return y;
-}
 
 bool has_nan(const Real* x, std::int64_t n) {
   std::int64_t nans = 0;  // without a way out of the loop, so that it runs in vectors
@@ -98,81 +22,116 @@ void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<R
 
 } // namespace
 
-Tensor sparsemax(const Tensor& x, const Mask& mask) {
-  return masked_rows(
-      "sparsemax", x, mask,
-      [](const Real* s, Real* w, std::int64_t n, Real* active) {
-        const Real top = largest(s, n);
-        if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);
-        // Whatever lies 1 or more below the top has no weight. Of the rest, what lies below the threshold that it would
-        // have together is left out, until nothing is.
-        std::int64_t count = 0;
-        for (std::int64_t j = 0; j < n; ++j)
-          if (s[j] - top > -1) active[count++] = s[j] - top;
-        for (;;) {
-          Real sum = 0;
-          for (std::int64_t j = 0; j < count; ++j) sum += active[j];
-          const Real threshold = (sum - 1) / static_cast<Real>(count);
-          std::int64_t left = 0;
-          for (std::int64_t j = 0; j < count; ++j)
-            if (active[j] > threshold) active[left++] = active[j];
-          if (left == count) {
-            map(n, [&](std::int64_t j, int m) {
-              store(w + j, xsimd::max(load(s + j, m) - top - threshold, Pack(Real{0})), m);
-            });
-            return;
-          }
-          count = left;
-        }
-      },
-      [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
-        const Pack zero(Real{0}), one(Real{1});
-        const Real sum = sum_over(n, [&](std::int64_t j, int m) {
-          return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
-        });
-        const Real count = sum_over(n, [&](std::int64_t j, int m) {
-          return xsimd::select(load(w + j, m) != zero, one, zero);
-        });
-        const Real mean = sum / count;
-        map(n, [&](std::int64_t j, int m) {
-          store(dx + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
-        });
-      });
+void SoftmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
+  const Real top = largest(s, n);
+  map(n, [&](std::int64_t j, int m) { store(w + j, exponential(load(s + j, m) - top), m); });
+  const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m); });
+  map(n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) / total, m); });
 }
 
-Tensor masked_sigmoid(const Tensor& x, const Mask& mask, std::optional<Real> bias) {
-  return masked_rows(
-      "masked_sigmoid", x, mask,
-      [bias](const Real* s, Real* w, std::int64_t n, Real*) {
-        const Real shift = bias.value_or(-std::log(static_cast<Real>(n)));
-        map(n, [&](std::int64_t j, int m) {
-          store(w + j, logistic(load(s + j, m) + shift), m);
-        });
-      },
-      [](const Real*, const Real* w, const Real* dw, Real* dx, std::int64_t n, Real*) {
-        map(n, [&](std::int64_t j, int m) {
-          const Pack v = load(w + j, m);
-          store(dx + j, load(dw + j, m) * v * (Real{1} - v), m);
-        });
-      });
+void SoftmaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+  const Real mean = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m) * load(dw + j, m); });
+  map(n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - mean), m); });
 }
 
-Tensor hardmax(const Tensor& x, const Mask& mask) {
-  return masked_rows(
-      "hardmax", x, mask,
-      [](const Real* s, Real* w, std::int64_t n, Real*) {
-        if (has_nan(s, n)) return fill_nan(w, n);
-        std::fill_n(w, n, Real{0});
-        w[std::max_element(s, s + n) - s] = 1;
-      },
-      [](const Real* s, const Real*, const Real* dw, Real* dx, std::int64_t n, Real* p) {
-        const Real top = largest(s, n);
-        map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
-        const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m); });
-        const Real along = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
-        const Real mean = along / total;
-        map(n, [&](std::int64_t j, int m) { store(dx + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
+void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
+  const Real top = largest(s, n);
+  if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);
+  // Whatever lies 1 or more below the top has no weight. Of the rest, what lies below the threshold that it would
+  // have together is left out, until nothing is.
+  std::int64_t count = 0;
+  for (std::int64_t j = 0; j < n; ++j)
+    if (s[j] - top > -1) active[count++] = s[j] - top;
+  for (;;) {
+    Real sum = 0;
+    for (std::int64_t j = 0; j < count; ++j) sum += active[j];
+    const Real threshold = (sum - 1) / static_cast<Real>(count);
+    std::int64_t left = 0;
+    for (std::int64_t j = 0; j < count; ++j)
+      if (active[j] > threshold) active[left++] = active[j];
+    if (left == count) {
+      map(n, [&](std::int64_t j, int m) {
+        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Pack(Real{0})), m);
       });
+      return;
+    }
+    count = left;
+  }
+}
+
+void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+  const Pack zero(Real{0}), one(Real{1});
+  const Real sum = sum_over(n, [&](std::int64_t j, int m) {
+    return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
+  });
+  const Real count = sum_over(n, [&](std::int64_t j, int m) {
+    return xsimd::select(load(w + j, m) != zero, one, zero);
+  });
+  const Real mean = sum / count;
+  map(n, [&](std::int64_t j, int m) {
+    store(ds + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
+  });
+}
+
+void SigmoidRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
+  const Real shift = bias_.value_or(-std::log(static_cast<Real>(n)));
+  map(n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
+}
+
+void SigmoidRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+  map(n, [&](std::int64_t j, int m) {
+    const Pack v = load(w + j, m);
+    store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
+  });
+}
+
+void HardmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
+  if (has_nan(s, n)) return fill_nan(w, n);
+  std::fill_n(w, n, Real{0});
+  w[std::max_element(s, s + n) - s] = 1;
+}
+
+void HardmaxRows::slopes(const Real* s, const Real*, const Real* dw, Real* ds, std::int64_t n, Real* p) const {
+  const Real top = largest(s, n);
+  map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
+  const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m); });
+  const Real along = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m) * load(dw + j, m); });
+  const Real mean = along / total;
+  map(n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
+}
+
+Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, const RowPolicy& policy) {
+  const Op op(name, {&input});
+  op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
+  const Tensor x = contiguous(input), y = op.output(x.shape);
+  const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
+  const std::int64_t rows = x.shape[0] * heads * queries;
+  const auto seen = [=](std::int64_t r) {
+    const std::int64_t b = r / (heads * queries), i = r % queries;
+    return Seen{mask.range(b, i, keys), mask.row(b, i, queries, keys)};
+  };
+  Real* scratch = op.tape().keep<Real>(5 * keys);
+  const RowPolicy* how = &policy;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Seen s = seen(r);
+    const std::int64_t n = s.count();
+    if (n > 0) how->weights(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
+    s.scatter(scratch + keys, y.data + r * keys, keys, true);
+  }
+  op.record(y, [=] {
+    const Into d = y.tape->into(x);
+    if (!d) return;
+    const Real* dy = y.tape->grad(y);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Seen s = seen(r);
+      const std::int64_t n = s.count(), at = r * keys;
+      if (n > 0)
+        how->slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
+                    s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
+      s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
+    }
+  });
+  return y;
 }
 
 Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers) {

@@ -1,7 +1,7 @@
 #include "autograd/recompute.hpp"
 
 #include "autograd/kernels/copy.hpp"
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 

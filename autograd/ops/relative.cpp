@@ -1,6 +1,8 @@
 #include "autograd/relative.hpp"
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/packing.hpp"
+#include "autograd/kernels/small_product.hpp"
+#include "autograd/ops.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -48,21 +50,219 @@ struct Distances {
   }
 };
 
+// A gradient that is added to, wherever its first part comes from.
+Real* opened(Tape& tape, const Tensor& x) {
+  const Into into = tape.into(x);
+  if (into && into.first) std::fill_n(into.p, x.size(), Real{0});
+  return into.p;
+}
+
+// Tiles of terms are at most so large.
+constexpr std::int64_t most_queries = 48, most_keys = 128;
+
+class NumbersByDistance final : public ScoreTerms {
+public:
+  NumbersByDistance(const Tensor& numbers, std::int64_t offset)
+      : numbers_(numbers), clip_(numbers.shape[-1] / 2), offset_(offset) {}
+
+  bool wanted() const override { return numbers_.slot->wanted; }
+  void open(Tape& tape) override { gradient_ = opened(tape, numbers_); }
+
+  void add(const ScoreTile& tile, Real* scores) const override {
+    each_row(tile, [&](std::int64_t r, std::int64_t at, const Part& low, const Part& middle, const Part& high) {
+      const Real* p = numbers_.data + at;
+      Real* s = scores + r * tile.row;
+      for (std::int64_t c = low.begin; c < low.end; ++c) s[c] += p[0];
+      map(middle.end - middle.begin, [&](std::int64_t c, int n) {
+        Real* to = s + middle.begin + c;
+        store(to, load(to, n) + load(p + middle.column + c, n), n);
+      });
+      for (std::int64_t c = high.begin; c < high.end; ++c) s[c] += p[2 * clip_];
+    });
+  }
+  void add_slopes(const ScoreTile& tile, const Real* slopes) override {
+    if (!gradient_) return;
+    each_row(tile, [&](std::int64_t r, std::int64_t at, const Part& low, const Part& middle, const Part& high) {
+      Real* p = gradient_ + at;
+      const Real* s = slopes + r * tile.row;
+      p[0] += std::accumulate(s + low.begin, s + low.end, Real{0});
+      map(middle.end - middle.begin, [&](std::int64_t c, int n) {
+        Real* to = p + middle.column + c;
+        store(to, load(to, n) + load(s + middle.begin + c, n), n);
+      });
+      p[2 * clip_] += std::accumulate(s + high.begin, s + high.end, Real{0});
+    });
+  }
+
+private:
+  // Columns of a tile, and the number's column for the first of them.
+  struct Part {
+    std::int64_t begin, end, column;
+  };
+  template <class F> void each_row(const ScoreTile& tile, F&& f) const {
+    const Shape& s = numbers_.shape;
+    for (std::int64_t r = 0; r < tile.queries; ++r) {
+      const std::int64_t row = ((s[0] == 1 ? 0 : tile.b) * s[1] + (s[1] == 1 ? 0 : tile.h)) * s[2] +
+          (s[2] == 1 ? 0 : tile.i + r);
+      const std::int64_t here = tile.i + r + offset_ - tile.j;  // the query's own place among the tile's columns
+      const std::int64_t begin = std::clamp<std::int64_t>(here - clip_, 0, tile.keys);
+      const std::int64_t end = std::clamp<std::int64_t>(here + clip_ + 1, begin, tile.keys);
+      f(r, row * s[3], Part{0, begin, 0}, Part{begin, end, begin - here + clip_}, Part{end, tile.keys, 2 * clip_});
+    }
+  }
+
+  Tensor numbers_;
+  std::int64_t clip_, offset_;
+  Real* gradient_ = nullptr;
+};
+
+// The products of a tile's queries with the vectors of all distances that occur in it stand in a matrix whose rows are
+// shifted by one against each other: row r has the tile's columns from `queries - 1 - r` on (Huang et al. 2018, arXiv
+// 1809.04281, call it skewing).
+class ProductsByDistance final : public ScoreTerms {
+public:
+  ProductsByDistance(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset)
+      : queries_(queries), vectors_(vectors), lowest_(lowest), offset_(offset), width_(queries.shape[3]), padded_(whole_vectors(width_)) {
+    Tape& tape = *queries.tape;
+    rows_ = tape.keep<Real>(most_distances * padded_);
+    columns_ = tape.keep<Real>(width_ * most_distances);
+    products_ = tape.keep<Real>(most_queries * most_distances);
+    some_queries_ = tape.keep<Real>(most_queries * padded_);
+    sums_ = tape.keep<Real>(std::max(most_queries, most_distances) * padded_);
+  }
+
+  bool wanted() const override { return queries_.slot->wanted || vectors_.slot->wanted; }
+  void open(Tape& tape) override {
+    d_vectors_ = opened(tape, vectors_);
+    const Into into = tape.into(queries_);
+    d_queries_ = into.p;
+    if (!into || !into.first) return;
+    const Shape &s = queries_.shape, &stride = queries_.stride;
+    for (std::int64_t b = 0; b < s[0]; ++b)
+      for (std::int64_t h = 0; h < s[1]; ++h)
+        for (std::int64_t i = 0; i < s[2]; ++i)
+          for (std::int64_t d = 0; d < s[3]; ++d)
+            into.p[b * stride[0] + h * stride[1] + i * stride[2] + d * stride[3]] = 0;
+  }
+
+  void add(const ScoreTile& whole, Real* all) const override {
+    in_parts(whole, [&](const ScoreTile& tile, std::int64_t at) {
+      Real* scores = all + at;
+      const std::int64_t n = take_vectors(tile);
+      pack_columns({rows_, padded_, 1}, n, width_, 1, columns_, most_distances);
+      small_product(queries_of(tile), columns_, most_distances, products_, most_distances, tile.queries,
+                    whole_vectors(n), width_, false);
+      for (std::int64_t r = 0; r < tile.queries; ++r) {
+        const Real* p = products_ + r * most_distances + tile.queries - 1 - r;
+        Real* s = scores + r * tile.row;
+        map(tile.keys, [&](std::int64_t c, int m) { store(s + c, load(s + c, m) + load(p + c, m), m); });
+      }
+    });
+  }
+
+  void add_slopes(const ScoreTile& whole, const Real* all) override {
+    in_parts(whole, [&](const ScoreTile& tile, std::int64_t at) {
+      const std::int64_t n = take_vectors(tile);
+      for (std::int64_t r = 0; r < tile.queries; ++r) {
+        Real* p = products_ + r * most_distances;
+        std::fill_n(p, n, Real{0});
+        std::copy_n(all + at + r * tile.row, tile.keys, p + tile.queries - 1 - r);
+      }
+      if (d_queries_) {
+        small_product({products_, most_distances, 1}, rows_, padded_, sums_, padded_, tile.queries, padded_, n, false);
+        for (std::int64_t r = 0; r < tile.queries; ++r)
+          for (std::int64_t d = 0; d < width_; ++d)
+            d_queries_[place(tile) + r * queries_.stride[2] + d * queries_.stride[3]] += sums_[r * padded_ + d];
+      }
+      if (!d_vectors_) return;
+      const PackedRows q = pack_rows(queries_of(tile), tile.queries, width_, some_queries_);
+      small_product({products_, 1, most_distances}, q.p, q.row, sums_, padded_, n, padded_, tile.queries, false);
+      for (std::int64_t k = 0; k < n; ++k)
+        for (std::int64_t d = 0; d < width_; ++d) d_vectors_[vector_at(tile, k) + d] += sums_[k * padded_ + d];
+    });
+  }
+
+private:
+  static constexpr std::int64_t most_distances = (most_queries + most_keys - 1 + lanes - 1) / lanes * lanes;
+
+  template <class F> static void in_parts(const ScoreTile& tile, F&& f) {
+    for (std::int64_t i = 0; i < tile.queries; i += most_queries)
+      for (std::int64_t j = 0; j < tile.keys; j += most_keys)
+        f(ScoreTile{tile.b, tile.h, tile.i + i, std::min(most_queries, tile.queries - i), tile.j + j,
+                    std::min(most_keys, tile.keys - j), tile.row},
+          i * tile.row + j);
+  }
+  std::int64_t place(const ScoreTile& tile) const {
+    const Shape& s = queries_.stride;
+    return tile.b * s[0] + tile.h * s[1] + tile.i * s[2];
+  }
+  Scattered queries_of(const ScoreTile& tile) const {
+    return {queries_.data + place(tile), queries_.stride[2], queries_.stride[3]};
+  }
+  // Of the tile's k-th distance, counted from that of its last query and its first key.
+  std::int64_t vector_at(const ScoreTile& tile, std::int64_t k) const {
+    const std::int64_t distance = tile.j - (tile.i + offset_ + tile.queries - 1) + k;
+    const std::int64_t head = vectors_.shape[0] == 1 ? 0 : tile.h;
+    return (head * vectors_.shape[1] + std::clamp<std::int64_t>(distance - lowest_, 0, vectors_.shape[1] - 1)) * width_;
+  }
+  std::int64_t take_vectors(const ScoreTile& tile) const {
+    const std::int64_t n = tile.queries + tile.keys - 1;
+    for (std::int64_t k = 0; k < n; ++k) {
+      std::copy_n(vectors_.data + vector_at(tile, k), width_, rows_ + k * padded_);
+      std::fill_n(rows_ + k * padded_ + width_, padded_ - width_, Real{0});
+    }
+    return n;
+  }
+
+  Tensor queries_, vectors_;
+  std::int64_t lowest_, offset_, width_, padded_;
+  Real *rows_, *columns_, *products_, *some_queries_, *sums_;  // of the tile under way
+  Real *d_queries_ = nullptr, *d_vectors_ = nullptr;
+};
+
 } // namespace
 
-Tensor by_distance(const Tensor& input, std::int64_t keys, std::int64_t offset) {
-  const Op op("by_distance", {&input});
-  op.check(input.rank() >= 2 && input.shape[-1] % 2 == 1, "p must be [..., Tq, 2 clip + 1], it is {}",
-           input.shape.text());
-  op.check(keys >= 0, "there are {} keys", keys);
-  const Tensor p = contiguous(input);
-  Shape shape = p.shape;
-  shape[-1] = keys;
-  const Distances d{p.size() / p.shape[-1], p.shape[-2], keys, p.shape[-1] / 2, offset};
-  const Tensor y = op.output(shape);
-  d.spread(p.data, y.data, true);
+ScoreTerms* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
+  const Op op("terms_by_distance", {&numbers});
+  op.check(numbers.rank() == 4 && numbers.shape[-1] % 2 == 1,
+           "the numbers must be [B or 1, H or 1, Tq or 1, 2 clip + 1], they are {}", numbers.shape.text());
+  return keep_terms(op.tape(), NumbersByDistance(contiguous(numbers), offset));
+}
+
+ScoreTerms* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
+  const Op op("terms_by_vector", {&queries, &vectors});
+  op.check(queries.rank() == 4 && vectors.rank() == 3 && vectors.shape[1] > 0 &&
+               vectors.shape[2] == queries.shape[3] && (vectors.shape[0] == 1 || vectors.shape[0] == queries.shape[1]),
+           "the queries must be [B, H, Tq, D] and the vectors [H or 1, n, D], they are {} and {}",
+           queries.shape.text(), vectors.shape.text());
+  return keep_terms(op.tape(), ProductsByDistance(queries, contiguous(vectors), lowest, offset));
+}
+
+Tensor add_terms(const Tensor& scores, ScoreTerms* terms) {
+  if (!terms) return scores;
+  Op op("add_terms", {&scores});
+  op.want(terms->wanted());
+  op.check(scores.rank() == 4, "scores must be [B, H, Tq, Tk], they are {}", scores.shape.text());
+  const Tensor x = contiguous(scores), y = op.output(x.shape);
+  const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
+  std::copy_n(x.data, x.size(), y.data);
+  const auto each_tile = [=](auto&& f) {
+    for (std::int64_t b = 0; b < x.shape[0]; ++b)
+      for (std::int64_t h = 0; h < heads; ++h)
+        for (std::int64_t i = 0; i < queries; i += most_queries)
+          for (std::int64_t j = 0; j < keys; j += most_keys)
+            f(ScoreTile{b, h, i, std::min(most_queries, queries - i), j, std::min(most_keys, keys - j), keys},
+              ((b * heads + h) * queries + i) * keys + j);
+  };
+  each_tile([&](const ScoreTile& tile, std::int64_t at) { terms->add(tile, y.data + at); });
   op.record(y, [=] {
-    if (const Into into = y.tape->into(p)) d.gather(y.tape->grad(y), into.p, into.first);
+    Tape& tape = *y.tape;
+    const Real* dy = tape.grad(y);
+    terms->open(tape);
+    each_tile([&](const ScoreTile& tile, std::int64_t at) { terms->add_slopes(tile, dy + at); });
+    if (tape.hand_on(y, x)) return;
+    if (const Into dx = tape.into(x))
+      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(dy + at, n), dx.first, n); });
   });
   return y;
 }

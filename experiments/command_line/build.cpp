@@ -1,11 +1,25 @@
 #include "experiments/command_line/build.hpp"
 
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/products.hpp"
 #include "experiments/command_line/build_info.hpp"
+#include "experiments/runs/run_store.hpp"
 
 #include <fmt/format.h>
 
 namespace heed {
+
+namespace {
+
+/// "gcc 12.2.0", "clang 14.0.6"
+std::string compiler_name() {
+#if defined(__clang__)
+  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+} // namespace
 
 Build this_build() { return {build_info::version, compiler_name(), build_info::flags, f32::product_description()}; }
 

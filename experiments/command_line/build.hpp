@@ -1,11 +1,11 @@
 // What this program was built from and with.
 #pragma once
 
-#include "experiments/runs/machine.hpp"
-
 #include <string>
 
 namespace heed {
+
+struct Build;
 
 /// For manifests.
 Build this_build();

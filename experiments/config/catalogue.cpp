@@ -1,14 +1,14 @@
 #include "experiments/config/catalogue.hpp"
 
-#include "experiments/config/families.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/option_tables.hpp"
-#include "experiments/tasks/task.hpp"
-#include "experiments/tasks/task_info.hpp"
+#include "experiments/config/registry.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -39,6 +39,7 @@ constexpr Place places[] = {
     {"task.kind", &Config::task_options, nullptr},
     {"model.kind", &Config::model_options, nullptr},
     {"recurrent.cell", &Config::recurrent_options, nullptr},
+    {"recurrent.attention", &Config::recurrent_attention_options, nullptr},
     {"position.kind", &Config::position_options, nullptr},
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
@@ -59,6 +60,14 @@ std::vector<FamilyPlace> make_family_places() {
   return out;
 }
 
+/// The option that words are registered for.
+Option& registered_option(std::vector<Section>& sections, const std::string& key) {
+  for (Section& s : sections)
+    for (Option& o : s.options)
+      if (key == full_name(s.table, o.name)) return o;
+  throw std::logic_error(fmt::format("words are registered for {}, which is no option", key));
+}
+
 std::vector<Section> make_sections() {
   std::vector<Section> out;
   out.push_back(section("", "The experiment", general_option_table(), &Config::general));
@@ -72,12 +81,15 @@ std::vector<Section> make_sections() {
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
   out.push_back(section("train", "Training", train_option_table(), &Config::train));
   out.push_back(section("report", "Report", report_option_table(), &Config::report));
-  // A choice among variants may be any registered name.
+  // A choice may be any registered name.
   for (Section& s : out)
     for (Option& o : s.options)
       for (const FamilyPlace& place : family_places())
         if (place.key == full_name(s.table, o.name) || place.key == o.variants_of)
           for (const Variant* v : place.family.variants) o.words.push_back(v->name);
+  Registry all = registry();
+  for (RegisteredWords& registered : all.words)
+    registered_option(out, registered.key).words = std::move(registered.words);
   return out;
 }
 
@@ -93,8 +105,8 @@ std::vector<TableInfo> make_catalogue() {
   return out;
 }
 
-/// Options and tables by name. Names that stand for two things, and presets of options that do not exist, are mistakes
-/// in a variant's record.
+/// Options and tables by name. Names that stand for two things, and options that do not exist, are mistakes in a
+/// variant's record.
 struct Index {
   std::unordered_map<std::string, const Option*> options;
   std::unordered_map<std::string, const TableInfo*> tables;
@@ -123,7 +135,24 @@ struct Index {
             throw std::logic_error(fmt::format("{} {} presets {}, which is not an option of that type",
                                                place.family.title, v->name, key));
         }
+    for (const FamilyPlace& place : family_places())
+      for (const Variant* v : place.family.variants)
+        for (const std::string& name : named_by(*v))
+          if (!options.contains(name) && !is_table(name))
+            throw std::logic_error(fmt::format("{} {} speaks of {}, which is no option and no table",
+                                               place.family.title, v->name, name));
   }
+
+private:
+  /// The options and tables that a record says something of.
+  static std::vector<std::string> named_by(const Variant& v) {
+    std::vector<std::string> out = v.silences;
+    out.insert(out.end(), v.needs.begin(), v.needs.end());
+    out.insert(out.end(), v.uses.begin(), v.uses.end());
+    for (const OptionCondition& c : v.conditions) out.insert(out.end(), {c.option, c.on});
+    return out;
+  }
+  bool is_table(const std::string& name) const { return tables.contains(name); }
 };
 
 const Index& index() {
@@ -133,14 +162,7 @@ const Index& index() {
 
 } // namespace
 
-std::vector<VariantFamily> variant_families() {
-  VariantFamily tasks{"task", "task", "kind", {}};
-  for (const TaskInfo* task : task_kinds()) tasks.variants.push_back(&task->about);
-  std::vector<VariantFamily> out{std::move(tasks), model_family()};
-  for (VariantFamily& f : layer_variant_families()) out.push_back(std::move(f));
-  for (VariantFamily& f : training_variant_families()) out.push_back(std::move(f));
-  return out;
-}
+std::vector<VariantFamily> variant_families() { return registry().families; }
 
 const std::vector<FamilyPlace>& family_places() {
   static const std::vector<FamilyPlace> built = make_family_places();

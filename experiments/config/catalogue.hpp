@@ -4,7 +4,7 @@
 
 #include "experiments/config/settings.hpp"
 #include "layers/layer_options.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <functional>
 #include <string>

@@ -113,6 +113,7 @@ struct Config {
   OptionValues model_options;          ///< [model.KIND]
   RecurrentOptions recurrent;
   OptionValues recurrent_options;      ///< [recurrent.CELL]
+  OptionValues recurrent_attention_options;  ///< [recurrent.ATTENTION]
   PositionOptions position;
   OptionValues position_options;       ///< [position.KIND]
   std::vector<LayerChoice> layers;     ///< one for each of the model's blocks, overrides applied

@@ -1,7 +1,7 @@
 #include "experiments/config/dependencies.hpp"
 
 #include "experiments/config/values.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <fmt/format.h>
 
@@ -13,58 +13,26 @@ namespace {
 
 constexpr const char* anything = Dependency::anything;
 
+/// What is not about single variants: theirs stands in their records.
 const std::vector<Dependency> rows = {
-    {"data.path", "task.kind", {"text", "translation", "labelled_text", "images", "scan"}},
-    {"data.train", "task.kind", {"text", "translation", "labelled_text", "images"}},
     {"data.train", "data.validation_path", {anything}, true},
     {"data.train", "data.validation_rows", {anything}, true},
-    {"data.test", "task.kind", {"text", "translation", "labelled_text"}},
     {"data.test", "data.test_path", {anything}, true},
     {"data.test", "data.test_rows", {anything}, true},
-    {"data.validation_rows", "task.kind", {"translation", "labelled_text", "images"}},
     {"data.validation_rows", "data.validation_path", {anything}, true},
-    {"data.test_rows", "task.kind", {"translation", "labelled_text"}},
     {"data.test_rows", "data.test_path", {anything}, true},
     {"data.validation_path", "data.path", {anything}},
     {"data.test_path", "data.path", {anything}},
-    {"data.shuffle", "task.kind", {"translation", "labelled_text", "images"}},
-    {"data.tokens", "task.kind", {"text", "translation", "labelled_text"}},
     {"data.min_count", "data.tokens", {"words"}},
     {"data.max_vocabulary", "data.tokens", {"words"}},
     {"data.sentencepiece", "data.tokens", {"sentencepiece"}},
-    {"data.max_length", "task.kind", {"translation", "labelled_text"}},
-    {"data.too_long", "task.kind", {"translation", "labelled_text"}},
-    {"data.bucket", "task.kind", {"scan", "translation", "labelled_text"}},
     {"data.bucket", "train.batch_tokens", {anything}, true},
-    {"task.seed", "task.kind", {"text"}, true},
-    {"task.validation", "task.kind", {"text", "translation", "labelled_text", "images"}, true},
     {"task.validation", "data.validation_path", {anything}, true},
-    {"task.test", "task.kind", {"text", "scan", "translation", "labelled_text", "images"}, true},
-    {"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
-    {"task.translation.validation_target", "data.validation_path", {anything}},
-    {"task.translation.test_target", "data.test_path", {anything}},
-    {"task.scan.split", "data.path", {anything}, true},
-    {"task.scan.cutoff", "task.scan.split", {"length"}},
-    {"model.tied_embeddings", "model.kind", {"decoder", "encoder_decoder"}},
     {"model.init_std", "init.linear", {"init_std"}, false,
      {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
-    {"init.head", "model.tied_embeddings", {"false"}, false, {{"model.kind", {"decoder", "encoder_decoder"}, true}}},
-    {"init.linear", "recurrent.attention", {"none"}, true},
-    {"init.linear", "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true},
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
-    {"attention.cross_score", "model.kind", {"encoder_decoder"}},
-    {"attention.cross_normalizer", "model.kind", {"encoder_decoder"}},
-    {"recurrent", "model.kind", {"recurrent", "recurrent_decoder", "recurrent_classifier"}},
-    {"recurrent.bidirectional", "model.kind", {"recurrent", "recurrent_classifier"}},
-    {"recurrent.attention", "model.kind", {"recurrent"}},
-    {"recurrent.input_feeding", "recurrent.attention", {"luong"}},
-    {"recurrent.reach", "recurrent.attention", {"bahdanau", "luong"}},
     {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
-    {"attention", "recurrent.attention", {"none"}, true},
-    {"attention", "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true},
-    {"model.patches.channels", "model.patches.stem", {"convolution"}},
-    {"model.patches.groups", "model.patches.stem", {"convolution"}},
     {"attention.prefix", "attention.causal", {"true"}},
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
@@ -72,7 +40,6 @@ const std::vector<Dependency> rows = {
     {"block.norm_bias", "block.norm_kind", {"layer"}},
     {"train.batch", "train.batch_tokens", {anything}, true,
      {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
-    {"train.batch_tokens", "task.kind", {"scan", "translation", "labelled_text"}},
     {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
     {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
     {"train.inspect_every", "train.inspect", {"none"}, true},
@@ -88,14 +55,43 @@ void add_expanded(std::vector<Dependency>& out, const Dependency& row) {
     if (key.starts_with(row.option + ".")) out.push_back({key, row.on, row.words, row.unless, row.others});
 }
 
+using Names = std::vector<std::string>;
+
+/// Which variants of a family say that they silence an option, or that they need or use it; those that need it first.
+void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& place) {
+  std::map<std::string, Names> silent, used;
+  for (const Variant* v : place.family.variants)
+    for (const std::string& option : v->silences) silent[option].push_back(v->name);
+  for (const auto list : {&Variant::needs, &Variant::uses})
+    for (const Variant* v : place.family.variants)
+      for (const std::string& option : v->*list) used[option].push_back(v->name);
+  for (const auto& [option, names] : silent) add_expanded(out, {option, place.key, names, true});
+  for (const auto& [option, names] : used) add_expanded(out, {option, place.key, names});
+}
+
+/// A condition of some of a family's variants, each once. Where it is about no option of a variant's own, which would
+/// do nothing without the variant, the other variants are excepted.
+void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
+  std::vector<std::pair<OptionCondition, Names>> conditions;
+  for (const Variant* v : place.family.variants)
+    for (const OptionCondition& c : v->conditions) {
+      const auto same = std::find_if(conditions.begin(), conditions.end(), [&](const auto& x) { return x.first == c; });
+      if (same == conditions.end()) conditions.push_back({c, {v->name}});
+      else same->second.push_back(v->name);
+    }
+  for (const auto& [c, names] : conditions) {
+    const std::string own = full_name(place.family.table, names.front()) + ".";
+    Dependency row{c.option, c.on, c.words, c.unless};
+    if (!c.option.starts_with(own) && !c.on.starts_with(own)) row.others.push_back({place.key, names, true});
+    add_expanded(out, row);
+  }
+}
+
+/// An option's first dependency that is not met is the one that people read of.
 std::vector<Dependency> make_dependencies() {
   std::vector<Dependency> out;
-  for (const FamilyPlace& place : family_places()) {
-    std::map<std::string, std::vector<std::string>> silent;  // which variants silence an option
-    for (const Variant* v : place.family.variants)
-      for (const std::string& option : v->silences) silent[option].push_back(v->name);
-    for (const auto& [option, names] : silent) add_expanded(out, {option, place.key, names, true});
-  }
+  for (const FamilyPlace& place : family_places()) add_silences_and_uses(out, place);
+  for (const FamilyPlace& place : family_places()) add_conditions(out, place);
   for (const Dependency& row : rows) add_expanded(out, row);
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)

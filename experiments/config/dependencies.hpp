@@ -1,8 +1,9 @@
-// Which options do something only under certain choices of other options. All of it is data: rows of a table, and
-// the families of variants, whose options count where the variant is chosen.
+// Which options do something only under certain choices of other options. All of it is data: rows of a table, and the
+// records of variants, which say what they silence, need and use. A variant's own options count where it is chosen.
 #pragma once
 
 #include "experiments/config/catalogue.hpp"
+#include "options/variant.hpp"
 
 #include <functional>
 #include <string>
@@ -14,8 +15,7 @@ namespace heed {
 /// `option` does something only where the value of `on` (a choice among words, or true or false) is one of `words`; or,
 /// if `unless`, is none of them. An `on` that does nothing itself is none of any words.
 struct Dependency {
-  /// Alone among `words`: any text but the empty one, or any number but 0, of an option that takes more than words.
-  static constexpr const char* anything = "*";
+  static constexpr const char* anything = OptionCondition::anything;
 
   std::string option;
   std::string on;

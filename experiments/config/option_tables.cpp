@@ -1,8 +1,5 @@
 #include "experiments/config/option_tables.hpp"
 
-#include "experiments/data/vocabulary.hpp"
-#include "experiments/metrics/bleu.hpp"
-
 namespace heed {
 
 const OptionTable<GeneralOptions>& general_option_table() {
@@ -37,8 +34,7 @@ const OptionTable<DataOptions>& data_option_table() {
       option("shuffle", &O::shuffle,
              "The rows of a file are put into a random order, by task.seed, before they are split."),
       option("tokens", &O::tokens,
-             "What a token is: characters are Unicode code points, words stand between white space.")
-          .one_of(vocabulary_kinds()),
+             "What a token is: characters are Unicode code points, words stand between white space."),
       option("min_count", &O::min_count, "How often a word must occur in the training part to be known.")
           .at_least(1).at_most(1e9).unit("times"),
       option("max_vocabulary", &O::max_vocabulary,
@@ -167,7 +163,7 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("evaluate_bleu_tokenization", &O::evaluate_bleu_tokenization,
              "What BLEU takes for words, by sacreBLEU's names: mteval's rules for Western languages (13a), for all "
              "languages (intl), what stands between white space (none), or characters (char).")
-          .one_of(bleu_tokenizations()).neutral("13a"),
+          .neutral("13a"),
       option("inspect", &O::inspect,
              "What is measured inside the model: norms of gradients and outputs by module; each attention head's "
              "entropy and distance (attention); these and what each head is worth (heads); or all.")

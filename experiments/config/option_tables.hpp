@@ -1,4 +1,5 @@
-// The option tables of the structs of config.hpp; those of the layers stand in layers/layer_options.
+// The option tables of the structs of config.hpp; those of the layers stand in layers/layer_options. Words that other
+// rooms register (`Registry::words`) are not in these tables; the catalogue has them.
 #pragma once
 
 #include "experiments/config/config.hpp"

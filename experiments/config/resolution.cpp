@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/values.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "autograd/error.hpp"
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <filesystem>
 #include <map>
@@ -166,7 +166,7 @@ struct TableInfo {
   const Variant* variant = nullptr;
 };
 std::vector<TableInfo> all_tables();
-/// All families of variants, whichever folder registers them.
+/// All families of variants, whichever room registers them.
 std::vector<VariantFamily> variant_families();
 
 } // namespace heed

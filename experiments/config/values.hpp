@@ -1,7 +1,7 @@
 // Values of options: as text, and whether an option may have them.
 #pragma once
 
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <optional>
 #include <string>

@@ -1,17 +1,13 @@
 #include "experiments/models/model.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 
 #include <cmath>
-#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 const ModelInfo& model_info(const std::string& kind) {
-  for (const ModelInfo* info : models())
-    if (info->about.name == kind) return *info;
-  throw Failed(fmt::format("[model] there is no kind '{}'", kind));
+  return variant_named(models(), kind, "[model] there is no kind");
 }
 
 namespace {

@@ -4,7 +4,7 @@
 #include "autograd/parameters.hpp"
 #include "experiments/tasks/task.hpp"
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <span>

@@ -35,7 +35,7 @@ void TransformerDecoding::select(std::span<const std::int64_t> parents) {
   sources_ = std::move(sources);
   memory_lengths_ = std::move(lengths);
   for (Block::Past& past : past_.blocks) {
-    past.own.select(parents);
+    if (past.own) past.own->select(parents);
     if (!same_memories) past.memory.select(parents);
   }
 }

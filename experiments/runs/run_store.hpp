@@ -11,9 +11,8 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
-#include "experiments/runs/file_lock.hpp"
-#include "experiments/runs/files.hpp"
-#include "experiments/runs/machine.hpp"
+#include "experiments/system/file_lock.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
@@ -37,6 +36,14 @@ std::string run_id(const std::vector<FlatOption>& options, std::string_view fing
 
 enum class RunState { missing, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);
+
+/// What the build knows of itself.
+struct Build {
+  std::string version;         ///< Heed's
+  std::string compiler;
+  std::string flags;           ///< of the compiler
+  std::string blas;            ///< the library's own description of its build and its core
+};
 
 /// manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {

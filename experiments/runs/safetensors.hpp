@@ -7,7 +7,7 @@
 // Heed adds "checksum" to the metadata: XXH3-128 of the names, shapes and types, the metadata and the data.
 #pragma once
 
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
 
 #include <string>

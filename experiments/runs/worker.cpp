@@ -1,7 +1,8 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/stop_signals.hpp"
+#include "experiments/system/machine.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -131,7 +132,7 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   manifest.data = fingerprint;
   manifest.threads = static_cast<int>(config.train.threads > 0
                                           ? config.train.threads
-                                          : std::min<std::int64_t>(this_machine().cores, config.train.shards));
+                                          : std::min<std::int64_t>(usable_cores(), config.train.shards));
   auto kept = take_up(run);
   manifest.step = kept ? kept->step : 0;
   record.write();

@@ -2,9 +2,9 @@
 // launcher's business.
 #pragma once
 
-#include "experiments/runs/machine.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/launcher.hpp"
+#include "experiments/system/machine.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -96,6 +96,4 @@ void LocalLauncher::stop(std::size_t number) {
     }
 }
 
-std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
-
 } // namespace heed

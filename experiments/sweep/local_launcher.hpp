@@ -27,7 +27,4 @@ private:
   std::size_t started_ = 0;
 };
 
-/// This program's own file, to start workers from.
-std::filesystem::path this_program();
-
 } // namespace heed

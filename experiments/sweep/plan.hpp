@@ -3,7 +3,7 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
-#include "experiments/runs/files.hpp"
+#include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstddef>

@@ -107,17 +107,17 @@ public:
   void form_groups() {
     if (groups_.none()) return;
     std::map<std::string, std::size_t> references;
-    for (std::size_t a = 0; a < arms_.size(); ++a) references.emplace(first_ids_[a], a);
+    for (std::size_t a = 0; a < arms_.size(); ++a) references.emplace(arms_[a].first_id, a);
     std::vector<std::size_t> order(arms_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t a = 0; a < arms_.size(); ++a) {
       Arm& arm = plan_.arms[a];
-      const auto found = references.find(group_ids_[a]);
+      const auto found = references.find(arms_[a].group_id);
       if (found == references.end())
         throw Refused(fmt::format("{}: the group {} has no reference: no arm is the file with just that (the arm \"{}\" "
                                   "is in it); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
                                   settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
-                                  fmt::join(as_toml(groups_.shared(changes_[a])), ", ")));
+                                  fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
       arm.reference = found->second;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -126,7 +126,7 @@ public:
     });
     std::vector<std::size_t> place(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-    std::vector<Settings> arms;
+    std::vector<Grown> arms;
     std::vector<Arm> planned;
     for (const std::size_t from : order) {
       arms.push_back(std::move(arms_[from]));
@@ -142,7 +142,7 @@ public:
     for (const std::int64_t seed : plan_.seeds)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
         plan_.arms[a].runs.push_back(plan_.runs.size());
-        plan_.runs.push_back(run_of(arms_[a], a, seed));
+        plan_.runs.push_back(run_of(arms_[a].settings, a, seed));
       }
   }
 
@@ -163,7 +163,7 @@ public:
       tuning.arms.emplace_back();
       for (const auto& point : points) {
         try {
-          tried[a].push_back(arms_[a].with(point));
+          tried[a].push_back(arms_[a].settings.with(point));
           if (matcher_) refuse_unevened(a, point, tried[a].back());
           Trial trial{planned(point), {}, {}, {}, {}};
           for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(run_of(tried[a].back(), a, seed));
@@ -194,11 +194,11 @@ private:
 
   /// What is evened out must stay so, whichever point an arm takes.
   void refuse_unevened(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
-    const double even = matcher_->amount_of(arms_[a], plan_.match), now = matcher_->amount_of(tried, plan_.match);
+    const double even = matcher_->amount_of(arms_[a].settings, plan_.match), now = matcher_->amount_of(tried, plan_.match);
     if (now == even) return;
     const auto unevens = [&](const Change& change) {
       try {
-        return matcher_->amount_of(arms_[a].with({change}), plan_.match) != even;
+        return matcher_->amount_of(arms_[a].settings.with({change}), plan_.match) != even;
       } catch (const Refused&) {  // it goes only together with another
         return true;
       }
@@ -211,6 +211,13 @@ private:
                        change.key, plain_text(change.value), plan_.match, now,
                        plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
   }
+
+  /// An arm beside what the plan has of it.
+  struct Grown {
+    Settings settings;
+    std::vector<Change> stated;          ///< what its block changes
+    std::string first_id, group_id;      ///< where there are groups: its first run's identity, and its reference's
+  };
 
   static constexpr const char* reference_name = "reference";
 
@@ -273,19 +280,19 @@ private:
   void add(const Settings& settings, std::string label, const std::vector<Change>& stated,
            const std::vector<Change>& changes, std::optional<Matched> matched = {}) {
     Arm arm;
+    Grown grown{settings, stated, {}, {}};
     if (!groups_.none()) {
       arm.group = groups_.of(flat_config(settings.resolve()));
       arm.name = label;
       label = fmt::format("{}: {}", groups_.label(arm.group), label);
-      changes_.push_back(stated);
-      first_ids_.push_back(first_id(settings));
-      group_ids_.push_back(first_id(reference_of(stated)));
+      grown.first_id = first_id(settings);
+      grown.group_id = first_id(reference_of(stated));
     }
     if (const int before = labels_[label]++; before > 0) label += fmt::format(" ({})", before + 1);
     arm.label = std::move(label);
     arm.changes = planned(changes);
     arm.matched = matched;
-    arms_.push_back(settings);
+    arms_.push_back(std::move(grown));
     plan_.arms.push_back(std::move(arm));
   }
 
@@ -298,10 +305,7 @@ private:
   Change first_seed_;
   std::optional<Matcher> matcher_;
   std::map<std::string, Matcher> group_matchers_;  ///< by the first run's identity of the group's reference
-  std::vector<Settings> arms_;         ///< as plan_.arms
-  /// Where there are groups, of each arm: what its block changes, and its first run's identity and its reference's.
-  std::vector<std::vector<Change>> changes_;
-  std::vector<std::string> first_ids_, group_ids_;
+  std::vector<Grown> arms_;            ///< as plan_.arms
   std::set<std::string> known_;        ///< identities of each arm's run with the first seed
   std::map<std::string, int> labels_;
 };

@@ -1,9 +1,9 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/file_lock.hpp"
-#include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/json_fields.hpp"
+#include "experiments/runs/run_entry.hpp"
+#include "experiments/system/file_lock.hpp"
 
 #include <algorithm>
 #include <cmath>

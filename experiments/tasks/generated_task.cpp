@@ -29,9 +29,8 @@ std::string show(const Value& value) {
 
 /// Of an option that came later than the task, only a value that is not `neutral`.
 OptionValues identifying(const Generator& generator) {
-  for (const TaskInfo* task : task_kinds())
-    if (task->about.name == generator.name) return without_neutral(task->about.options, generator.options);
-  return generator.options;
+  const TaskInfo* task = find_variant(task_kinds(), generator.name);
+  return task ? without_neutral(task->about.options, generator.options) : generator.options;
 }
 
 std::string show(const OptionValues& options) {

@@ -4,7 +4,7 @@
 
 #include "autograd/rng.hpp"
 #include "experiments/tasks/task.hpp"
-#include "layers/options.hpp"
+#include "options/options.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -78,12 +78,9 @@ void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t s
 }
 
 const TaskInfo& task_info(const std::string& kind) {
-  const auto kinds = task_kinds();
-  const auto found = std::ranges::find(kinds, kind, [](const TaskInfo* info) { return info->about.name; });
-  if (found != kinds.end()) return **found;
-  std::string names;
-  for (const TaskInfo* info : kinds) names += (names.empty() ? "" : ", ") + info->about.name;
-  throw Refused(fmt::format("[task] kind = \"{}\" is not a task; there are {}", kind, names));
+  if (const TaskInfo* info = find_variant(task_kinds(), kind)) return *info;
+  throw Refused(fmt::format("[task] kind = \"{}\" is not a task; there are {}", kind,
+                            names_of(variants_of(task_kinds()))));
 }
 
 std::unique_ptr<Task> make_task(const Config& config) { return task_info(config.task.kind).make(config); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/tasks/task.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 namespace heed {
 

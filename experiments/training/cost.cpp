@@ -1,4 +1,4 @@
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
@@ -21,6 +21,16 @@ std::string module_of(const std::string& name) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < parts && end != std::string::npos; ++i) end = name.find('.', end + (i > 0));
   return name.substr(0, end);
+}
+
+// What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
+double optimizer_numbers(const Config& config, const Parameters& parameters) {
+  constexpr std::size_t boundary = 64 / sizeof(Real);
+  std::size_t numbers = 0;
+  const auto optimizer = make_optimizer(config, parameters);
+  for (const Optimizer::StateArray& array : optimizer->state(parameters))
+    numbers += (array.numbers.size() + boundary - 1) / boundary * boundary;
+  return static_cast<double>(numbers);
 }
 
 } // namespace
@@ -84,11 +94,10 @@ Cost cost(const Config& config, const Task& task) {
     Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});
     run.model->logits(pass, batch);
   }
-  Optimizer optimizer = make_optimizer(config, run.parameters.extent());
-  const auto copies = static_cast<double>(1 + optimizer.state().size());  // of each parameter: itself and its moments
+  const auto extent = static_cast<double>(run.parameters.extent());
+  const double kept = extent + optimizer_numbers(config, run.parameters);
   // A checkpoint is first put together in memory, and then turned into the bytes of a file.
-  c.shared_bytes = static_cast<double>(process) +
-                   static_cast<double>(run.parameters.extent()) * sizeof(Real) * (copies + parts + 2 * copies);
+  c.shared_bytes = static_cast<double>(process) + sizeof(Real) * (kept + extent * parts + 2 * kept);
   c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;

@@ -1,6 +1,7 @@
 // Loads libheed_float64.so, which lies beside the program. Where the launcher started the program, it builds the file
 // first, or what has changed since.
 #include "autograd/error.hpp"
+#include "experiments/system/program.hpp"
 #include "experiments/training/float64.hpp"
 
 #include <cerrno>
@@ -19,7 +20,7 @@ namespace heed {
 namespace {
 
 std::filesystem::path module_file() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libheed_float64.so";
+  return this_program().parent_path() / "libheed_float64.so";
 }
 
 /// The launcher with the word that makes it build one target. Standard output is the command's, so the launcher's goes

@@ -1,7 +1,7 @@
 #include "experiments/training/introspection.hpp"
 
 #include "autograd/error.hpp"
-#include "autograd/kernels/squares.hpp"
+#include "autograd/squares.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
 

@@ -1,19 +1,23 @@
 #include "experiments/training/optimizers.hpp"
 
-#include "autograd/error.hpp"
-#include "experiments/training/optimizer_options.hpp"
-
-#include <fmt/format.h>
+#include "experiments/training/run_model.hpp"
 
 namespace heed::HEED_REAL {
 
-Optimizer make_optimizer(const Config& config, std::int64_t extent) {
-  const OptimizerChoice choice = optimizer_choice(config);
-  if (choice.sgd)
-    return {SgdOptions{choice.sgd->momentum, choice.sgd->weight_decay, choice.sgd->nesterov}, extent};
-  return {AdamOptions{choice.adam.beta1, choice.adam.beta2, choice.adam.epsilon, choice.adam.weight_decay,
-                      choice.coupled},
-          extent};
+std::unique_ptr<Optimizer> make_optimizer(const Config& config, const Parameters& parameters) {
+  const OptimizerInfo& info =
+      variant_named(optimizers(), config.train.optimizer, "[train] there is no optimizer");
+  return info.make(config.optimizer_options, parameters);
+}
+
+void store_state(Optimizer& optimizer, const Parameters& parameters, Checkpoint& to) {
+  for (const Optimizer::StateArray& array : optimizer.state(parameters))
+    to.tensors.push_back(stored("optimizer." + array.name, array.shape, array.numbers.data()));
+}
+
+void load_state(Optimizer& optimizer, const Parameters& parameters, const Checkpoint& from) {
+  for (const Optimizer::StateArray& array : optimizer.state(parameters))
+    read_stored(from, "optimizer." + array.name, array.shape, array.numbers.data());
 }
 
 } // namespace heed::HEED_REAL

@@ -1,13 +1,12 @@
 // The functions of one precision, as a table.
 #include "autograd/error.hpp"
+#include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/trainer.hpp"
-
-#include <thread>
 
 namespace heed::HEED_REAL {
 
@@ -18,12 +17,10 @@ std::int64_t step_of(const Checkpoint& checkpoint) {
   return step == checkpoint.metadata.end() ? 0 : std::stoll(step->second);
 }
 
-int all_threads() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
-
 Metrics evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  Workers workers(all_threads());
+  Workers workers(usable_cores());
   Metrics m;
   m.step = step_of(checkpoint);
   m.values = evaluate_split(config, task, run, split, 0, workers);
@@ -36,7 +33,7 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint& che
                    std::int64_t rows) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
-  Workers workers(all_threads());
+  Workers workers(usable_cores());
   Inspection found = inspect_model(config, task, run, split, rows,
                                    {.attention = true, .importance = true, .activations = true, .gradients = true},
                                    workers);
@@ -63,7 +60,7 @@ const Engine& engine_table() {
       .check =
           [](const Config& config, const Task& task) {
             RunModel run(config, task);
-            make_optimizer(config, 0);
+            make_optimizer(config, Parameters{});  // its options
             check_inspection(config, task, run);
           },
       .cost = cost,

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/system/machine.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <thread>
 
 namespace heed::HEED_REAL {
 
@@ -23,8 +23,7 @@ double machine_seconds() {
 
 int thread_count(const TrainOptions& options) {
   if (options.threads > 0) return static_cast<int>(options.threads);
-  const auto machine = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  return static_cast<int>(std::min(machine, shards_of_step(options)));
+  return static_cast<int>(std::min<std::int64_t>(usable_cores(), shards_of_step(options)));
 }
 
 // For a step whose loss was finite, and whose update left a model that is of no use.
@@ -65,17 +64,13 @@ Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Plac
   if (place.step_seconds) c.metadata["step_seconds"] = fmt::format("{}", *place.step_seconds);
   for (const auto& e : run.parameters.entries())
     c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));
-  for (const auto& [name, numbers] : optimizer.state())
-    for (const auto& e : run.parameters.entries())
-      c.tensors.push_back(stored("optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset));
+  store_state(optimizer, run.parameters, c);
   return c;
 }
 
 Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   load_parameters(run.parameters, c);
-  for (const auto& [name, numbers] : optimizer.state())
-    for (const auto& e : run.parameters.entries())
-      read_stored(c, "optimizer." + name + "." + e.name, e.shape, numbers.data() + e.offset);
+  load_state(optimizer, run.parameters, c);
   try {
     const auto steps = c.metadata.find("step_seconds");
     return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")),
@@ -92,11 +87,11 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
               const TrainingHooks& hooks) {
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  Optimizer optimizer = make_optimizer(config, run.parameters.extent());
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
-  if (from) place = restore(run, optimizer, *from);
+  if (from) place = restore(run, *optimizer, *from);
   Workers workers(thread_count(config.train));
-  StepRunner step(config, task, run, optimizer, workers);
+  StepRunner step(config, task, run, *optimizer, workers);
 
   const TrainOptions& t = config.train;
   const double before = place.seconds;
@@ -109,7 +104,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   };
   const auto keep = [&] {
     require_finite(run.parameters, place.step);
-    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, optimizer, place));
+    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, *optimizer, place));
   };
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
 

@@ -138,7 +138,7 @@ struct Engine {
 const Engine& engine(const Config& config);
 
 /// Goes up whenever the same configuration gives other bits; part of a run's identity.
-inline constexpr int numerics_version = 5;
+inline constexpr int numerics_version = 6;
 
 /// The metrics that the configuration's runs will have, best known first, with the direction that is better.
 struct MetricInfo { std::string name; bool higher_is_better; std::string unit; std::string meaning; };

@@ -1,23 +1,11 @@
 #include "layers/attention/attention.hpp"
 
-#include "autograd/recompute.hpp"
-#include "layers/attention/blocks.hpp"
-
 #include <algorithm>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 namespace {
-
-template <class Info> const Info& find(std::span<const Info* const> all, const std::string& name, const char* what) {
-  std::vector<std::string> names;
-  for (const Info* info : all) {
-    if (info->about.name == name) return *info;
-    names.push_back(info->about.name);
-  }
-  throw Failed(fmt::format("[attention] there is no {} '{}'; there are {}", what, name, fmt::join(names, ", ")));
-}
 
 std::int64_t divided(std::int64_t width, std::int64_t heads) {
   if (heads < 1 || width % heads != 0)
@@ -34,6 +22,11 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
   return y;
 }
 
+// The other way: [B, heads, T, D] as [B, T, heads D].
+Tensor merge_heads(const Tensor& x) {
+  return reshape(transpose(x, 1, 2), {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]});
+}
+
 // The layer that an attention belongs to, which may give its score's parameters a scope of their own.
 std::string layer_of(const Scope& scope) {
   const std::string name = scope.name();
@@ -46,6 +39,14 @@ ScoreForm Score::form(Pass&, const Tensor&, const Tensor&) const { return {}; }
 
 Tensor Score::operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const {
   return compose(form(pass, queries, keys));
+}
+
+Tensor for_each_head(const Tensor& x, std::int64_t heads) {
+  const std::int64_t sharing = heads / std::max<std::int64_t>(x.shape[1], 1);
+  if (sharing == 1) return x;
+  std::span<Tensor> all(x.tape->keep<Tensor>(heads), static_cast<std::size_t>(heads));
+  for (std::int64_t h = 0; h < heads; ++h) all[static_cast<std::size_t>(h)] = slice(x, 1, h / sharing, 1);
+  return concat(all, 1);
 }
 
 ScoreForm projected(const ScoreForm& form) {
@@ -68,8 +69,12 @@ Tensor compose(const ScoreForm& unprojected) {
   throw Failed("[attention] a score must give its form or compute its scores itself");
 }
 
-const ScoreInfo& score_info(const std::string& name) { return find(scores(), name, "score"); }
-const NormalizerInfo& normalizer_info(const std::string& name) { return find(normalizers(), name, "normaliser"); }
+const ScoreInfo& score_info(const std::string& name) {
+  return variant_named(scores(), name, "[attention] there is no score");
+}
+const NormalizerInfo& normalizer_info(const std::string& name) {
+  return variant_named(normalizers(), name, "[attention] there is no normaliser");
+}
 
 Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   Mask mask = given;
@@ -90,8 +95,12 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
   score_ = info.make(scope, shape, choice.score_options);
 }
 
-Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights_out) const {
-  Tensor q = inputs.queries, v = inputs.values, k = inputs.keys.value_or(inputs.values);
+AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
+  AttentionProblem x{.name = name_, .queries = inputs.queries, .keys = inputs.keys.value_or(inputs.values),
+                     .values = inputs.values, .form = {}, .score = score_.get(), .position = inputs.position,
+                     .mask = inputs.mask, .normalizer = normalizer_.get(), .factors = inputs.factors,
+                     .dropout = dropout_, .rows = inputs.rows};
+  Tensor &q = x.queries, &k = x.keys, &v = x.values;
   const Op op("attention", {&q, &k, &v});
   const bool single = q.rank() == 3;
   op.check((single || q.rank() == 4) && k.rank() == q.rank() && v.rank() == q.rank(),
@@ -99,70 +108,58 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
            q.rank(), k.rank(), v.rank());
   if (single)
     for (Tensor* t : {&q, &k, &v}) *t = unsqueeze(*t, 1);
-  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != shape_.heads ||
-      k.shape[1] != shape_.heads || v.shape[1] != shape_.heads)
-    op.fail(fmt::format("q, k and v must share the batch and have {} heads: q is {}, k is {}, v is {}", shape_.heads,
-                        q.shape.text(), k.shape.text(), v.shape.text()));
+  if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != shape_.heads || k.shape[1] < 1 ||
+      shape_.heads % k.shape[1] != 0 || v.shape[1] != k.shape[1])
+    op.fail(fmt::format("q, k and v must share the batch and have {} heads, of which several may share those of k and "
+                        "v: q is {}, k is {}, v is {}", shape_.heads, q.shape.text(), k.shape.text(), v.shape.text()));
   if (k.shape[2] != v.shape[2])
     op.fail(fmt::format("k and v must have one length: k is {}, v is {}", k.shape.text(), v.shape.text()));
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
     op.fail(fmt::format("the head widths must be {} (q) and {} (k): q is {}, k is {}", shape_.query_width,
                         shape_.key_width, q.shape.text(), k.shape.text()));
-  Operands x{q, k, v, score_->form(pass, q, k), inputs.mask, inputs.position, inputs.factors};
-  const bool whole = weights_out || pass.keeps_weights() || x.factors;
-  const std::int64_t rows = inputs.rows ? inputs.rows : queries_at_a_time(q.shape, k.shape[2], x.form);
-  const bool streams = !whole && !x.position && normalizer_->streams() && x.form.index() != 0;
-  if (!streams) x.form = projected(x.form);
-  Tensor y;
-  if (streams)
-    y = stream(pass, x.form, v, x.mask);
-  else if (!whole && rows > 0 && (!x.position || x.position->serves_steps()))
-    y = compose_in_blocks(pass, x, rows);
-  else
-    y = compose_all(pass, x, weights_out);
+  x.unturned = q;
+  return x;
+}
+
+void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_turned) const {
+  if (x.position) {
+    x.queries = x.position->turn(pass, x.queries, x.mask.offset);
+    if (!keys_turned) x.keys = x.position->turn(pass, x.keys, 0);
+  }
+  x.form = score_->form(pass, x.queries, x.keys);
+}
+
+Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) const {
+  Tensor weights;
+  if (weights_out || pass.keeps_weights()) x.weights = &weights;
+  x.differentiable_weights = weights_out;
+  const Tensor y = algorithm_for(x).run(pass, x);
+  if (x.weights) {
+    pass.keep(name_, weights);
+    if (weights_out) *weights_out = weights;
+  }
   pass.show_heads(name_, y);
-  return single ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
-}
-
-Tensor Attention::compose_all(Pass& pass, const Operands& x, Tensor* weights_out) const {
-  Tensor scores = x.form.index() != 0 ? compose(x.form) : (*score_)(pass, x.q, x.k);
-  if (x.position) scores = add(scores, x.position->scores(pass, x.q, x.k.shape[2], x.mask));
-  const Tensor used = weights_of(pass, scores, x.mask, x.factors, weights_out);
-  const Tensor y = matmul(used, x.v);
-  if (x.position)
-    if (const Tensor more = x.position->values(pass, used, x.mask); more.tape) return add(y, more);
   return y;
 }
 
-Tensor Attention::compose_in_blocks(Pass& pass, const Operands& x, std::int64_t rows) const {
-  const Blocks blocks{x.q.shape, x.k.shape[2], rows, x.mask};
-  const Tensor out = pass.tape().make({x.q.shape[0], x.q.shape[2], x.q.shape[1], x.v.shape[3]});  // as heads merge
-  auto* dropout_sites = pass.tape().keep<std::uint64_t>(1);
-  *dropout_sites = pass.state().dropout_sites;
-  const Pass::State state = pass.state();
-  const Tensor y = recompute(
-      "attention", transpose(out, 1, 2), blocks.count(),
-      [=](const Tensor& all, std::int64_t i) { return blocks.queries_of(all, i); },
-      [=, this](std::int64_t i) {
-        const Pass::Part part = blocks.part(i);
-        Pass here(state, part);
-        const Operands some{blocks.queries_of(x.q, i), blocks.keys_of(x.k, i), blocks.keys_of(x.v, i),
-                            blocks.form_of(x.form, i), blocks.mask_of(i), x.position, nullptr};
-        const Tensor z = compose_all(here, some, nullptr);
-        *dropout_sites = here.state().dropout_sites;
-        return z;
-      });
-  pass.go_on_after(*dropout_sites);
-  return y;
+Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights_out) const {
+  AttentionProblem x = problem(inputs);
+  give_form(pass, x, inputs.keys_turned);
+  const Tensor y = run(pass, x, weights_out);
+  return inputs.queries.rank() == 3 ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
 
-Tensor Attention::weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
-                             Tensor* weights_out) const {
-  Tensor weights = (*normalizer_)(pass, scores, mask);
-  if (factors) weights = mul(weights, *factors);
-  if (weights_out) *weights_out = weights;
-  pass.keep(name_, weights);
-  return pass.dropout(weights, dropout_);
+std::unique_ptr<AttentionState> Attention::start(const AttentionInputs& inputs) const {
+  const AttentionAlgorithm* own = score_->algorithm();
+  return own && own->start && own->serves(problem(inputs)) ? own->start() : nullptr;
+}
+
+Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const {
+  AttentionProblem x = problem(inputs);
+  give_form(pass, x, inputs.keys_turned);
+  const Tensor y = score_->algorithm()->step(pass, x, state);
+  pass.show_heads(name_, y);
+  return y;
 }
 
 AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& given) const {
@@ -201,29 +198,11 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
       f.keys = memory.transformed;
     }
   }, form);
-  const Tensor v = unsqueeze(memory.values, 1);
-  const Tensor y = pass.keeps_weights() || factors || !normalizer_->streams()
-                       ? matmul(weights_of(pass, compose(form), mask, factors, nullptr), v)
-                       : stream(pass, form, v, mask);
-  pass.show_heads(name_, y);
+  AttentionProblem x{.name = name_, .queries = unsqueeze(queries, 1), .keys = unsqueeze(memory.keys, 1),
+                     .values = unsqueeze(memory.values, 1), .form = form, .score = score_.get(), .mask = mask,
+                     .normalizer = normalizer_.get(), .factors = factors, .dropout = dropout_};
+  const Tensor y = run(pass, x, nullptr);
   return reshape(y, {rows, count, y.shape[3]});
-}
-
-Tensor Attention::stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const {
-  StreamingOptions options{.mask = mask};
-  const auto* inner = std::get_if<InnerForm>(&form);
-  const auto* pairwise = std::get_if<PairwiseForm>(&form);
-  const Tensor& q = inner ? inner->queries : pairwise->queries;
-  if (pass.training() && dropout_ > 0) {
-    const Pass::DropoutPlace place = pass.next_dropout({q.shape[0], q.shape[1], q.shape[2], v.shape[2]});
-    options.dropout = dropout_;
-    options.key = place.key;
-    options.first = place.numbers.first;
-  }
-  if (inner) return attend_inner(q, inner->keys, v, inner->factor, options);
-  return pairwise->matrices.query.tape
-             ? attend_pairwise(q, pairwise->keys, pairwise->matrices, pairwise->weights, v, options)
-             : attend_pairwise(q, pairwise->keys, pairwise->weights, v, options);
 }
 
 RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
@@ -275,13 +254,26 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   return attend(pass, (*query_)(pass, x), (*key_)(pass, memory), (*value_)(pass, memory), mask);
 }
 
-Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, KeyValues& past) const {
+Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
+                                std::unique_ptr<AttentionState>& past) const {
   if (!qkv_) throw Failed("[attention] cross attention was made, and called for steps of self attention");
-  Mask after = mask;
-  after.offset = past.length();
   const Projections of_x = project(pass, x);
-  past.append(of_x.k, of_x.v);
-  return attend(pass, of_x.q, past.keys(pass.tape()), past.values(pass.tape()), after);
+  Mask after = mask;
+  after.offset = past ? past->length() : 0;
+  AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after);
+  if (shape_.position) {
+    inputs.keys = shape_.position->turn(pass, *inputs.keys, after.offset);
+    inputs.keys_turned = true;
+  }
+  if (!past) past = attention_.start(inputs);
+  if (!past) past = std::make_unique<KeyValues>();
+  if (auto* kept = dynamic_cast<KeyValues*>(past.get())) {
+    kept->append(merge_heads(*inputs.keys), of_x.v);
+    inputs.keys = split_heads(kept->keys(pass.tape()), shape_.heads);
+    inputs.values = split_heads(kept->values(pass.tape()), shape_.heads);
+    return output_(pass, merge_heads(attention_(pass, inputs)));
+  }
+  return output_(pass, merge_heads(attention_.step(pass, inputs, *past)));
 }
 
 void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KeyValues& to) const {
@@ -293,15 +285,15 @@ Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& 
   return attend(pass, (*query_)(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
 }
 
+AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             const Mask& mask) const {
+  return {.queries = split_heads(q, shape_.heads), .values = split_heads(v, shape_.heads),
+          .keys = split_heads(k, shape_.heads), .mask = mask, .position = shape_.position.get()};
+}
+
 Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,
                                   const Mask& mask) const {
-  const Tensor heads = attention_(pass, {.queries = split_heads(q, shape_.heads),
-                                         .values = split_heads(v, shape_.heads),
-                                         .keys = split_heads(k, shape_.heads),
-                                         .mask = mask,
-                                         .position = shape_.position.get()});
-  const Tensor merged = transpose(heads, 1, 2);  // [B, Tq, H, Dv]
-  return output_(pass, reshape(merged, {q.shape[0], q.shape[1], shape_.heads * value_width_}));
+  return output_(pass, merge_heads(attention_(pass, heads_of(q, k, v, mask))));
 }
 
 } // namespace heed::HEED_REAL

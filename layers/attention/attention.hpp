@@ -1,13 +1,10 @@
 // Attention as a layer by itself, and with projections for several heads.
 #pragma once
 
-#include "autograd/attention.hpp"
+#include "layers/attention/algorithm.hpp"
 #include "layers/attention/key_values.hpp"
-#include "layers/attention/normalizer.hpp"
-#include "layers/attention/score.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
-#include "layers/position/relative.hpp"
 
 #include <memory>
 #include <optional>
@@ -17,13 +14,13 @@ namespace heed::HEED_REAL {
 /// What attention is called with.
 struct AttentionInputs {
   Tensor queries;              ///< [B, Tq, Dq], or [B, H, Tq, Dq]
-  Tensor values;               ///< [B, Tk, Dv], or [B, H, Tk, Dv]
-  std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, H, Tk, Dk]; the values if not given
+  Tensor values;               ///< [B, Tk, Dv], or [B, Hk, Tk, Dv]: H / Hk heads share each of these
+  std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; the values if not given
   Mask mask{};                   ///< causal, padding and so on; true means attend
-  const RelativePosition* position = nullptr;  ///< what acts on scores and sums, if anything
+  const RelativePosition* position = nullptr;  ///< what acts on queries, keys, scores and sums, if anything
+  bool keys_turned = false;    ///< has the position turned the keys before?
   const Tensor* factors = nullptr;  ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
-  /// How many queries at a time have their weights in memory, where nothing streams; 0: what queries_at_a_time() says.
-  std::int64_t rows = 0;
+  std::int64_t rows = 0;  ///< compose, so many queries at a time; 0: as is best
 };
 
 /// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made
@@ -50,12 +47,17 @@ public:
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
 
   /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values
-  /// are summed with, before dropout. Softmax over scores of a known form streams through the kernels of
-  /// autograd/attention.hpp; all else is composed of operations, for some queries at a time, and once more in the
-  /// backward pass (autograd/recompute.hpp), where the weights of all would be large. Either way memory grows linearly
-  /// with the lengths; with weights asked for, or with factors, it grows with their product. This layer, the position
+  /// are summed with, before dropout; gradients flow through them. (Those who only look on get them by the Pass,
+  /// without gradients.) The first algorithm that serves computes it (layers/attention/algorithm.hpp). Memory grows
+  /// linearly with the lengths; with weights, or with factors, it grows with their product. This layer, the position
   /// and what the mask points to must live until the backward pass is done.
   Tensor operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights = nullptr) const;
+
+  /// What is kept between decoding steps that begin with these inputs, of four axes, where the algorithm that serves them
+  /// keeps something of its own; null: keys and values will do. And the result for inputs behind what such a state has
+  /// seen.
+  std::unique_ptr<AttentionState> start(const AttentionInputs& inputs) const;
+  Tensor step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const;
 
   /// What calls with the same keys (the values if not given) share: values [B, Tk, Dv], keys [B, Tk, Dk]. For one head.
   AttentionMemory remember(Pass& pass, const Tensor& values, const std::optional<Tensor>& keys = {}) const;
@@ -64,20 +66,9 @@ public:
                     const Tensor* factors = nullptr) const;
 
 private:
-  Tensor weights_of(Pass& pass, const Tensor& scores, const Mask& mask, const Tensor* factors,
-                    Tensor* weights_out) const;
-  Tensor stream(Pass& pass, const ScoreForm& form, const Tensor& v, const Mask& mask) const;
-
-  // Four axes each; the form is of the queries and keys, or none.
-  struct Operands {
-    Tensor q, k, v;
-    ScoreForm form;
-    Mask mask;
-    const RelativePosition* position;
-    const Tensor* factors;
-  };
-  Tensor compose_all(Pass& pass, const Operands& x, Tensor* weights_out) const;
-  Tensor compose_in_blocks(Pass& pass, const Operands& x, std::int64_t rows) const;
+  AttentionProblem problem(const AttentionInputs& inputs) const;
+  void give_form(Pass& pass, AttentionProblem& problem, bool keys_turned) const;
+  Tensor run(Pass& pass, AttentionProblem& problem, Tensor* weights) const;
 
   std::string name_;
   ScoreShape shape_;
@@ -114,9 +105,10 @@ public:
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
 
   /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and
-  /// to itself; `past` gets its keys and values. The mask's offset is set here. What it gives is what the whole row's
-  /// attention gives at these positions, where nothing attends to what is behind it and `serves_steps`.
-  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, KeyValues& past) const;
+  /// to itself; `past` goes on with x, and is made if there is none. The mask's offset is set here. What it gives is
+  /// what the whole row's attention gives at these positions, where nothing attends to what is behind it and
+  /// `serves_steps`.
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past) const;
   bool serves_steps() const { return !shape_.position || shape_.position->serves_steps(); }
 
   /// Cross attention in two parts: the memory's keys and values, put into `to`; and attention to them.
@@ -128,6 +120,7 @@ private:
     Tensor q, k, v;
   };
   Projections project(Pass& pass, const Tensor& x) const;
+  AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
 
   Shape shape_;

@@ -1,7 +1,7 @@
 // Keys and values that attention keeps from step to step.
 #pragma once
 
-#include "layers/module.hpp"
+#include "layers/attention/algorithm.hpp"
 
 #include <span>
 #include <vector>
@@ -10,15 +10,14 @@ namespace heed::HEED_REAL {
 
 /// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between
 /// steps.
-class KeyValues {
+class KeyValues : public AttentionState {
 public:
   /// k [rows, n, key width] and v [rows, n, value width] come behind what is there. Throws heed::Failed where rows or
   /// widths are others than before.
   void append(const Tensor& k, const Tensor& v);
-  /// Row i goes on from what row parents[i] was; their number may differ from the rows'.
-  void select(std::span<const std::int64_t> parents);
+  void select(std::span<const std::int64_t> parents) override;
 
-  std::int64_t length() const { return length_; }
+  std::int64_t length() const override { return length_; }
   /// [rows, length, width], on the tape; valid until the next change.
   Tensor keys(Tape& tape) const { return keys_.on(tape, rows_, length_, capacity_); }
   Tensor values(Tape& tape) const { return values_.on(tape, rows_, length_, capacity_); }

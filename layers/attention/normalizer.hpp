@@ -1,9 +1,9 @@
 // Normalisers: from scores to weights. One file each in normalizers/, registered like scores.
 #pragma once
 
-#include "autograd/mask.hpp"
+#include "autograd/normalize.hpp"
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <optional>
@@ -12,14 +12,15 @@
 
 namespace heed::HEED_REAL {
 
+/// Attention weights from scores. It gives a rule for one row, and streams; or computes the weights of all rows itself.
 class Normalizer {
 public:
   virtual ~Normalizer() = default;
-  /// scores [B, H, Tq, Tk] to weights of the same shape. Masked entries are 0; a row without any other is all 0, with a
-  /// zero gradient.
-  virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const = 0;
-  /// Is it what the streaming kernels compute, a softmax?
-  virtual bool streams() const { return false; }
+  /// The rule, which lives as long as this; null: there is none.
+  virtual const RowPolicy* row_policy() const { return nullptr; }
+  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rule if not said otherwise. Masked entries are 0; a row
+  /// without any other is all 0, with a zero gradient.
+  virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
 };
 
 /// A normaliser by name, with options of its own.

@@ -6,11 +6,10 @@
 
 #include "autograd/attention.hpp"
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <span>
-#include <variant>
 #include <vector>
 
 namespace heed::HEED_REAL {
@@ -23,22 +22,8 @@ struct ScoreShape {
   std::int64_t longest = 0;      ///< most keys that there will ever be; 0: not known
 };
 
-/// s(q_i, k_j) = factor q'_i . k'_j, where queries and keys [B, H, T, D] have been transformed one by one.
-struct InnerForm {
-  Tensor queries, keys;
-  Real factor = 1;
-};
-
-/// s(q_i, k_j) = sum_d w_d tanh(q'_id + k'_jd), where queries and keys [B, H, T, D] have been transformed one by one;
-/// w [H, D]. With matrices, [H, Dq, D] and [H, Dk, D], they still are to be multiplied with them, which the streaming
-/// kernel does for one head at a time.
-struct PairwiseForm {
-  Tensor queries, keys, weights;
-  PairwiseMatrices matrices = {};
-};
-
-/// The forms for which there is a streaming kernel (autograd/attention.hpp), or none of them.
-using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
+/// Keys or values [B, Hk, Tk, D], whose heads several heads share, for each of these: [B, heads, Tk, D].
+Tensor for_each_head(const Tensor& x, std::int64_t heads);
 
 /// The same form with its matrices applied; any other form as it is.
 ScoreForm projected(const ScoreForm& form);
@@ -46,11 +31,15 @@ ScoreForm projected(const ScoreForm& form);
 /// The scores of a form, composed from operations: [B, H, Tq, Tk]. Throws heed::Failed where there is no form.
 Tensor compose(const ScoreForm& form);
 
+struct AttentionAlgorithm;
+
 /// A score function with its parameters. It gives its form, and streams; or, where it has neither form, computes its
-/// scores itself. queries [B, H, Tq, Dq], keys [B, H, Tk, Dk].
+/// scores itself. queries [B, H, Tq, Dq], keys [B, H, Tk, Dk]; a form's keys may have fewer heads, which share them.
 class Score {
 public:
   virtual ~Score() = default;
+  /// A way to compute attention that is this score's own, asked before those that serve any score; null: none.
+  virtual const AttentionAlgorithm* algorithm() const { return nullptr; }
   virtual ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const;
   /// [B, H, Tq, Tk]: entry (i, j) is s(q_i, k_j). Composed from the form where a score has one.
   virtual Tensor operator()(Pass& pass, const Tensor& queries, const Tensor& keys) const;

@@ -1,16 +1,11 @@
 #include "layers/position/position.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 const PositionInfo& position_info(const std::string& name) {
-  std::vector<std::string> names;
-  for (const PositionInfo* info : positions()) {
-    if (info->about.name == name) return *info;
-    names.push_back(info->about.name);
-  }
-  throw Failed(fmt::format("[position] there is no scheme '{}'; there are {}", name, fmt::join(names, ", ")));
+  return variant_named(positions(), name, "[position] there is no scheme");
 }
 
 RelativePositions::RelativePositions(const Scope& scope, const PositionOptions& options,

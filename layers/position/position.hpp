@@ -2,10 +2,10 @@
 // scores. A scheme has vectors for tokens, or acts within attention (layers/position/relative.hpp), or does neither.
 #pragma once
 
-#include "layers/linear.hpp"
 #include "layers/layer_options.hpp"
+#include "layers/linear.hpp"
 #include "layers/position/relative.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <optional>
@@ -32,7 +32,11 @@ struct PositionInfo {
   /// The same for one that acts within attention; null for others.
   std::unique_ptr<RelativePosition> (*make_relative)(const Scope& scope, const RelativeShape& shape,
                                                      const OptionValues& options) = nullptr;
-  RelativeTerms (*pair)(const RelativeArguments& arguments) = nullptr;  ///< of one that acts within attention
+  /// Of one that acts within attention, in plain loops, for tests: the terms of a pair, if it has any; and a query or a
+  /// key of `width` numbers at a position, turned, if it turns them.
+  RelativeTerms (*pair)(const RelativeArguments& arguments) = nullptr;
+  void (*turn)(const Real* x, Real* turned, std::int64_t width, std::int64_t position,
+               const OptionValues& options) = nullptr;
 };
 
 /// All registered schemes, in Meson's order (generated).

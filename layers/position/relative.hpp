@@ -1,6 +1,7 @@
 // Positional schemes that act within attention, on scores and weighted sums, instead of having vectors for tokens.
 #pragma once
 
+#include "autograd/score_terms.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/module.hpp"
 
@@ -18,7 +19,7 @@ struct RelativeShape {
   bool operator==(const RelativeShape&) const = default;
 };
 
-/// Self attention with it is normaliser(s(q_i, k_j) + scores_ij) v + values_i.
+/// Self attention with it is normaliser(s(turn(q_i), turn(k_j)) + terms_ij) v + values_i.
 class RelativePosition {
 public:
   virtual ~RelativePosition() = default;
@@ -26,9 +27,16 @@ public:
   virtual void check(const AttentionOptions&) const {}
   /// Can queries follow keys that came before them (Mask::offset): those that were kept, or those of other queries?
   virtual bool serves_steps() const { return true; }
-  /// What is added to the scores, [B, H, Tq, keys]: queries [B, H, Tq, D].
-  virtual Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const = 0;
-  /// What is added to the weighted sums, [B, H, Tq, Dv], or an empty tensor: weights [B, H, Tq, Tk].
+  /// Queries or keys x [B, H, T, D] of positions first, first + 1, ... before they meet. Keys are turned once, before
+  /// they are kept.
+  virtual Tensor turn(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }
+  /// What is added to the scores of queries [B, H, Tq, D], not turned, with so many keys; null: nothing.
+  virtual ScoreTerms* terms(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
+    return nullptr;
+  }
+  /// Does it add to the weighted sums? Then weights must be there, and nothing streams.
+  virtual bool has_values() const { return false; }
+  /// What is added to the weighted sums, [B, H, Tq, Dv]: weights [B, H, Tq, Tk].
   virtual Tensor values(Pass&, const Tensor& /*weights*/, const Mask&) const { return {}; }
 };
 
@@ -44,7 +52,7 @@ struct RelativeArguments {
 };
 struct RelativeTerms {
   Real score = 0;
-  std::vector<Real> value;  ///< what is added to the key's value, or nothing
+  std::vector<Real> value{};  ///< what is added to the key's value, or nothing
 };
 
 } // namespace heed::HEED_REAL

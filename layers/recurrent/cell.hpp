@@ -3,7 +3,7 @@
 
 #include "autograd/recurrent.hpp"
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <memory>
 #include <span>

@@ -1,17 +1,12 @@
 #include "layers/recurrent/recurrent.hpp"
 
 #include <cmath>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 namespace heed::HEED_REAL {
 
 const RecurrentCellInfo& recurrent_cell_info(const std::string& name) {
-  std::vector<std::string> names;
-  for (const RecurrentCellInfo* info : recurrent_cells()) {
-    if (info->about.name == name) return *info;
-    names.push_back(info->about.name);
-  }
-  throw Failed(fmt::format("[recurrent] there is no cell '{}'; there are {}", name, fmt::join(names, ", ")));
+  return variant_named(recurrent_cells(), name, "[recurrent] there is no cell");
 }
 
 Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape)

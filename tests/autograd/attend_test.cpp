@@ -1,7 +1,9 @@
 // The streaming kernels against what they replace: the composition of products, masked softmax and dropout. Both sides
 // round sums of hundreds of terms: 1e-12 in float64 is 4500 units in the last place of 1, 2e-5 in float32 is 170.
 #include "autograd/attention.hpp"
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/normalize.hpp"
+#include "autograd/operation_count.hpp"
+#include "autograd/relative.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
@@ -203,8 +205,9 @@ std::int64_t pairs_of(const Problem& p, const Mask& mask) {
 double operations(const Problem& p, const Mask& mask) {
   Tape tape;
   const double before = counted_operations();
-  attend_inner(tape.zeros({p.batch, p.heads, p.queries, p.width}), tape.zeros({p.batch, p.heads, p.keys, p.width}),
-               tape.zeros({p.batch, p.heads, p.keys, p.value_width}), 1, {.mask = mask});
+  attend_softmax(InnerForm{tape.zeros({p.batch, p.heads, p.queries, p.width}),
+                           tape.zeros({p.batch, p.heads, p.keys, p.width})},
+                 tape.zeros({p.batch, p.heads, p.keys, p.value_width}), {.mask = mask});
   return counted_operations() - before;
 }
 
@@ -223,7 +226,7 @@ TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for eve
         const Mask mask = mask_case.make(p);
         const Real factor = Real(0.3);
         Outcome found = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
-          return add(attend_inner(q, k, v, factor, {.mask = mask, .dropout = probability, .key = key, .first = 40}),
+          return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask, .dropout = probability, .key = key, .first = 40}),
                      scale(sum(w), 0));
         });
         compare(found, outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
@@ -240,8 +243,8 @@ TEST_CASE("attend_pairwise is softmax(sum w tanh(q + k)) v, values and gradients
         const Mask mask = mask_case.make(p);
         compare(outcome(p, 2,
                         [&](auto& q, auto& k, auto& w, auto& v) {
-                          return attend_pairwise(q, k, w, v,
-                                                 {.mask = mask, .dropout = probability, .key = key, .first = 40});
+                          return attend_softmax(PairwiseForm{q, k, w}, v,
+                                                {.mask = mask, .dropout = probability, .key = key, .first = 40});
                         }),
                 outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
                   return weigh(composed_pairwise(q, k, w), v, mask, probability);
@@ -254,7 +257,7 @@ TEST_CASE("attend_pairwise holds for large arguments, where exp(2q) exp(2k) need
   for (const double spread : {8.0, 20.0, 60.0, 400.0}) {
     CAPTURE(spread);
     const Problem p{1, 2, 37, 45, 12, 8};
-    compare(outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) { return attend_pairwise(q, k, w, v); }),
+    compare(outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) { return attend_softmax(PairwiseForm{q, k, w}, v); }),
             outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) {
               return weigh(composed_pairwise(q, k, w), v, {}, 0);
             }));
@@ -264,8 +267,9 @@ TEST_CASE("attend_pairwise holds for large arguments, where exp(2q) exp(2k) need
 TEST_CASE("attend_pairwise knows opposite extremes: q = -60 and k = 50 give tanh(-10), not 0") {
   Tape tape;
   const std::vector<Real> q{-60}, k{50, -60}, w{1}, v{1, 0};
-  const Tensor y = attend_pairwise(tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
-                                   tape.copy(w.data(), {1, 1}), tape.copy(v.data(), {1, 1, 2, 1}));
+  const Tensor y = attend_softmax(PairwiseForm{tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
+                                               tape.copy(w.data(), {1, 1})},
+                                  tape.copy(v.data(), {1, 1, 2, 1}));
   CHECK(y.data[0] == Approx(0.5));  // tanh(-10) and tanh(-120) are both -1
 }
 
@@ -287,8 +291,8 @@ TEST_CASE("attend_pairwise with matrices is the same of the products with them, 
             const Tensor wq = query.on(tape), wk = key.on(tape), weights = u.on(tape);
             const PairwiseMatrices m{shared ? slice(wq, 1, 0, p.width) : wq,
                                      shared ? slice(wq, 1, p.width, p.width) : wk};
-            const Tensor y = composed ? attend_pairwise(matmul(q, m.query), matmul(k, m.key), weights, v, options)
-                                      : attend_pairwise(q, k, m, weights, v, options);
+            const Tensor y = attend_softmax(composed ? PairwiseForm{matmul(q, m.query), matmul(k, m.key), weights}
+                                                     : PairwiseForm{q, k, weights, m}, v, options);
             return add(y, scale(add(sum(w), sum(wk)), 0));
           });
           gradients[composed][0] = query.gradient;
@@ -306,8 +310,8 @@ TEST_CASE("A row that may attend to nothing gives zeros and a zero gradient") {
   for (const bool pairwise : {false, true}) {
     const Outcome o = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
       const StreamingOptions options{.mask = {.lengths = none.data()}};
-      return pairwise ? attend_pairwise(q, k, w, v, options)
-                      : add(attend_inner(q, k, v, 1, options), scale(sum(w), 0));
+      return pairwise ? attend_softmax(PairwiseForm{q, k, w}, v, options)
+                      : add(attend_softmax(InnerForm{q, k}, v, options), scale(sum(w), 0));
     });
     for (const auto& numbers : {o.y, o.dq, o.dk, o.dv, o.dw})
       for (Real x : numbers) CHECK(x == 0);
@@ -320,8 +324,8 @@ TEST_CASE("One tensor may be queries, keys and values at once") {
     Operand x(shape, 7), y(shape, 7), w({2, 8}, 8), u({2, 8}, 8);
     Tape tape;
     const Tensor a = x.on(tape), b = y.on(tape);
-    const Tensor found = pairwise ? attend_pairwise(a, a, w.on(tape), a, {.mask = {.causal = true}})
-                                  : attend_inner(a, a, a, 1, {.mask = {.causal = true}});
+    const Tensor found = pairwise ? attend_softmax(PairwiseForm{a, a, w.on(tape)}, a, {.mask = {.causal = true}})
+                                  : attend_softmax(InnerForm{a, a}, a, {.mask = {.causal = true}});
     const Tensor expected = weigh(pairwise ? composed_pairwise(b, b, u.on(tape)) : matmul(b, transpose(b)), b,
                                   {.causal = true}, 0);
     tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
@@ -346,8 +350,8 @@ TEST_CASE("Queries, keys and values may be the parts of one projection, with and
         return p;
       };
       const Mask mask{.causal = true};
-      const Tensor found = pairwise ? attend_pairwise(part(a, 0), part(a, 1), w.on(tape), part(a, 2), {.mask = mask})
-                                    : attend_inner(part(a, 0), part(a, 1), part(a, 2), 1, {.mask = mask});
+      const Tensor found = pairwise ? attend_softmax(PairwiseForm{part(a, 0), part(a, 1), w.on(tape)}, part(a, 2), {.mask = mask})
+                                    : attend_softmax(InnerForm{part(a, 0), part(a, 1)}, part(a, 2), {.mask = mask});
       const Tensor scores = pairwise ? composed_pairwise(part(b, 0), part(b, 1), u.on(tape))
                                      : matmul(part(b, 0), transpose(part(b, 1)));
       const Tensor expected = weigh(scores, part(b, 2), mask, 0);
@@ -359,16 +363,18 @@ TEST_CASE("Queries, keys and values may be the parts of one projection, with and
 TEST_CASE("Shapes that do not fit are refused by name") {
   Tape tape;
   const auto zeros = [&](const Shape& s) { return tape.zeros(s); };
-  CHECK_THROWS_WITH(attend_inner(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4}), zeros({1, 1, 2, 3}), 1),
-                    "[attend_inner] q, k and v must be [B, H, Tq, D], [B, H, Tk, D] and [B, H, Tk, Dv]: q is "
-                    "[1, 1, 2, 3], k is [1, 1, 2, 4], v is [1, 1, 2, 3]");
-  CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2}), zeros({1, 1, 2, 3})),
+  using Catch::Contains;
+  CHECK_THROWS_WITH(attend_softmax(InnerForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4})}, zeros({1, 1, 2, 3})),
+                    "[attend_inner] q and k must have one width: q is [1, 1, 2, 3], k is [1, 1, 2, 4]");
+  CHECK_THROWS_WITH(attend_softmax(InnerForm{zeros({1, 3, 2, 3}), zeros({1, 2, 2, 3})}, zeros({1, 2, 2, 3})),
+                    Contains("H a multiple of Hk: q is [1, 3, 2, 3], k is [1, 2, 2, 3]"));
+  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2})},
+                                   zeros({1, 1, 2, 3})),
                     "[attend_pairwise] w must be [1, 3], it is [1, 2]");
-  CHECK_THROWS_WITH(attend_pairwise(zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), {zeros({1, 3, 4}), zeros({1, 2, 4})},
-                                    zeros({1, 4}), zeros({1, 1, 2, 3})),
-                    "[attend_pairwise] q, k, v, Wq, Wk and w must be [B, H, Tq, Dq], [B, H, Tk, Dk], [B, H, Tk, Dv], "
-                    "[H, Dq, D], [H, Dk, D] and [H, D]: they are [1, 1, 2, 3], [1, 1, 2, 3], [1, 1, 2, 3], [1, 3, 4], "
-                    "[1, 2, 4] and [1, 4]");
+  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 4}),
+                                                {zeros({1, 3, 4}), zeros({1, 2, 4})}},
+                                   zeros({1, 1, 2, 3})),
+                    Contains("[attend_pairwise]") && Contains("[1, 3, 4], [1, 2, 4] and [1, 4]"));
 }
 
 // Of both kinds: more than a tile of keys between the prefix and a window, prefixes of several tiles, prefixes that
@@ -386,7 +392,7 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           const Real factor = Real(0.3);
           const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
           compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return add(attend_inner(q, k, v, factor, {.mask = mask}), scale(sum(w), 0));
+                    return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
                   }), inner, terms);
           compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
                     return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
@@ -395,10 +401,181 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
           const Outcome pairwise = naive(p, 1, mask, {true, 0});
           compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return attend_pairwise(q, k, w, v, {.mask = mask});
+                    return attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
                   }), pairwise, terms);
           compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
                     return weigh(composed_pairwise(q, k, w), v, mask, 0);
                   }), pairwise, terms);
         }
+}
+
+namespace {
+
+const SoftmaxRows softmax_rows;
+const SparsemaxRows sparsemax_rows;
+const SigmoidRows sigmoid_rows{{}};
+const HardmaxRows hardmax_rows;
+
+// Scores by either form, and attention over them: by a kernel or composed.
+struct Streamed {
+  bool pairwise;
+  const RowPolicy* policy;  // null: the kernel for softmax
+
+  Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
+                    const StreamingOptions& options) const {
+    const InnerForm inner{q, k, Real(0.3)};
+    const PairwiseForm pairs{q, k, w};
+    if (pairwise) return policy ? attend_rows(pairs, v, *policy, options) : attend_softmax(pairs, v, options);
+    const Tensor y = policy ? attend_rows(inner, v, *policy, options) : attend_softmax(inner, v, options);
+    return add(y, scale(sum(w), 0));
+  }
+  Tensor composed(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v, const StreamingOptions& options,
+                  Tensor* weights_out = nullptr) const {
+    const std::int64_t sharing = q.shape[1] / k.shape[1];
+    const auto each = [&](const Tensor& x) {
+      std::vector<Tensor> heads;
+      for (std::int64_t h = 0; h < q.shape[1]; ++h) heads.push_back(slice(x, 1, h / sharing, 1));
+      std::span<Tensor> kept(x.tape->keep<Tensor>(q.shape[1]), heads.size());
+      std::copy(heads.begin(), heads.end(), kept.begin());
+      return concat(kept, 1);
+    };
+    const Tensor keys = each(k), values = each(v);
+    const Tensor scores = add_terms(pairwise ? composed_pairwise(q, keys, w)
+                                             : add(scale(matmul(q, transpose(keys)), Real(0.3)), scale(sum(w), 0)),
+                                    options.terms);
+    const Tensor weights = policy ? normalize_rows("rows", scores, options.mask, *policy)
+                                  : masked_softmax(scores, options.mask);
+    if (weights_out) *weights_out = weights;
+    return matmul(options.dropout > 0 ? dropout(weights, options.dropout, options.key, options.first) : weights,
+                  values);
+  }
+};
+
+// Every kernel there is.
+std::vector<Streamed> kernels() {
+  std::vector<Streamed> out;
+  for (const bool pairwise : {false, true})
+    for (const RowPolicy* policy : {static_cast<const RowPolicy*>(nullptr), static_cast<const RowPolicy*>(&softmax_rows),
+                                    static_cast<const RowPolicy*>(&sparsemax_rows),
+                                    static_cast<const RowPolicy*>(&sigmoid_rows),
+                                    static_cast<const RowPolicy*>(&hardmax_rows)})
+      out.push_back({pairwise, policy});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("rows by a rule are what the composition gives, values and gradients, for every mask") {
+  for (const Streamed& kernel : kernels()) {
+    if (!kernel.policy) continue;
+    for (const Problem& p : problems)
+      for (const MaskCase& mask_case : masks)
+        for (const double probability : {0.0, 0.25}) {
+          CAPTURE(kernel.pairwise, kernel.policy->softmax(), p.queries, p.keys, p.width, mask_case.name, probability);
+          const StreamingOptions options{.mask = mask_case.make(p), .dropout = probability, .key = key, .first = 40};
+          compare(outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }),
+                  outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+                    return kernel.composed(q, k, w, v, options);
+                  }), static_cast<double>(p.queries * p.keys));
+        }
+  }
+}
+
+TEST_CASE("heads that share keys and values are as if each had its own, in every kernel") {
+  for (const Streamed& kernel : kernels())
+    for (const std::int64_t key_heads : {1, 2, 6})
+      for (const bool causal : {false, true}) {
+        CAPTURE(kernel.pairwise, key_heads, causal);
+        const StreamingOptions options{.mask = {.causal = causal}};
+        const std::int64_t batch = 2, heads = 6, queries = 37, keys = 41, width = 9, value_width = 7;
+        std::vector<Real> found[2][5];
+        for (const bool composed : {false, true}) {
+          Operand q({batch, heads, queries, width}, 1), k({batch, key_heads, keys, width}, 2),
+              v({batch, key_heads, keys, value_width}, 3), w({heads, width}, 4);
+          const std::vector<Real> along = draw(batch * heads * queries * value_width, 5);
+          Tape tape;
+          const Tensor a = q.on(tape), b = k.on(tape), c = w.on(tape), d = v.on(tape);
+          const Tensor y = composed ? kernel.composed(a, b, c, d, options) : kernel(a, b, c, d, options);
+          tape.backward(sum(mul(y, tape.copy(along.data(), y.shape))));
+          found[composed][0] = read(y);
+          found[composed][1] = q.gradient;
+          found[composed][2] = k.gradient;
+          found[composed][3] = v.gradient;
+          found[composed][4] = w.gradient;
+        }
+        for (int i = 0; i < 5; ++i) CHECK(apart(found[0][i], found[1][i]) < 4 * tolerance);
+      }
+}
+
+TEST_CASE("weights on request are what the values are summed with, before dropout") {
+  for (const Streamed& kernel : kernels())
+    for (const Problem& p : problems)
+      for (const MaskCase& mask_case : masks) {
+        CAPTURE(kernel.pairwise, p.queries, p.keys, mask_case.name);
+        std::vector<Real> weights(static_cast<std::size_t>(p.batch * p.heads * p.queries * p.keys), Real(7));
+        StreamingOptions options{.mask = mask_case.make(p), .dropout = 0.25, .key = key, .first = 40};
+        Tensor expected;
+        std::vector<Real> y[2], composed;
+        for (const bool wanted : {false, true}) {
+          options.weights = wanted ? weights.data() : nullptr;
+          y[wanted] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }).y;
+        }
+        CHECK(y[0] == y[1]);  // asking for them changes no bit
+        outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
+          const Tensor z = kernel.composed(q, k, w, v, options, &expected);
+          composed = read(expected);
+          return z;
+        });
+        CHECK(apart(weights, composed) < tolerance);
+      }
+}
+
+TEST_CASE("terms are added to the scores in every kernel, and have their gradients") {
+  for (const Streamed& kernel : kernels())
+    for (const Problem& p : problems)
+      for (const MaskCase& mask_case : masks)
+        for (const int kind : {0, 1, 2, 3}) {
+          CAPTURE(kernel.pairwise, p.queries, p.keys, p.width, mask_case.name, kind);
+          const Mask mask = mask_case.make(p);
+          Outcome outcomes[2];
+          std::vector<Real> gradients[2];
+          for (const bool composed : {false, true}) {
+            // By distance, of each query; by head and distance; and by vectors of heads, or of all heads together.
+            Operand numbers(kind == 0   ? Shape{p.batch, p.heads, p.queries, 7}
+                            : kind == 1 ? Shape{1, p.heads, 1, 2 * p.keys + 1}
+                                        : Shape{kind == 2 ? p.heads : 1, p.keys + 3, p.width}, 9);
+            outcomes[composed] = outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
+              const Tensor x = numbers.on(*q.tape);
+              StreamingOptions options{.mask = mask};
+              options.terms = kind < 2 ? terms_by_distance(x, mask.offset)
+                                       : terms_by_vector(q, x, -p.keys / 2, mask.offset);
+              return add(composed ? kernel.composed(q, k, w, v, options) : kernel(q, k, w, v, options),
+                         scale(sum(x), 0));
+            });
+            gradients[composed] = numbers.gradient;
+          }
+          const double walk = std::sqrt(static_cast<double>(p.queries * p.keys)) * tolerance;
+          compare(outcomes[0], outcomes[1], static_cast<double>(p.queries * p.keys));
+          CHECK(apart(gradients[0], gradients[1]) < walk);
+        }
+}
+
+TEST_CASE("terms by vectors are the products of queries with the vectors of distances, in plain loops") {
+  const std::int64_t queries = 53, keys = 150, width = 5, vectors = 40, lowest = -30, offset = 7;
+  Operand q({2, 2, queries, width}, 1), a({2, vectors, width}, 2);
+  Tape tape;
+  const std::vector<Real> found =
+      read(add_terms(tape.zeros({2, 2, queries, keys}), terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
+  std::vector<Real> expected;
+  for (std::int64_t head = 0; head < 4; ++head)
+    for (std::int64_t i = 0; i < queries; ++i)
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const std::int64_t at = std::clamp<std::int64_t>(j - (i + offset) - lowest, 0, vectors - 1);
+        double s = 0;
+        for (std::int64_t d = 0; d < width; ++d)
+          s += static_cast<double>(q.values[static_cast<std::size_t>((head * queries + i) * width + d)]) *
+               static_cast<double>(a.values[static_cast<std::size_t>((head % 2 * vectors + at) * width + d)]);
+        expected.push_back(static_cast<Real>(s));
+      }
+  CHECK(apart(found, expected) < tolerance);
 }

@@ -22,41 +22,52 @@ const std::vector<Mask> masks = {{},
 
 } // namespace
 
-TEST_CASE("sparsemax and sigmoid have the right gradient under every mask", "[gradient]") {
+const SparsemaxRows sparsemax;
+const SigmoidRows sigmoid_by_keys{{}}, sigmoid_biased{Real(0.3)};
+const HardmaxRows hardmax;
+const SoftmaxRows softmax_rows;
+
+std::function<Tensor(const Tensor&)> rows(const RowPolicy& policy, const Mask& mask = {}) {
+  return [&policy, mask](const Tensor& x) { return normalize_rows("rows", x, mask, policy); };
+}
+
+TEST_CASE("softmax, sparsemax and sigmoid have the right gradient under every mask", "[gradient]") {
   for (std::size_t m = 0; m < masks.size(); ++m) {
     const std::string mask = ", mask " + std::to_string(m);
-    check_views("sparsemax" + mask, {2, 2, 3, 5}, {}, [&](const Tensor& x) { return sparsemax(x, masks[m]); });
-    check_views("masked_sigmoid" + mask, {2, 2, 3, 5}, {},
-                [&](const Tensor& x) { return masked_sigmoid(x, masks[m], {}); });
+    check_views("softmax" + mask, {2, 2, 3, 5}, {}, rows(softmax_rows, masks[m]));
+    check_views("sparsemax" + mask, {2, 2, 3, 5}, {}, rows(sparsemax, masks[m]));
+    check_views("sigmoid" + mask, {2, 2, 3, 5}, {}, rows(sigmoid_by_keys, masks[m]));
   }
-  check_views("sparsemax of many", {1, 1, 3, 40}, {-1, 1, 0}, [](const Tensor& x) { return sparsemax(x, {}); });
-  check_views("masked_sigmoid with a bias", {1, 1, 3, 17}, {},
-              [](const Tensor& x) { return masked_sigmoid(x, {}, Real(0.3)); });
+  check_views("sparsemax of many", {1, 1, 3, 40}, {-1, 1, 0}, rows(sparsemax));
+  check_views("sigmoid with a bias", {1, 1, 3, 17}, {}, rows(sigmoid_biased));
 }
 
 TEST_CASE("hardmax has masked softmax's gradient under every mask", "[gradient]") {
   for (const Mask& mask : masks) {
     Operand x({2, 2, 3, 5}, 1);
     const std::vector<Real> along = draw(x.shape.size(), 2);
-    const auto gradient = [&](const std::function<Tensor(const Tensor&, const Mask&)>& function) {
+    const auto gradient = [&](const std::function<Tensor(const Tensor&)>& function) {
       Tape tape;
       x.gradient.assign(x.gradient.size(), Real(7));
-      tape.backward(sum(mul(function(x.on(tape), mask), tape.copy(along.data(), x.shape))));
+      tape.backward(sum(mul(function(x.on(tape)), tape.copy(along.data(), x.shape))));
       return x.gradient;
     };
-    const std::vector<Real> found = gradient(hardmax), expected = gradient(masked_softmax);
+    const std::vector<Real> found = gradient(rows(hardmax, mask)),
+                            expected = gradient([&](const Tensor& s) { return masked_softmax(s, mask); });
     double worst = 0;
     for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected[i]));
     CHECK(worst < 1e-14);
   }
 }
 
-TEST_CASE("numbers by distance have the right gradient, and each operation is the other's", "[gradient]") {
+TEST_CASE("numbers by distance have the right gradient", "[gradient]") {
   for (std::int64_t clip : {0, 1, 3, 9})
     for (std::int64_t offset : {0, 2}) {
       const std::string what = fmt::format("clip {}, offset {}", clip, offset);
-      check_views("by_distance, " + what, {2, 3, 2 * clip + 1}, {},
-                  [=](const Tensor& p) { return by_distance(p, 5, offset); });
+      for (const Shape& shape : {Shape{2, 2, 3, 2 * clip + 1}, {1, 2, 1, 2 * clip + 1}, {1, 1, 1, 2 * clip + 1}})
+        check_views("terms by distance, " + what, shape, {}, [=](const Tensor& p) {
+          return add_terms(p.tape->zeros({2, 2, 3, 5}), terms_by_distance(p, offset));
+        });
       check_views("sum_by_distance, " + what, {2, 3, 5}, {},
                   [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
     }
@@ -65,7 +76,8 @@ TEST_CASE("numbers by distance have the right gradient, and each operation is th
 TEST_CASE("numbers by distance are those of each pair's distance, clipped, and their sums over each distance") {
   Tape tape;
   Operand p({1, 3}, {10, 20, 30});
-  CHECK(read(by_distance(p.on(tape), 4, 1)) == std::vector<Real>{10, 20, 30, 30});
+  const Tensor numbers = reshape(p.on(tape), {1, 1, 1, 3});
+  CHECK(read(add_terms(tape.zeros({1, 1, 1, 4}), terms_by_distance(numbers, 1))) == std::vector<Real>{10, 20, 30, 30});
   Operand w({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(read(sum_by_distance(w.on(tape), 1, 1)) == std::vector<Real>{1, 2, 7, 11, 7, 8});
 }

@@ -1,11 +1,13 @@
 // Optimisers against ten steps of PyTorch's (tests/fixtures/optimizers.json), and what they promise beside.
-#include "autograd/optimizer.hpp"
+#include "autograd/optimizers/adam.hpp"
+#include "autograd/optimizers/sgd.hpp"
 #include "autograd/shards.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 #include "tests/fixtures/fixture.hpp"
 
 #include <limits>
+#include <memory>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -15,7 +17,8 @@ namespace {
 constexpr std::int64_t steps = 10;
 
 // Runs a fixture's steps, and compares the parameters after each.
-void expect_as_torch(const std::string& name, auto options, double rate, double clip = 0) {
+template <class Kind>
+void expect_as_torch(const std::string& name, const auto& options, double rate, double clip = 0) {
   INFO(name);
   const Fixture fixture("optimizers", name);
   Parameters parameters;
@@ -27,7 +30,7 @@ void expect_as_torch(const std::string& name, auto options, double rate, double 
     const auto start = fixture[names[k]].as<Real>();
     std::copy(start.begin(), start.end(), parameters.values(ids[k]));
   }
-  Optimizer optimizer(options, parameters.extent());
+  Kind optimizer(options, parameters);
   std::vector<Real> gradients(static_cast<std::size_t>(parameters.extent()));
   for (std::int64_t step = 1; step <= steps; ++step) {
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -61,30 +64,30 @@ std::vector<Real> list(const Parameters& p) { return {p.values(), p.values() + p
 
 TEST_CASE("AdamW, Adam and SGD take PyTorch's steps; decay acts on the matrix alone", "[optimizer]") {
   AdamOptions adam{.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .weight_decay = 0.1};
-  expect_as_torch("adamw", adam, 0.01);
-  expect_as_torch("adamw_clipped", adam, 0.01, 1.5);
+  expect_as_torch<Adam>("adamw", adam, 0.01);
+  expect_as_torch<Adam>("adamw_clipped", adam, 0.01, 1.5);
   adam.coupled = true;
-  expect_as_torch("adam", adam, 0.01);
-  expect_as_torch("sgd", SgdOptions{}, 0.05);
-  expect_as_torch("sgd_momentum", SgdOptions{.momentum = 0.9, .weight_decay = 0.1}, 0.05);
-  expect_as_torch("sgd_nesterov", SgdOptions{.momentum = 0.9, .weight_decay = 0.1, .nesterov = true}, 0.05);
+  expect_as_torch<Adam>("adam", adam, 0.01);
+  expect_as_torch<Sgd>("sgd", SgdOptions{}, 0.05);
+  expect_as_torch<Sgd>("sgd_momentum", SgdOptions{.momentum = 0.9, .weight_decay = 0.1}, 0.05);
+  expect_as_torch<Sgd>("sgd_nesterov", SgdOptions{.momentum = 0.9, .weight_decay = 0.1, .nesterov = true}, 0.05);
 }
 
 TEST_CASE("an update in ranges, in any order, gives the bits of a whole one", "[optimizer]") {
   for (int kind : {0, 1, 2}) {
     Parameters whole = some_parameters(), parts = some_parameters();
-    const auto make = [&] {
-      if (kind == 0) return Optimizer(AdamOptions{}, whole.extent());
-      return Optimizer(SgdOptions{.momentum = kind == 1 ? 0.9 : 0.0, .weight_decay = 0.1}, whole.extent());
+    const auto make = [&]() -> std::unique_ptr<Optimizer> {
+      if (kind == 0) return std::make_unique<Adam>(AdamOptions{}, whole);
+      return std::make_unique<Sgd>(SgdOptions{.momentum = kind == 1 ? 0.9 : 0.0, .weight_decay = 0.1}, whole);
     };
-    Optimizer first = make(), second = make();
+    const auto first = make(), second = make();
     const std::vector<Real> g = draw(whole.extent(), 3);
     for (std::int64_t step = 1; step <= 3; ++step) {
-      first.update(whole, g.data(), 0.1, 0.5, step);
-      second.update(parts, g.data(), 0.1, 0.5, step, 4, 6);
-      second.update(parts, g.data(), 0.1, 0.5, step, 0, 1);
-      second.update(parts, g.data(), 0.1, 0.5, step, 1, 1);
-      second.update(parts, g.data(), 0.1, 0.5, step, 1, 4);
+      first->update(whole, g.data(), 0.1, 0.5, step);
+      second->update(parts, g.data(), 0.1, 0.5, step, 4, 6);
+      second->update(parts, g.data(), 0.1, 0.5, step, 0, 1);
+      second->update(parts, g.data(), 0.1, 0.5, step, 1, 1);
+      second->update(parts, g.data(), 0.1, 0.5, step, 1, 4);
     }
     CHECK(list(whole) == list(parts));
   }
@@ -93,34 +96,40 @@ TEST_CASE("an update in ranges, in any order, gives the bits of a whole one", "[
 TEST_CASE("an optimiser goes on from its state as if it had never stopped", "[optimizer]") {
   for (bool adam : {true, false}) {
     Parameters parameters = some_parameters();
-    const auto make = [&] {
-      return adam ? Optimizer(AdamOptions{}, parameters.extent())
-                  : Optimizer(SgdOptions{.momentum = 0.9}, parameters.extent());
+    const auto make = [&]() -> std::unique_ptr<Optimizer> {
+      if (adam) return std::make_unique<Adam>(AdamOptions{}, parameters);
+      return std::make_unique<Sgd>(SgdOptions{.momentum = 0.9}, parameters);
     };
     const std::vector<Real> g = draw(parameters.extent(), 3);
-    Optimizer first = make();
-    for (std::int64_t step = 1; step <= 3; ++step) first.update(parameters, g.data(), 0.1, 1, step);
+    const auto first = make(), second = make();
+    for (std::int64_t step = 1; step <= 3; ++step) first->update(parameters, g.data(), 0.1, 1, step);
     Parameters copy = parameters;
-    Optimizer second = make();
-    auto from = first.state(), to = second.state();
-    std::vector<std::string> names;
+    const auto from = first->state(parameters), to = second->state(copy);
+    std::vector<std::string> names, expected;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      names.push_back(from[i].first);
-      CHECK(from[i].second.size() == static_cast<std::size_t>(parameters.extent()));
-      std::copy(from[i].second.begin(), from[i].second.end(), to[i].second.begin());
+      const Parameters::Entry& entry = parameters.entries()[i % parameters.entries().size()];
+      names.push_back(from[i].name);
+      CHECK(from[i].shape == entry.shape);
+      CHECK(from[i].numbers.size() == static_cast<std::size_t>(entry.shape.size()));
+      std::ranges::copy(from[i].numbers, to[i].numbers.begin());
     }
-    CHECK(names == (adam ? std::vector<std::string>{"adam.m", "adam.v"} : std::vector<std::string>{"sgd.momentum"}));
-    first.update(parameters, g.data(), 0.1, 1, 4);
-    second.update(copy, g.data(), 0.1, 1, 4);
+    for (const std::string array : adam ? std::vector{"adam.m.", "adam.v."} : std::vector{"sgd.momentum."})
+      for (const Parameters::Entry& entry : parameters.entries()) expected.push_back(array + entry.name);
+    CHECK(names == expected);
+    first->update(parameters, g.data(), 0.1, 1, 4);
+    second->update(copy, g.data(), 0.1, 1, 4);
     CHECK(list(parameters) == list(copy));
   }
-  CHECK(Optimizer(SgdOptions{}, 5).state().empty());
+  const Parameters parameters = some_parameters();
+  CHECK(Sgd({}, parameters).state(parameters).empty());
 }
 
 TEST_CASE("an optimiser refuses parameters of another layout", "[optimizer]") {
   Parameters parameters = some_parameters();
   const std::vector<Real> g(static_cast<std::size_t>(parameters.extent()));
-  Optimizer optimizer(AdamOptions{}, 64);
+  Parameters others;
+  others.add("x", {64}, Init::zeros());
+  Adam optimizer({}, others);
   CHECK_THROWS_AS(optimizer.update(parameters, g.data(), 0.1, 1, 1), Failed);
 }
 

@@ -1,5 +1,5 @@
 // Results computed anew in the backward pass: the same numbers and gradients as without, in the memory of one piece.
-#include "autograd/kernels/gemm.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/recompute.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/gradients.hpp"

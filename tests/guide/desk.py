@@ -59,7 +59,7 @@ class Desk:
         self.folder, self.program = pathlib.Path(folder), str(program)
         (self.folder / "bin").mkdir(parents=True)
         shutil.copytree(checkout / "configs", self.folder / "configs")
-        for name in ("autograd", "layers", "experiments"):
+        for name in ("autograd", "options", "layers", "experiments"):
             (self.folder / name).symlink_to(checkout / name)
         (self.folder / "build").symlink_to(build.folder)
         for name, text in readers_files.items():

@@ -39,7 +39,7 @@ from tap import Points, attempt, run  # noqa: E402
 checkout, build = pathlib.Path(sys.argv[1]).resolve(), Build(pathlib.Path(sys.argv[2]).resolve())
 readme, guide = checkout / "README.md", checkout / "docs" / "guide.md"
 tried_documents = [readme, guide]
-every_document = [readme, *sorted((checkout / "docs").glob("*.md"))]
+every_document = [*sorted(checkout.glob("*.md")), *sorted((checkout / "docs").glob("*.md"))]
 points = Points()
 
 # {document: {a command, or a block's first line: why it is not run}}
@@ -85,12 +85,16 @@ def xor_uses_the_engine_alone():
     assert not foreign, f"{block.place}: more than the engine: {foreign}"
 
 
-# ---- the guide's score -----------------------------------------------------------------------------------------------
+# ---- the guide's score, normaliser and position ----------------------------------------------------------------------
 
-def with_guide_score(place):
-    """Returns a copy of the sources with the guide's file and word."""
+def guide_variants():
+    return [block for block in documents.blocks(guide) if block.language == "cpp" and block.title.startswith("layers/")]
+
+
+def with_guide_variants(place):
+    """Returns a copy of the sources with the guide's files and words."""
     copy = place / "sources"
-    for folder in ("autograd", "layers", "experiments"):
+    for folder in ("autograd", "options", "layers", "experiments"):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)
@@ -98,15 +102,17 @@ def with_guide_score(place):
         (copy / folder).mkdir()
         (copy / folder / "meson.build").touch()
 
-    file = "layers/attention/scores/gaussian.cpp"
-    assert not (copy / file).exists(), "the guide's example exists already"
-    (copy / file).write_text(documents.titled(guide, file).text)
-
-    stated = documents.titled(guide, "layers/meson.build").text.strip()
+    for block in guide_variants():
+        assert not (copy / block.title).exists(), f"the guide's example {block.title} exists already"
+        (copy / block.title).write_text(block.text)
+    words = [block for block in documents.blocks(guide) if block.title == "layers/meson.build"]
+    assert len(words) == len(guide_variants()), "each of the guide's variants has a word"
     meson = copy / "layers" / "meson.build"
-    before = stated.replace(", 'gaussian'", "")
-    assert before != stated and before in meson.read_text().splitlines(), f"layers/meson.build has no line {before}"
-    meson.write_text(meson.read_text().replace(before, stated))
+    for block in words:
+        stated = block.text.strip()
+        before = re.sub(r", '\w+'\]$", "]", stated)
+        assert before != stated and before in meson.read_text().splitlines(), f"layers/meson.build has no line {before}"
+        meson.write_text(meson.read_text().replace(before, stated))
     return copy
 
 
@@ -120,12 +126,13 @@ def with_xor(copy):
     return copy
 
 
-def build_guide_score(place):
-    """What changes with one file and one word is compiled; everything else is taken from the finished build."""
-    other = build.setup_like(with_xor(with_guide_score(place)), place / "other")
+def build_guide_variants(place):
+    """What changes with a file and a word is compiled; everything else is taken from the finished build."""
+    other = build.setup_like(with_xor(with_guide_variants(place)), place / "other")
     assert other.objects(r"^xor$"), "Meson did not take the line for xor.cpp"
-    objects = other.objects(r"layers/liblayers_f(32|64)\.a\.p/.*(gaussian|scores_table)\.cpp\.o$")
-    assert len(objects) == 4, f"two sources in two precisions, but these are built: {objects}"
+    names = "|".join(pathlib.Path(block.title).stem for block in guide_variants())
+    objects = other.objects(rf"layers/liblayers_f(32|64)\.a\.p/.*({names}|(scores|normalizers|positions)_table)\.cpp\.o$")
+    assert len(objects) == 12, f"three variants and three tables in two precisions, but these are built: {objects}"
     other.ninja(*objects)
     return [other.folder / name for name in objects]
 
@@ -135,7 +142,7 @@ def of_precision(objects, precision):
 
 
 def passes_layer_tests(tests, objects, place):
-    """All tests of the layers pass with these objects, and one that goes over all scores checks more than without."""
+    """All tests of the layers pass with these objects, and one that goes over all variants checks more than without."""
     fixtures = {**os.environ, "HEED_FIXTURES": str(checkout / "tests" / "fixtures")}
     with_score, without = build.link_with(f"tests/{tests}", objects, place / tests), build.folder / "tests" / tests
     run([with_score], env=fixtures, timeout=None)
@@ -143,7 +150,7 @@ def passes_layer_tests(tests, objects, place):
     for program in (with_score, without):
         printed = run([program, "every attention equals the plain loops*"], env=fixtures)
         checked.append(int(re.search(r"^All tests passed \((\d+) assertions", printed, re.M)[1]))
-    assert checked[0] > checked[1], f"{tests} checks as much without the score as with it: {checked}"
+    assert checked[0] > checked[1], f"{tests} checks as much without the variants as with them: {checked}"
 
 
 # ---- texts that commands print ---------------------------------------------------------------------------------------
@@ -291,8 +298,8 @@ def try_document(document, desk, desk_with_score):
         desk.runs = {example: desk.an_id(command) for example, command in example_runs[document.name].items()}
     before, printed = None, None
     for number, block in enumerate(every):
-        if block.title in ("layers/attention/scores/gaussian.cpp", "layers/meson.build"):
-            continue  # build_guide_score
+        if block.title.startswith("layers/"):
+            continue  # build_guide_variants
         if block.language != "sh" and first_line(block) in untested[document.name]:
             continue
         if block.language == "cpp" and block.title:
@@ -374,11 +381,11 @@ def main():
         with points.point("the guide's XOR program uses the engine alone"):
             xor_uses_the_engine_alone()
         with_score = heed
-        with points.point("the guide's score needs one new file and one word, and Meson takes the line for XOR"):
-            objects = build_guide_score(place)
+        with points.point("the guide's variants need one new file and one word each, and Meson takes the line for XOR"):
+            objects = build_guide_variants(place)
             with_score = build.link_with("heed", of_precision(objects, "f32"), place / "heed")
         for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
-            with points.point(f"the guide's score passes every test that layers have, in {precision}"):
+            with points.point(f"the guide's variants pass every test that layers have, in {precision}"):
                 passes_layer_tests(tests, of_precision(objects, precision), place)
         desk = Desk(place / "desk", checkout, build, heed)
         desk_with_score = Desk(place / "with-score", checkout, build, with_score)

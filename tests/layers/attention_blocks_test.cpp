@@ -142,7 +142,7 @@ TEST_CASE("small attention is not cut, and the rule knows nothing of the batch",
   CHECK(queries_at_a_time({1, 4, 1 << 20, 32}, 1 << 20, none) > 0);
 }
 
-TEST_CASE("memory grows linearly with the length where nothing streams", "[attention][blocks]") {
+TEST_CASE("memory grows linearly with the length, in the kernels and in blocks", "[attention][blocks]") {
   const auto peak = [](std::int64_t length, const std::string& normalizer, const Place& place) {
     const Extents e{.batch = 1, .heads = 2, .queries = length, .keys = length};
     Blocked attention(choice_of(score_info("dot"), {}, normalizer), place, e);
@@ -155,7 +155,7 @@ TEST_CASE("memory grows linearly with the length where nothing streams", "[atten
     return static_cast<double>(tape.peak());
   };
   for (const auto& [normalizer, place] :
-       {std::pair{"sparsemax", Place{}}, {"softmax", Place{"shaw", &shaw(), {}}},
+       {std::pair{"sparsemax", Place{}}, {"softmax", Place{"shaw", &shaw(), {{"values", true}}}},
         {"gumbel", Place{"skewed", &position_info("skewed"), {}}}}) {
     INFO(normalizer << ", " << place.text);
     CHECK(peak(2048, normalizer, place) < 4.4 * peak(512, normalizer, place));
@@ -165,12 +165,12 @@ TEST_CASE("memory grows linearly with the length where nothing streams", "[atten
 TEST_CASE("a position that does not serve queries behind earlier keys has the whole", "[attention][blocks]") {
   struct Whole : RelativePosition {
     bool serves_steps() const override { return false; }
-    Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    ScoreTerms* terms(Pass&, const Tensor&, std::int64_t, const Mask& mask) const override {
       if (mask.offset != 0) throw Failed("behind earlier keys");
-      return pass.tape().zeros({queries.shape[0], queries.shape[1], queries.shape[2], keys});
+      return nullptr;
     }
   };
-  Blocked attention(choice_of(score_info("dot"), {}, "sigmoid"), {}, {});
+  Blocked attention(choice_of(score_info("dot"), {}, "gumbel"), {}, {});
   attention.position = std::make_unique<Whole>();
   CHECK_NOTHROW(attention({}, 2));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "layers/module.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 

@@ -81,7 +81,8 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
 
 TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",
           "[pooling][contract]") {
-  for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
+  bool any = false;  // a normaliser may leave out all keys of a row
+  for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
     std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
     Weights before, after;
     const std::vector<Real> expected = pooled("context", choice, x, true, before);
@@ -89,8 +90,9 @@ TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every sc
       for (std::int64_t i = lengths[static_cast<std::size_t>(b)] * width; i < length * width; ++i)
         x[static_cast<std::size_t>(b * length * width + i)] = Real(20);
     CHECK(pooled("context", choice, x, true, after) == expected);
-    CHECK_FALSE(all_zero(expected));
+    any = any || !all_zero(expected);
   });
+  CHECK(any);
 }
 
 TEST_CASE("a way to pool that there is not is refused with those that there are", "[pooling]") {

@@ -59,15 +59,15 @@ TEST_CASE("recurrent decoders have the right gradient with every cell, attention
   LayerChoice choice;
   choice.attention.score = "additive";
   for (const RecurrentCellInfo* cell : recurrent_cells())
-    for (const std::string attention : {"none", "bahdanau", "luong"})
+    for (const RecurrentAttentionInfo* attention : recurrent_attentions())
       for (const std::string reach : {"global", "local_m", "local_p"})
         for (const bool feeding : {false, true})
           for (const double dropout : {0.0, 0.3}) {
-            INFO(cell->about.name << ", " << attention << ", " << reach << ", input feeding " << feeding << ", dropout "
-                                  << dropout);
+            INFO(cell->about.name << ", " << attention->about.name << ", " << reach << ", input feeding " << feeding
+                                  << ", dropout " << dropout);
             check_decoder(choice,
                           {.cell = cell->about.name, .layers = dropout > 0 ? 2 : 1, .dropout = dropout,
-                           .attention = attention, .input_feeding = feeding, .reach = reach, .window = 1},
+                           .attention = attention->about.name, .input_feeding = feeding, .reach = reach, .window = 1},
                           3);
           }
 }

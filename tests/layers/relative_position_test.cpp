@@ -50,18 +50,26 @@ struct Placed {
     const ScoreInfo& score = score_info(choice.attention.score);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
     std::vector<double> out;
+    const auto turned = [&](const Real* x, std::int64_t width, std::int64_t at) {
+      std::vector<Real> y(x, x + width);
+      if (info->turn) info->turn(x, y.data(), width, at, options);
+      return y;
+    };
     for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
       for (std::int64_t i = 0; i < e.queries; ++i) {
         const Real* query = q.values.data() + (head * e.queries + i) * e.query_width;
+        const std::vector<Real> scored_query = turned(query, e.query_width, i + mask.offset);
         std::vector<Real> scores;
         std::vector<std::vector<double>> values;
         for (std::int64_t j = 0; j < e.keys; ++j) {
           if (!may_attend(mask, e, head / e.heads, i, j)) continue;
-          const RelativeTerms terms = info->pair({query, j - i - mask.offset, shape_of(e, longest), head % e.heads,
-                                                  numbers, &options});
-          scores.push_back(terms.score +
-                           score.pair({query, k.values.data() + (head * e.keys + j) * e.key_width, e.score(),
-                                       head % e.heads, scored, &choice.score_options, j}));
+          const RelativeTerms terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
+                                                               head % e.heads, numbers, &options})
+                                                 : RelativeTerms{};
+          const std::vector<Real> key =
+              turned(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
+          scores.push_back(terms.score + score.pair({scored_query.data(), key.data(), e.score(), head % e.heads, scored,
+                                                     &choice.score_options, j}));
           const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
           values.emplace_back(value, value + e.value_width);
           for (std::size_t d = 0; d < terms.value.size(); ++d) values.back()[d] += static_cast<double>(terms.value[d]);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double tolerance = 20 * rounding;
 
-const std::vector<std::string> attentions = {"none", "bahdanau", "luong"};
 const std::vector<std::string> reaches = {"global", "local_m", "local_p"};
 
 // A source of two rows, the second shorter, and queries for it.
@@ -181,9 +180,10 @@ struct DecoderCase {
 
 void for_each_decoder(const std::function<void(const RecurrentCellInfo&, const RecurrentOptions&)>& use) {
   for (const RecurrentCellInfo* cell : recurrent_cells())
-    for (const std::string& attention : attentions)
+    for (const RecurrentAttentionInfo* info : recurrent_attentions())
       for (const std::string& reach : reaches)
         for (const bool feeding : {false, true}) {
+          const std::string& attention = info->about.name;
           if (attention == "none" && (reach != "global" || feeding)) continue;
           if (attention == "bahdanau" && feeding) continue;
           INFO(cell->about.name << ", " << attention << ", " << reach << ", input feeding " << feeding);

@@ -7,8 +7,10 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_entry.hpp"
-#include "experiments/runs/stop_signals.hpp"
 #include "experiments/sweep/local_launcher.hpp"
+#include "experiments/system/machine.hpp"
+#include "experiments/system/program.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <fmt/format.h>
 #include <ostream>

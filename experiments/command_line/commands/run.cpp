@@ -9,10 +9,11 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
-#include "experiments/runs/stop_signals.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/program.hpp"
+#include "experiments/system/stop_signals.hpp"
 
 #include <fmt/format.h>
 #include <optional>

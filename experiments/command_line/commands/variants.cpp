@@ -6,7 +6,7 @@
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -32,7 +32,9 @@ extern const ModelInfo model_decoder{
               .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths",
               .options = {},
-              .presets = {}},
+              .presets = {},
+              .uses = {"model.tied_embeddings"},
+              .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
     .form = Form::language_model,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Decoder>(scope, config, shape);

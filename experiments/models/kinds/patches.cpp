@@ -107,7 +107,9 @@ extern const ModelInfo model_patches{
                       "of the number of patches",
               .options = table().options(),
               .presets = {{"attention.causal", Value(false)}, {"position.kind", Value(std::string("learned"))}},
-              .silences = {"model.embedding_scale", "init.embedding"}},
+              .silences = {"model.embedding_scale", "init.embedding"},
+              .conditions = {{"model.patches.channels", "model.patches.stem", {"convolution"}},
+                             {"model.patches.groups", "model.patches.stem", {"convolution"}}}},
     .form = Form::image_classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Patches>(scope, config, shape);

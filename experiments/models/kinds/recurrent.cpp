@@ -12,7 +12,8 @@ public:
       : encoder_(scope, config, shape, config.recurrent.bidirectional),
         embedding_(scope / "output_embedding", shape.classes, config.model.width),
         decoder_(scope / "decoder", config.layers.front(), config.recurrent, config.recurrent_options,
-                 {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length}),
+                 {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length},
+                 config.recurrent_attention_options),
         output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)),
         dropout_(config.model.dropout) {}
 
@@ -55,7 +56,8 @@ extern const ModelInfo model_recurrent{
                       "(lstm); steps one after the other where each needs what the one before it saw",
               .options = {},
               .presets = {{"attention.score", Value(std::string("additive"))}, {"model.init_std", Value(0.1)}},
-              .silences = options_of_blocks()},
+              .silences = options_of_blocks(),
+              .uses = {"recurrent", "recurrent.bidirectional", "recurrent.attention"}},
     .form = Form::sequence_to_sequence,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentTranslator>(scope, config, shape);

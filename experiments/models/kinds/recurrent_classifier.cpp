@@ -19,6 +19,11 @@ const OptionTable<Options>& table() {
   return t;
 }
 
+/// What does something only where the pooling attends to the states.
+OptionCondition attends(const std::string& option) {
+  return {option, "model.recurrent_classifier.pooling", {"mean", "first", "last"}, true};
+}
+
 class RecurrentClassifier : public Model {
 public:
   RecurrentClassifier(const Scope& scope, const Config& config, const TaskShape& shape)
@@ -48,7 +53,9 @@ extern const ModelInfo model_recurrent_classifier{
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = table().options(),
               .presets = {{"attention.score", Value(std::string("dot"))}, {"model.init_std", Value(0.1)}},
-              .silences = options_of_blocks()},
+              .silences = options_of_blocks(),
+              .uses = {"recurrent", "recurrent.bidirectional"},
+              .conditions = {attends("init.linear"), attends("attention")}},
     .form = Form::classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentClassifier>(scope, config, shape);

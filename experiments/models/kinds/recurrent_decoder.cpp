@@ -48,7 +48,8 @@ extern const ModelInfo model_recurrent_decoder{
               .cost = "2 gates width^2 parameters for each layer, gates 1 (srn), 3 (gru) or 4 (lstm)",
               .options = {},
               .presets = {{"model.init_std", Value(0.1)}},
-              .silences = silent_options()},
+              .silences = silent_options(),
+              .uses = {"recurrent"}},
     .form = Form::language_model,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<RecurrentLanguageModel>(scope, config, shape);

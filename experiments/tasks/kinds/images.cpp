@@ -191,7 +191,10 @@ const TaskInfo task_images = {
      .equals = "",
      .cost = "a byte a pixel in memory",
      .options = {},
-     .presets = {}},
+     .presets = {},
+     .silences = {"task.validation", "task.test"},
+     .needs = {"data.path"},
+     .uses = {"data.train", "data.validation_rows", "data.shuffle"}},
     make_images};
 
 } // namespace heed

@@ -154,7 +154,10 @@ const TaskInfo task_labelled_text = {
      .equals = "",
      .cost = "the file's texts in memory; rows as long as the texts, up to data.max_length",
      .options = labelled_text_option_table().options(),
-     .presets = {{"data.tokens", Value(std::string("words"))}}},
+     .presets = {{"data.tokens", Value(std::string("words"))}},
+     .silences = {"task.validation", "task.test"},
+     .needs = {"data.path"},
+     .uses = options_of_text_rows()},
     make_labelled_text};
 
 } // namespace heed

@@ -275,7 +275,11 @@ const TaskInfo task_scan = {
      .equals = "",
      .cost = "20,910 examples; inputs of up to 9 words, outputs of up to 48; data.bucket saves most of the padding",
      .options = scan_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .silences = {"task.test"},
+     .uses = {"data.path", "data.bucket", "train.batch_tokens"},
+     .conditions = {{"task.scan.split", "data.path", {OptionCondition::anything}, true},
+                    {"task.scan.cutoff", "task.scan.split", {"length"}}}},
     make_scan};
 
 } // namespace heed

@@ -286,7 +286,10 @@ const TaskInfo task_text = {
      .equals = "",
      .cost = "2 bytes a token; a row is task.text.block tokens",
      .options = text_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .silences = {"task.seed", "task.validation", "task.test"},
+     .needs = {"data.path"},
+     .uses = {"data.train", "data.test", "data.tokens"}},
     make_text,
     true};
 

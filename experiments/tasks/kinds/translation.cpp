@@ -112,7 +112,13 @@ const TaskInfo task_translation = {
      .equals = "",
      .cost = "the file's texts in memory; rows as long as the texts, up to data.max_length",
      .options = translation_option_table().options(),
-     .presets = {{"data.tokens", Value(std::string("words"))}}},
+     .presets = {{"data.tokens", Value(std::string("words"))}},
+     .silences = {"task.validation", "task.test"},
+     .needs = {"data.path"},
+     .uses = options_of_text_rows(),
+     .conditions = {{"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
+                    {"task.translation.validation_target", "data.validation_path", {OptionCondition::anything}},
+                    {"task.translation.test_target", "data.test_path", {OptionCondition::anything}}}},
     make_translation};
 
 } // namespace heed

@@ -1,4 +1,3 @@
-#include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -33,11 +32,12 @@ public:
       s = add(s, gumbel_noise(pass.tape(), s.shape, place.key, place.numbers));
     }
     s = scale(s, static_cast<Real>(1 / options_.temperature));
-    return options_.hard ? hardmax(s, mask) : masked_softmax(s, mask);
+    return options_.hard ? normalize_rows("gumbel", s, mask, hard_) : masked_softmax(s, mask);
   }
 
 private:
   Options options_;
+  HardmaxRows hard_;
 };
 
 // As in evaluation.

@@ -1,4 +1,3 @@
-#include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -9,7 +8,10 @@ namespace {
 
 class Hard : public Normalizer {
 public:
-  Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override { return hardmax(scores, mask); }
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  HardmaxRows rule_;
 };
 
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
@@ -25,8 +27,7 @@ extern const NormalizerInfo normalizer_hard{
               .paper = "Xu et al. 2015, arXiv 1502.03044 (hard attention); Bengio, Leonard and Courville 2013, arXiv "
                        "1308.3432 (the gradient)",
               .equals = "the limit of softmax for scores that grow without bound; gumbel without noise",
-              .cost = "one pass over each row, one exponential for each pair backward; runs in blocks of "
-                      "queries, twice in training",
+              .cost = "one pass over each row, one exponential for each pair backward",
               .options = {},
               .presets = {}},
     .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Hard>(); },

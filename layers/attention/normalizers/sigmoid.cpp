@@ -1,4 +1,3 @@
-#include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <cmath>
@@ -26,13 +25,11 @@ std::optional<Real> bias_of(const OptionValues& options) {
 
 class Sigmoid : public Normalizer {
 public:
-  explicit Sigmoid(std::optional<Real> bias) : bias_(bias) {}
-  Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override {
-    return masked_sigmoid(scores, mask, bias_);
-  }
+  explicit Sigmoid(std::optional<Real> bias) : rule_(bias) {}
+  const RowPolicy* row_policy() const override { return &rule_; }
 
 private:
-  std::optional<Real> bias_;
+  SigmoidRows rule_;
 };
 
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
@@ -47,7 +44,7 @@ extern const NormalizerInfo normalizer_sigmoid{
               .summary = "w_j = 1 / (1 + exp(-s_j - bias)): each key by itself, so that weights need not sum to 1",
               .paper = "Ramapuram et al. 2024, arXiv 2409.04431",
               .equals = "",
-              .cost = "one exponential for each pair; runs in blocks of queries, twice in training",
+              .cost = "one exponential for each pair",
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {

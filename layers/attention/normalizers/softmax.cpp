@@ -12,7 +12,10 @@ public:
   Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override {
     return masked_softmax(scores, mask);
   }
-  bool streams() const override { return true; }
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  SoftmaxRows rule_;
 };
 
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {

@@ -1,4 +1,3 @@
-#include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -10,7 +9,10 @@ namespace {
 
 class Sparsemax : public Normalizer {
 public:
-  Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override { return sparsemax(scores, mask); }
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  SparsemaxRows rule_;
 };
 
 // As the paper's algorithm 1 has it, by sorting.
@@ -34,7 +36,7 @@ extern const NormalizerInfo normalizer_sparsemax{
                   "w_j = max(s_j - t, 0), with t such that the weights sum to 1: keys far below the best get none",
               .paper = "Martins and Astudillo 2016, arXiv 1602.02068",
               .equals = "hard where the best score is 1 or more above all others",
-              .cost = "a few passes over each row; runs in blocks of queries, twice in training",
+              .cost = "a few passes over each row, twice in training",
               .options = {},
               .presets = {}},
     .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Sparsemax>(); },

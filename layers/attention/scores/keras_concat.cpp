@@ -31,7 +31,7 @@ public:
     std::fill_n(ones.data, ones.size(), Real{1});
     const Tensor w = mul(ones, pass(weight_));
     if (!scale_) return PairwiseForm{queries, keys, w};
-    return PairwiseForm{mul(queries, pass(*scale_)), mul(keys, pass(*scale_)), w};
+    return PairwiseForm{mul(queries, pass(*scale_)), mul(for_each_head(keys, shape_.heads), pass(*scale_)), w};
   }
 
 private:

@@ -36,16 +36,17 @@ public:
     if (options.values) values_ = scope.position("values", {2 * clip_ + 1, shape.value_width});
   }
 
-  Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t length = std::max(keys, queries.shape[2] + mask.offset);
     if (longest_ > 0 && length > longest_)
       throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, where "
                                "training's longest row ended; {} are asked for: set position.shaw.clip, and distances "
                                "beyond it have an end's vector", longest_, length));
-    return by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), keys, mask.offset);
+    return terms_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
   }
+  bool has_values() const override { return values_.has_value(); }
   Tensor values(Pass& pass, const Tensor& weights, const Mask& mask) const override {
-    return values_ ? matmul(sum_by_distance(weights, clip_, mask.offset), pass(*values_)) : Tensor{};
+    return matmul(sum_by_distance(weights, clip_, mask.offset), pass(*values_));
   }
 
 private:
@@ -78,7 +79,7 @@ extern const PositionInfo position_shaw{
               .paper = "Shaw, Uszkoreit and Vaswani 2018, arXiv 1803.02155",
               .equals = "the paper's with attention.score = \"scaled_dot\"; none with vectors of zeros",
               .cost = "(2 clip + 1) d parameters, twice with values; 2 d operations for each query and distance; "
-                      "attention runs in blocks of queries, twice in training",
+                      "with values, attention runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat"}},

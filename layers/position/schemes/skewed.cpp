@@ -1,3 +1,4 @@
+#include "autograd/relative.hpp"
 #include "layers/position/position.hpp"
 
 #include <cmath>
@@ -18,24 +19,17 @@ public:
                    "attention.causal = true and attention.prefix = 1 or 0; shaw knows both sides");
   }
 
-  // The products of Tq queries with the vectors of all distances, -(Tk - 1) to 0, stand in a Tq x Tk matrix. With a
-  // column put before it, its rows are one number longer than Tk, so that in rows of Tk numbers, of which the first
-  // begins behind the first Tq numbers, each is shifted by one against the last, and the number for distance j - i
-  // comes to stand in column j. What comes to stand behind the diagonal has no meaning.
-  Tensor scores(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  // The vectors' last row is of distance 0. There are none for what is behind a position, which no query sees.
+  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const Op op("position", {&queries});
-    const std::int64_t rows = queries.shape[0], heads = queries.shape[1], length = queries.shape[2];
+    const std::int64_t length = queries.shape[2];
     op.check(mask.causal && mask.prefix <= 1 && mask.offset + length == keys,
              "skewed positions serve causal self attention, without a prefix, whose last query is at the last key; "
              "there are {} queries after {} of {} keys", length, mask.offset, keys);
     op.check(keys <= longest_,
              "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: "
              "shaw with a clip has no end", longest_, keys);
-    const Tensor vectors = slice(pass(weight_), 1, longest_ - keys, keys);
-    const Tensor products = matmul(scale(queries, factor_), transpose(vectors));
-    const Tensor padded = concat({pass.tape().zeros({rows, heads, length, 1}), products}, -1);
-    const std::int64_t matrix = length * (keys + 1);
-    return Op::view(padded, padded.data + length, {rows, heads, length, keys}, {heads * matrix, matrix, keys, 1});
+    return terms_by_vector(scale(queries, factor_), pass(weight_), 1 - longest_, mask.offset);
   }
 
 private:
@@ -61,8 +55,8 @@ extern const PositionInfo position_skewed{
                          "is added to the score",
               .paper = "Huang et al. 2018, arXiv 1809.04281 (Music Transformer), by its skewing procedure",
               .equals = "shaw with clip = 0 and with vectors that are the same for all heads",
-              .cost = "d parameters for each position and head; 2 d operations for each pair; attention runs in blocks "
-                      "of queries, twice in training; no rows longer than training's",
+              .cost = "d parameters for each position and head; 2 d operations for each pair; no rows longer than "
+                      "training's",
               .options = {},
               .presets = {},
               .silences = {"position.combine", "position.width", "position.concat"}},

@@ -4,7 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_store.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <filesystem>

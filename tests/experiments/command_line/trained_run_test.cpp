@@ -2,7 +2,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <fstream>

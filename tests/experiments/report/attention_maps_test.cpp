@@ -2,7 +2,7 @@
 #include "experiments/report/attention_maps.hpp"
 
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <string>
 #include <thread>

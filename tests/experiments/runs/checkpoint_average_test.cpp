@@ -1,6 +1,6 @@
 #include "experiments/runs/checkpoint_average.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <cstring>
 

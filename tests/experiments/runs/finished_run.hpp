@@ -3,7 +3,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <string>
 #include <vector>

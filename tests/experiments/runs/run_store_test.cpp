@@ -3,7 +3,7 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <cmath>
 #include <csignal>

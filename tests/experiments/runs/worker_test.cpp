@@ -2,7 +2,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/worker.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -2,6 +2,7 @@
 #include "experiments/sweep/executor.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/fake_launcher.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <optional>
 #include <utility>

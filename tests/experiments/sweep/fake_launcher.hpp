@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/sweep/launcher.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <cstddef>

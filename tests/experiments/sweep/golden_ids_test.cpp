@@ -5,7 +5,7 @@
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <cstdlib>

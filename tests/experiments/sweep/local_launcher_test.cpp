@@ -2,7 +2,7 @@
 #include "experiments/sweep/executor.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -225,11 +225,4 @@ TEST_CASE("outputs go to the run's log", "[sweep][launcher]") {
   sweep.execute();
   sweep.execute();
   CHECK(content(sweep.runs[0].log()) == "out\nerr\nout\nerr\n");
-}
-
-TEST_CASE("this program is a file, and this machine has cores and memory", "[sweep][launcher]") {
-  CHECK(fs::is_regular_file(this_program()));
-  const Machine machine = this_machine();
-  CHECK(machine.cores >= 1);
-  CHECK(machine.memory > 1e6);
 }

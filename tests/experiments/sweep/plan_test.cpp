@@ -3,7 +3,7 @@
 
 #include "experiments/runs/run_store.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,11 +2,11 @@
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/tuning.hpp"
 
-#include "experiments/runs/file_lock.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/system/file_lock.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/runs/scratch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
 #include <set>
 

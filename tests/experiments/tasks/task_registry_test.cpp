@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
+#include <algorithm>
 #include <set>
 
 using namespace heed;
@@ -30,6 +31,17 @@ TEST_CASE("a task is made by its name, and an unknown name is refused with those
   CHECK(refusal([] { make_task(task_config("copies")); }) ==
         "[task] kind = \"copies\" is not a task; there are text, copy, reverse, sort, recall, parity, "
         "modular_addition, addition, scan, translation, labelled_text, shapes, images");
+}
+
+TEST_CASE("a task is refused without the file that its record says it needs, and made without one otherwise",
+          "[tasks]") {
+  for (const TaskInfo* kind : task_kinds()) {
+    INFO(kind->about.name);
+    const std::string why = refusal([&] { make_task(task_config(kind->about.name)); });
+    const auto& needs = kind->about.needs;
+    CHECK((why.find("path") != std::string::npos) == (std::count(needs.begin(), needs.end(), "data.path") == 1));
+    CHECK(why.empty() == needs.empty());
+  }
 }
 
 TEST_CASE("resetting a batch leaves padding and ignored targets, and reuses its room", "[tasks]") {

@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/models/model.hpp"
-#include "layers/variant.hpp"
+#include "options/variant.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
@@ -300,7 +300,7 @@ int try_option(const std::string& key, const std::string& base_text, const Bases
 
 } // namespace
 
-TEST_CASE("every option changes the run, or, where it says so, none of its bits", "[training][options]") {
+TEST_CASE("every option changes the run, or, where it says so, none of its bits", "[training][options][many]") {
   const Bases bases;
   for (const std::string& key : all_keys()) {
     int tried = 0;

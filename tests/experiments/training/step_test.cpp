@@ -185,16 +185,16 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
       std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> before(start.run.parameters.values(),
                                    start.run.parameters.values() + start.run.parameters.extent());
-  Optimizer optimizer = make_optimizer(start.config, start.run.parameters.extent());
+  const auto optimizer = make_optimizer(start.config, start.run.parameters);
   for (int threads : {1, 3}) {
     Workers workers(threads);
-    StepRunner step(start.config, *start.task, start.run, optimizer, workers);
+    StepRunner step(start.config, *start.task, start.run, *optimizer, workers);
     using Catch::Contains;
     CHECK_THAT(test::failure([&] { step(4); }),
                Contains("step 5") && Contains("loss") && Contains("[linear_activation]"));
     CHECK(std::memcmp(before.data(), start.run.parameters.values(), before.size() * sizeof(double)) == 0);
-    for (const auto& [name, numbers] : optimizer.state())
-      CHECK(std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; }));
+    for (const Optimizer::StateArray& array : optimizer->state(start.run.parameters))
+      CHECK(std::ranges::all_of(array.numbers, [](double x) { return x == 0; }));
   }
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("a training step asks for no memory from the third on", "[training][he
     INFO(assignments.front());
     assignments.push_back("train.clip=1.0");
     Start start(tiny(assignments));
-    Optimizer optimizer = make_optimizer(start.config, start.run.parameters.extent());
+    const auto optimizer = make_optimizer(start.config, start.run.parameters);
     const auto asked_in = [](StepRunner& step, std::int64_t first, std::int64_t steps) {
       const std::int64_t before = heap_calls();
       for (std::int64_t i = first; i < first + steps; ++i) step(i);
@@ -217,13 +217,13 @@ TEST_CASE("a training step asks for no memory from the third on", "[training][he
     };
     {
       Workers one(1);
-      StepRunner step(start.config, *start.task, start.run, optimizer, one);
+      StepRunner step(start.config, *start.task, start.run, *optimizer, one);
       asked_in(step, 0, 2);
       CHECK(asked_in(step, 2, 5) == 0);
     }
     // Which thread takes which shard is left to chance: from the third shard of each thread on.
     Workers two(2);
-    StepRunner step(start.config, *start.task, start.run, optimizer, two);
+    StepRunner step(start.config, *start.task, start.run, *optimizer, two);
     std::int64_t at = 0;
     while (at < 2000 && asked_in(step, at, 20) > 0) at += 20;
     CHECK(at < 2000);

@@ -1,0 +1,356 @@
+// Scores of the pairwise form and their gradients, tile by tile.
+#pragma once
+
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/heads.hpp"
+
+#include <type_traits>
+
+namespace heed::HEED_REAL::pairwise {
+
+// tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k): products of exponentials that were taken once for
+// each query and each key. The 1 adds the same to every score of a row, which a softmax does not see; and since the rows
+// of ds then sum to zero, no gradient sees it either. Others must add the sum of w. r is as good as zero where x is above exp(limit), and no product of
+// four 1 + x overflows below that.
+inline constexpr bool single = std::is_same_v<Real, float>;
+inline constexpr Real limit = single ? 21 : 36;
+inline constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either way
+inline constexpr int group = 4;                      // queries, and dimensions, that are worked on together
+inline constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the cache between scores and gradients
+
+// How x is formed without overflow: as a product; as a product that is cut off; or, for the pairs of a query or a key
+// whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which
+// it can, so what a query gets does not depend on keys that it does not see, bit for bit.
+enum class Range { product, cut_product, mixed };
+inline constexpr Real out_of_range = -1;             // in place of a factor
+
+inline Pack inverse(const Pack& x) {
+  if constexpr (single) {
+    const Pack r = xsimd::reciprocal(x);      // 11 bits or more; each of Newton's steps doubles them
+    const Pack once = r * xsimd::fnma(x, r, Pack(Real{2}));
+    return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Pack(Real{2}));
+  } else {
+    return Real{1} / x;
+  }
+}
+
+// One head's queries and keys, ready for `odds`.
+struct Factors {
+  Range range;
+  Real *q, *q_twice;                  // [Tq, D]: exp(2q), and, in the mixed range, 2q
+  Real *k_columns, *k_columns_twice;  // [D, k_row]: exp(2k), and 2k likewise
+  std::int64_t width, k_row;
+};
+
+// 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is
+// the bound, since the second one's NaN is kept.
+template <Range range> Pack one_and_odds(const Factors& f, std::int64_t q_at, const Pack& k, std::int64_t k_at) {
+  const Pack q(f.q[q_at]), one(Real{1}), zero(Real{0});
+  const Pack product = xsimd::fma(q, k, one);
+  if constexpr (range == Range::product) return product;
+  const Pack cut = xsimd::min(Pack(Real{1} + std::exp(limit)), product);
+  if constexpr (range == Range::cut_product) return cut;
+  const Pack sum = xsimd::min(Pack(limit), Pack(f.q_twice[q_at]) + load(f.k_columns_twice + k_at));
+  return xsimd::select((q < zero) || (k < zero), one + exponential(sum), cut);
+}
+
+// Largest magnitude and largest entry of each dimension of 2 x.
+inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* magnitude, Real* high) {
+  for (std::int64_t t = 0; t < rows; ++t)
+    for (std::int64_t d = 0; d < width; ++d) {
+      const Real v = 2 * x.p[t * x.row + d * x.column], size = std::abs(v);
+      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d];  // a NaN stays
+      high[d] = t == 0 ? v : std::max(high[d], v);
+    }
+}
+
+// What `prepare` works in, of one head at a time.
+struct FactorsRoom {
+  Factors factors;
+  Real *q, *k, *bounds;  // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
+
+  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row)
+      : factors{Range::product, scratch.take<Real>(e.queries * e.width), nullptr, scratch.take<Real>(e.width * k_row),
+                nullptr, e.width, k_row},
+        q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)), bounds(scratch.take<Real>(4 * e.width)),
+        scratch_(scratch) {}
+
+  // What only the mixed range needs, and few heads ever do.
+  void hold_sums(const Extents& e) {
+    if (factors.q_twice) return;
+    factors.q_twice = scratch_.take<Real>(e.queries * e.width);
+    factors.k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);
+  }
+
+private:
+  Tape::Scratch& scratch_;
+};
+
+// Chooses the range, and fills the factors.
+inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, FactorsRoom& room) {
+  Factors& f = room.factors;
+  Real *q_size = room.bounds, *q_high = q_size + e.width, *k_size = q_high + e.width, *k_high = k_size + e.width;
+  bounds(q, e.queries, e.width, q_size, q_high);
+  bounds(k, e.keys, e.width, k_size, k_high);
+  bool low_enough = true, representable = true;
+  for (std::int64_t d = 0; d < e.width; ++d) {
+    low_enough = low_enough && q_high[d] + k_high[d] <= limit;
+    representable = representable && q_size[d] <= greatest && k_size[d] <= greatest;
+  }
+  f.range = !representable ? Range::mixed : low_enough ? Range::product : Range::cut_product;
+  if (f.range == Range::mixed) room.hold_sums(e);
+  Real* q_twice = f.range == Range::mixed ? f.q_twice : f.q;
+  Real* k_columns_twice = f.range == Range::mixed ? f.k_columns_twice : f.k_columns;
+  for (std::int64_t t = 0; t < e.queries; ++t)
+    for (std::int64_t d = 0; d < e.width; ++d) q_twice[t * e.width + d] = 2 * q.p[t * q.row + d * q.column];
+  pack_columns(k, e.keys, e.width, 2, k_columns_twice, f.k_row);
+  const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
+    map(n, [&](std::int64_t at, int m) {
+      const Pack x = load(from + at, m);
+      store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), exponential(x)), m);
+    });
+  };
+  exponentials(q_twice, f.q, e.queries * e.width);
+  exponentials(k_columns_twice, f.k_columns, e.width * f.k_row);
+}
+
+// -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
+// a/A + b/B = (a B + b A) / (A B), twice.
+template <Range range>
+void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_t rows, std::int64_t j0,
+                    const Columns& c, Real* tile, std::int64_t row) {
+  const std::int64_t whole = f.width / group * group;
+  for (std::int64_t at = c.c0; at < c.c1; at += lanes)
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto one_plus = [&](std::int64_t d) {
+        const std::int64_t k_at = d * f.k_row + j0 + at;
+        return one_and_odds<range>(f, (i + r) * f.width + d, load(f.k_columns + k_at), k_at);
+      };
+      Pack sum(Real{0});
+      std::int64_t d = 0;
+      for (; d < whole; d += group) {
+        const Pack a = one_plus(d), b = one_plus(d + 1), m = one_plus(d + 2), n = one_plus(d + 3);
+        const Pack ab = a * b, mn = m * n;
+        const Pack left = xsimd::fma(Pack(w[d]), b, w[d + 1] * a), right = xsimd::fma(Pack(w[d + 2]), n, w[d + 3] * m);
+        sum = xsimd::fma(xsimd::fma(left, mn, right * ab), inverse(ab * mn), sum);
+      }
+      for (; d < f.width; ++d)
+        sum = xsimd::fma(Pack(w[d]), inverse(one_plus(d)), sum);
+      store(tile + r * row + at, sum * Real{-2});
+    }
+}
+
+struct PairwiseScores {
+  const Factors& f;
+  const Real* w;
+
+  void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
+                  std::int64_t row) const {
+    const auto work = f.range == Range::product       ? scores_of_rows<Range::product>
+                      : f.range == Range::cut_product ? scores_of_rows<Range::cut_product>
+                                                      : scores_of_rows<Range::mixed>;
+    work(f, w, i, rows, j0, c, tile, row);
+  }
+};
+
+// What gradients of one head's scores are added up in.
+struct PairwiseSlopes {
+  const Factors& f;
+  const Real* w;
+  Real* r;            // [D, group, pair_tile]: of the pairs under way
+  Real* dq_lanes;     // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
+  Real* dk_columns;   // [D, k_row]: sum over queries of the same
+  Real* dw_lanes;     // [D, lanes]: sum over pairs of ds r
+
+  PairwiseSlopes(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
+      : f(room.factors), w(nullptr), r(scratch.take<Real>(e.width * group * pair_tile)),
+        dq_lanes(scratch.take<Real>(row_block * e.width * lanes)), dk_columns(room.k),
+        dw_lanes(scratch.take<Real>(e.width * lanes)) {}
+
+  void begin(const Real* weights) {
+    w = weights;
+    std::fill_n(dk_columns, f.width * f.k_row, Real{0});
+    std::fill_n(dw_lanes, f.width * lanes, Real{0});
+  }
+  void begin_rows(std::int64_t rows) const { std::fill_n(dq_lanes, rows * f.width * lanes, Real{0}); }
+  // The gradients of the block's queries, row by row of [rows, D].
+  void end_rows(std::int64_t rows, Real* dq) const {
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t d = 0; d < f.width; ++d)
+        dq[r * f.width + d] = 4 * w[d] * lane_sum(load(dq_lanes + (r * f.width + d) * lanes));
+  }
+  // The keys' gradients, in the end.
+  void finish_keys(std::int64_t keys) const {
+    for (std::int64_t d = 0; d < f.width; ++d) {
+      Real* column = dk_columns + d * f.k_row;
+      for (std::int64_t j = 0; j < keys; ++j) column[j] *= 4 * w[d];
+    }
+  }
+};
+
+// Keeps r of some queries with the tile of keys from j0 on, and gives the scores, pair_tile apart.
+template <Range range>
+void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
+  Pack sum[group][2];
+  for (auto& row : sum) row[0] = row[1] = Pack(Real{0});
+  for (std::int64_t d = 0; d < a.f.width; ++d) {
+    const std::int64_t k_at = d * a.f.k_row + j0;
+    const Pack k0 = load(a.f.k_columns + k_at), k1 = load(a.f.k_columns + k_at + lanes);
+    for (std::int64_t g = 0; g < rows; ++g) {
+      const std::int64_t q_at = (i + g) * a.f.width + d;
+      const Pack r0 = inverse(one_and_odds<range>(a.f, q_at, k0, k_at));
+      const Pack r1 = inverse(one_and_odds<range>(a.f, q_at, k1, k_at + lanes));
+      Real* to = a.r + (d * group + g) * pair_tile;
+      r0.store_aligned(to);
+      r1.store_aligned(to + lanes);
+      sum[g][0] = xsimd::fma(Pack(a.w[d]), r0, sum[g][0]);
+      sum[g][1] = xsimd::fma(Pack(a.w[d]), r1, sum[g][1]);
+    }
+  }
+  for (std::int64_t g = 0; g < rows; ++g)
+    for (int half = 0; half < 2; ++half) (sum[g][half] * Real{-2}).store_aligned(s + g * pair_tile + half * lanes);
+}
+
+// Adds what ds of some queries with one tile of keys gives to dq, dk and dw.
+inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0, const Real* ds) {
+  for (std::int64_t d = 0; d < a.f.width; ++d) {
+    Real* dk = a.dk_columns + d * a.f.k_row + j0;
+    Real* dw = a.dw_lanes + d * lanes;
+    Pack k0 = load(dk), k1 = load(dk + lanes), w = load(dw);
+    for (std::int64_t g = 0; g < rows; ++g) {
+      const Real* r = a.r + (d * group + g) * pair_tile;
+      const Pack s0 = Pack::load_aligned(ds + g * pair_tile), s1 = Pack::load_aligned(ds + g * pair_tile + lanes);
+      const Pack r0 = Pack::load_aligned(r), r1 = Pack::load_aligned(r + lanes);
+      const Pack u0 = s0 * r0, u1 = s1 * r1;
+      const Pack g0 = xsimd::fnma(u0, r0, u0), g1 = xsimd::fnma(u1, r1, u1);
+      Real* dq = a.dq_lanes + ((row_in_block + g) * a.f.width + d) * lanes;
+      (load(dq) + (g0 + g1)).store_aligned(dq);
+      k0 += g0;
+      k1 += g1;
+      w += u0 + u1;
+    }
+    store(dk, k0);
+    store(dk + lanes, k1);
+    store(dw, w);
+  }
+}
+
+// A gradient's rows, for a product to write or add to.
+inline Matrix matrix_of(const RowsInto& to, std::int64_t rows, std::int64_t columns) {
+  return {to.p, rows, columns, to.row, to.column};
+}
+inline Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t columns) {
+  return {const_cast<Real*>(x.p), rows, columns, x.row, x.column};
+}
+
+// An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
+struct Projected {
+  Tensor x, matrix;  // no matrix: x itself
+  std::int64_t rows, width;
+
+  Matrix of_head(std::int64_t h) const {
+    return {matrix.data + h * matrix.stride[0], matrix.shape[1], width, matrix.stride[1], 1};
+  }
+  // Head `head` of x, as head h of queries has it; `room` has [rows, D] for what is projected.
+  Scattered head(std::int64_t b, std::int64_t head, std::int64_t h, Real* room) const {
+    const Scattered own = head_of(x, x.data, b, head);
+    if (!matrix.tape) return own;
+    gemm(matrix_of(own, rows, x.shape[3]), of_head(h), row_major(room, rows, width));
+    return {room, width, 1};
+  }
+  double operations() const {
+    return matrix.tape ? 2.0 * static_cast<double>(x.shape[0] * matrix.shape[0] * rows * x.shape[3] * width) : 0;
+  }
+  // What the projections' gradient, [rows, D], gives to the head of x at `dx` and to the matrix. The matrix's is stored
+  // for the first entry of the batch, and added to for the others.
+  void put(const Matrix& gradient, const RowsInto& dx, const Into& dm, std::int64_t b, std::int64_t head,
+           std::int64_t h) const {
+    if (dx.p) gemm(gradient, of_head(h).transposed(), matrix_of(dx, rows, x.shape[3]), 1, dx.first ? 0 : 1);
+    if (!dm) return;
+    Matrix to = of_head(h);
+    to.p = dm.p + h * matrix.stride[0];
+    gemm(matrix_of(head_of(x, x.data, b, head), rows, x.shape[3]).transposed(), gradient, to, 1,
+         dm.first && b == 0 ? 0 : 1);
+  }
+};
+
+// A pairwise attention's operands, with rows without gaps where products read them.
+struct Operands {
+  PairwiseForm form;
+  Extents e;
+  Projected queries, keys;
+  std::int64_t k_row;  // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number
+                       // of them, so that the columns of one key don't all fall into the same few sets of the cache.
+
+  Operands(const Op& op, const PairwiseForm& f, const Tensor& v) : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
+    const auto in_rows = [](const Tensor& x) { return x.stride[-1] == 1 ? x : contiguous(x); };
+    const bool projects = f.matrices.query.tape;
+    const Tensor &w = f.weights, &q = f.queries, &k = f.keys;
+    op.check(w.rank() == 2, "w needs two axes, it has {}", w.rank());
+    if (projects) {
+      e.width = w.shape[1];
+      const Tensor &wq = f.matrices.query, &wk = f.matrices.key;
+      if (w.shape[0] != e.heads || !(wq.shape == Shape{e.heads, q.shape[3], e.width}) ||
+          !(wk.shape == Shape{e.heads, k.shape[3], e.width}))
+        op.fail(fmt::format("Wq, Wk and w must be [H, Dq, D], [H, Dk, D] and [H, D], for q {} and k {}: they are {}, {} "
+                            "and {}", q.shape.text(), k.shape.text(), wq.shape.text(), wk.shape.text(),
+                            w.shape.text()));
+      form.queries = in_rows(q);
+      form.keys = in_rows(k);
+      form.matrices = {in_rows(wq), in_rows(wk)};
+    } else {
+      op.check(k.shape[3] == e.width, "q and k must have one width: q is {}, k is {}", q.shape.text(), k.shape.text());
+      if (!(w.shape == Shape{e.heads, e.width}))
+        op.fail(fmt::format("w must be [{}, {}], it is {}", e.heads, e.width, w.shape.text()));
+    }
+    form.weights = contiguous(w);
+    queries = {form.queries, form.matrices.query, e.queries, e.width};
+    keys = {form.keys, form.matrices.key, e.keys, e.width};
+    k_row = ((e.keys + pair_tile - 1) / pair_tile | 1) * pair_tile;
+  }
+  bool projects() const { return form.matrices.query.tape; }
+  bool wanted() const {
+    bool any = false;
+    for (const Tensor* t : {&form.queries, &form.keys, &form.weights, &form.matrices.query, &form.matrices.key})
+      any = any || (t->tape && t->slot->wanted);
+    return any;
+  }
+  double operations_anew() const { return queries.operations() + keys.operations(); }
+  const Real* weights(std::int64_t h) const { return form.weights.data + h * e.width; }
+  // A score is an addition, a tanh, a multiplication and an addition for each dimension.
+  double operations(const Mask& mask) const {
+    return seen_pairs(e, mask) * static_cast<double>(4 * e.width + 2 * e.value_width);
+  }
+};
+
+// Where one pass's gradients go, and what one head's are put there from.
+struct Gradients {
+  Into dq, dk, dw, dwq, dwk;
+  Real* dk_rows;  // [Tk, whole_vectors(D)], where nothing is projected
+
+  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k)
+      : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),
+        dwq(x.projects() ? tape.into(x.form.matrices.query) : Into{}),
+        dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}),
+        dk_rows(x.projects() ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {}
+
+  // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
+  void put(const Operands& x, const PairwiseSlopes& a, Real* dq_rows, std::int64_t b, std::int64_t h, Real shared) const {
+    const Extents& e = x.e;
+    const std::int64_t width = whole_vectors(e.width);
+    if (x.projects()) x.queries.put(row_major(dq_rows, e.queries, e.width), head_of(x.form.queries, dq, b, h), dwq, b, h, h);
+    else if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(x.form.queries, dq, b, h));
+    a.finish_keys(e.keys);
+    const RowsInto to = key_head_of(x.form.keys, dk, e, b, h);
+    if (x.projects()) x.keys.put({a.dk_columns, e.keys, e.width, 1, x.k_row}, to, dwk, b, h / e.sharing(), h);
+    else if (dk) {
+      pack_columns({a.dk_columns, x.k_row, 1}, e.width, e.keys, 1, dk_rows, width);
+      put_rows(dk_rows, width, e.keys, e.width, 1, to);
+    }
+    if (dw)
+      for (std::int64_t d = 0; d < e.width; ++d)
+        deposit(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
+  }
+};
+
+} // namespace heed::HEED_REAL::pairwise

@@ -1,0 +1,52 @@
+// What a query sees of a row of numbers by keys.
+#pragma once
+
+#include "autograd/kernels/pack.hpp"
+#include "autograd/mask.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+/// The keys that one query may attend to, and their numbers as one piece.
+struct Seen {
+  Mask::Range range;
+  const std::uint8_t* allowed;
+
+  bool in_one_piece() const { return !allowed && range.prefix == 0; }
+  bool counts(std::int64_t j) const { return range.has(j) && (!allowed || allowed[j]); }
+
+  const Real* gather(const Real* row, Real* scratch) const {
+    if (in_one_piece()) return row + range.begin;
+    Real* next = scratch;
+    for (std::int64_t j = range.first(); j < range.end; ++j)
+      if (counts(j)) *next++ = row[j];
+    return scratch;
+  }
+  std::int64_t count() const {
+    if (!allowed) return range.count();
+    std::int64_t n = 0;
+    for (std::int64_t j = range.first(); j < range.end; ++j) n += counts(j) ? 1 : 0;
+    return n;
+  }
+  /// The other way: zeros where nothing is seen.
+  void scatter(const Real* numbers, Real* row, std::int64_t keys, bool first) const {
+    if (first) {
+      std::fill_n(row, range.first(), Real{0});
+      std::fill(row + range.end, row + keys, Real{0});
+    }
+    if (in_one_piece()) {
+      map(range.end - range.begin, [&](std::int64_t j, int m) {
+        deposit(row + range.begin + j, load(numbers + j, m), first, m);
+      });
+      return;
+    }
+    for (std::int64_t j = range.first(); j < range.end; ++j) {
+      const bool here = counts(j);
+      deposit(row[j], here ? *numbers : Real{0}, first);
+      numbers += here ? 1 : 0;
+    }
+  }
+};
+
+} // namespace heed::HEED_REAL

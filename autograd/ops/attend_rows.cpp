@@ -1,0 +1,317 @@
+#include "autograd/kernels/inner_scores.hpp"
+#include "autograd/kernels/pairwise_scores.hpp"
+#include "autograd/kernels/seen.hpp"
+#include "autograd/operation_count.hpp"
+
+#include <numeric>
+#include <optional>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// Numbers of a few queries by all keys. So many queries go together that theirs stay in the second-level cache.
+struct Strip {
+  std::int64_t queries, row;
+
+  explicit Strip(const Extents& e) : queries(row_block), row(whole_tiles(e.keys)) {
+    constexpr std::int64_t most_numbers = 1 << 17;
+    while (queries > strip_rows && queries * row > most_numbers) queries /= 2;
+  }
+  std::int64_t size() const { return queries * row; }
+};
+
+// A block of queries, and the tiles of keys that it sees anything of: columns of a strip are keys from `origin` on.
+struct StripView : BlockView {
+  std::int64_t origin, keys;
+
+  StripView(const HeadProblem& head, std::int64_t begin, const Strip& strip)
+      : BlockView(head, begin, strip.queries), origin(first / key_tile * key_tile),
+        keys(std::max<std::int64_t>(last - origin, 0)) {}
+
+  Seen seen_by(const HeadProblem& head, std::int64_t r) const {
+    const Mask::Range& s = seen[r];
+    const std::uint8_t* allowed = head.allowed(i0 + r);
+    if (s.begin >= s.end) return {{0, 0}, nullptr};
+    return {{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0)},
+            allowed ? allowed + origin : nullptr};
+  }
+};
+
+// What is to be computed of a form; and how, one head after the other.
+struct InnerOperands {
+  InnerForm form;
+  Extents e;
+
+  InnerOperands(const Op& op, const InnerForm& f, const Tensor& v) : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
+  bool wanted() const { return form.queries.slot->wanted || form.keys.slot->wanted; }
+  double operations(const Mask& mask) const {
+    return 2 * seen_pairs(e, mask) * static_cast<double>(e.width + e.value_width);
+  }
+  double operations_anew() const { return 0; }
+};
+
+class Inner {
+public:
+  Inner(const InnerOperands& x, Tape::Scratch& scratch)
+      : x_(x), e_(x.e), k_tiles_(scratch.take<Real>(e_.width * whole_tiles(e_.keys))) {}
+
+  void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
+    scores_ = {head_of(x_.form.queries, x_.form.queries.data, b, h), k_tiles_, e_.width};
+    pack_tiles(head_of(x_.form.keys, x_.form.keys.data, b, kh), e_.keys, e_.width, x_.form.factor, k_tiles_);
+  }
+  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile, std::int64_t row) const {
+    scores_(i, rows, j0, c, tile, row);
+  }
+
+  void take_for_slopes(Tape&, Tape::Scratch& scratch, const Into& dq, const Into& dk) {
+    to_q_ = dq;
+    to_k_ = dk;
+    q_scratch_ = scratch.take<Real>(e_.queries * width());
+    k_scratch_ = scratch.take<Real>(e_.keys * width());
+    dq_ = scratch.take<Real>(e_.queries * width());
+    dk_ = scratch.take<Real>(e_.keys * width());
+  }
+  void begin_slopes(std::int64_t b, std::int64_t kh) {
+    q_rows_ = pack_rows(scores_.q, e_.queries, e_.width, q_scratch_);
+    k_rows_ = pack_rows(head_of(x_.form.keys, x_.form.keys.data, b, kh), e_.keys, e_.width, k_scratch_);
+    std::fill_n(dq_, e_.queries * width(), Real{0});
+    std::fill_n(dk_, e_.keys * width(), Real{0});
+  }
+  void add_slopes(const StripView& block, const Real* ds, std::int64_t row) const {
+    small_product({ds, 1, row}, q_rows_.p + block.i0 * q_rows_.row, q_rows_.row, dk_ + block.origin * width(), width(),
+                  block.keys, width(), block.rows, true);
+    small_product({ds, row, 1}, k_rows_.p + block.origin * k_rows_.row, k_rows_.row, dq_ + block.i0 * width(), width(),
+                  block.rows, width(), block.keys, true);
+  }
+  void put(std::int64_t b, std::int64_t h) const {
+    const Real factor = x_.form.factor;
+    if (to_k_) put_rows(dk_, width(), e_.keys, e_.width, factor, key_head_of(x_.form.keys, to_k_, e_, b, h));
+    if (to_q_) put_rows(dq_, width(), e_.queries, e_.width, factor, head_of(x_.form.queries, to_q_, b, h));
+  }
+
+private:
+  std::int64_t width() const { return whole_vectors(e_.width); }
+
+  const InnerOperands& x_;
+  const Extents& e_;
+  Real* k_tiles_;
+  InnerScores scores_{};
+  Into to_q_, to_k_;
+  Real *q_scratch_ = nullptr, *k_scratch_ = nullptr, *dq_ = nullptr, *dk_ = nullptr;
+  PackedRows q_rows_{}, k_rows_{};
+};
+
+class Pairwise {
+public:
+  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {}
+
+  void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
+    prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_);
+    w_ = x_.weights(h);
+    total_ = std::accumulate(w_, w_ + x_.e.width, Real{0});
+  }
+  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile, std::int64_t row) const {
+    pairwise::PairwiseScores{room_.factors, w_}(i, rows, j0, c, tile, row);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t k = c.c0; k < c.c1; ++k) tile[r * row + k] += total_;
+  }
+
+  void take_for_slopes(Tape& tape, Tape::Scratch& scratch, const Into& dq, const Into& dk) {
+    to_.emplace(tape, scratch, x_, dq, dk);
+    slopes_.emplace(scratch, room_, x_.e);
+  }
+  void begin_slopes(std::int64_t, std::int64_t) {
+    slopes_->begin(w_);
+    std::fill_n(room_.q, x_.e.queries * x_.e.width, Real{0});
+    sum_ = 0;
+  }
+  void add_slopes(const StripView& block, const Real* ds, std::int64_t row) {
+    using pairwise::Range;
+    switch (room_.factors.range) {
+      case Range::product: return add<Range::product>(block, ds, row);
+      case Range::cut_product: return add<Range::cut_product>(block, ds, row);
+      case Range::mixed: return add<Range::mixed>(block, ds, row);
+    }
+  }
+  void put(std::int64_t b, std::int64_t h) const { to_->put(x_, *slopes_, room_.q, b, h, sum_); }
+
+private:
+  template <pairwise::Range range> void add(const StripView& block, const Real* ds, std::int64_t row) {
+    using pairwise::group, pairwise::pair_tile;
+    alignas(64) Real some[group * pair_tile], unused[group * pair_tile];
+    slopes_->begin_rows(block.rows);
+    for (std::int64_t c = 0; c < block.keys; c += pair_tile)
+      for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
+        const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0),
+                           keys = std::min(pair_tile, block.keys - c);
+        bool any = false;
+        std::fill_n(some, group * pair_tile, Real{0});
+        for (std::int64_t g = 0; g < rows; ++g)
+          for (std::int64_t k = 0; k < keys; ++k) {
+            const Real d = ds[(r0 + g) * row + c + k];
+            some[g * pair_tile + k] = d;
+            any = any || d != 0;
+            sum_ += d;
+          }
+        if (!any) continue;
+        keep_r<range>(*slopes_, block.i0 + r0, rows, block.origin + c, unused);
+        pairwise::add_slopes(*slopes_, r0, rows, block.origin + c, some);
+      }
+    slopes_->end_rows(block.rows, room_.q + block.i0 * x_.e.width);
+  }
+
+  const pairwise::Operands& x_;
+  pairwise::FactorsRoom room_;
+  std::optional<pairwise::Gradients> to_;
+  std::optional<pairwise::PairwiseSlopes> slopes_;
+  const Real* w_ = nullptr;
+  Real total_ = 0;  // of w
+  Real sum_ = 0;    // of a head's ds
+};
+
+// What both directions share: the scores of a block's queries with terms, and their weights.
+struct Rows {
+  Strip strip;
+  Real *s, *w;     // strips
+  Real* gathered;  // rows of what is seen, one behind the other
+
+  Rows(Tape::Scratch& scratch, const Extents& e)
+      : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
+        gathered(scratch.take<Real>(5 * strip.row)) {}
+  Real* row(std::int64_t n) const { return gathered + n * strip.row; }
+
+  template <class Form> void fill_scores(const HeadProblem& head, const StripView& block, const Form& form) const {
+    for (std::int64_t c = 0; c < block.keys; c += key_tile)
+      for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
+        const std::int64_t rows = std::min(strip_rows, block.rows - r0), j0 = block.origin + c;
+        const Columns seen = columns_of(block.seen + r0, rows, j0, head.e.keys);
+        if (seen.none()) continue;
+        Real* tile = s + r0 * strip.row + c;
+        form.scores(block.i0 + r0, rows, j0, seen, tile, strip.row);
+        head.add_terms(head.tile(block.i0 + r0, rows, j0 + seen.c0, seen.c1 - seen.c0, strip.row), tile + seen.c0);
+      }
+  }
+  void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy) const {
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      const Seen seen = block.seen_by(head, r);
+      const std::int64_t n = seen.count();
+      if (n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), row(1), n, row(2));
+      seen.scatter(row(1), w + r * strip.row, block.keys, true);
+    }
+  }
+  // Numbers of a strip times the factors of dropout.
+  void drop(const HeadProblem& head, const StripView& block, Real* numbers) const {
+    if (head.options.dropout <= 0) return;
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      head.dropout(block.i0 + r, block.origin, block.keys, row(0));
+      for (std::int64_t c = 0; c < block.keys; ++c) numbers[r * strip.row + c] *= row(0)[c];
+    }
+  }
+};
+
+template <class Form, class Operands>
+Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given, const StreamingOptions& options) {
+  op.want(x.wanted() || (options.terms && options.terms->wanted()));
+  const Extents e = x.e;
+  const RowPolicy* policy = &given;
+  Tape& tape = op.tape();
+  const std::int64_t v_width = whole_vectors(e.value_width);
+  const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
+  const Tensor y = transpose(merged, 1, 2);
+  if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
+  {
+    Tape::Scratch scratch(tape);
+    Form here(x, scratch);
+    const Rows rows(scratch, e);
+    Real* v_scratch = scratch.take<Real>(e.keys * v_width);
+    Real* sums = scratch.take<Real>(row_block * v_width);
+    each_head(e, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const HeadProblem head{e, options, b, h};
+      here.begin(b, h, kh);
+      const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
+      for (std::int64_t i0 = 0; i0 < e.queries; i0 += rows.strip.queries) {
+        const StripView block(head, i0, rows.strip);
+        rows.fill_scores(head, block, here);
+        rows.fill_weights(head, block, *policy);
+        if (options.weights)
+          for (std::int64_t r = 0; r < block.rows; ++r)
+            std::copy_n(rows.w + r * rows.strip.row, block.keys,
+                        options.weights + head.number(i0 + r, block.origin));
+        rows.drop(head, block, rows.w);
+        small_product({rows.w, rows.strip.row, 1}, v_rows.p + block.origin * v_rows.row, v_rows.row, sums, v_width,
+                      block.rows, v_width, block.keys, false);
+        put_rows(sums, v_width, block.rows, e.value_width, 1,
+                 {y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], 1, true}, i0);
+      }
+    });
+  }
+  const double operations = x.operations(options.mask);
+  count_operations(operations);
+
+  op.record(merged, [=] {
+    Tape& t = *merged.tape;
+    count_operations(2 * operations - x.operations_anew());
+    const Real* dy_values = t.grad(merged);
+    if (options.terms) options.terms->open(t);
+    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
+    Tape::Scratch scratch(t);
+    Form here(x, scratch);
+    here.take_for_slopes(t, scratch, dq, dk);
+    const Rows rows(scratch, e);
+    Real* g = scratch.take<Real>(rows.strip.size());
+    Real* v_tiles = scratch.take<Real>(e.value_width * whole_tiles(e.keys));
+    Real* dy_scratch = scratch.take<Real>(e.queries * v_width);
+    Real* dv_rows = scratch.take<Real>(whole_tiles(e.keys) * v_width);
+    each_head(e, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+      const HeadProblem head{e, options, b, h};
+      here.begin(b, h, kh);
+      here.begin_slopes(b, kh);
+      const Scattered dy = head_of(y, dy_values, b, h);
+      const PackedRows dy_rows = pack_rows(dy, e.queries, e.value_width, dy_scratch);
+      pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, v_tiles);
+      std::fill_n(dv_rows, whole_tiles(e.keys) * v_width, Real{0});
+      for (std::int64_t i0 = 0; i0 < e.queries; i0 += rows.strip.queries) {
+        const StripView block(head, i0, rows.strip);
+        if (block.keys == 0) continue;
+        rows.fill_scores(head, block, here);
+        rows.fill_weights(head, block, *policy);
+        for (std::int64_t c = 0; c < block.keys; c += key_tile)
+          small_product(dy.from(i0), v_tiles + (block.origin + c) * e.value_width, key_tile, g + c, rows.strip.row,
+                        block.rows, whole_vectors(std::min(key_tile, block.keys - c)), e.value_width, false);
+        rows.drop(head, block, g);
+        for (std::int64_t r = 0; r < block.rows; ++r) {
+          const Seen seen = block.seen_by(head, r);
+          const std::int64_t n = seen.count(), at = r * rows.strip.row;
+          if (n > 0)
+            policy->slopes(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
+                           seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
+          seen.scatter(rows.row(3), rows.s + at, block.keys, true);
+        }
+        rows.drop(head, block, rows.w);
+        small_product({rows.w, 1, rows.strip.row}, dy_rows.p + i0 * dy_rows.row, dy_rows.row,
+                      dv_rows + block.origin * v_width, v_width, block.keys, v_width, block.rows, true);
+        head.add_slopes(head.tile(i0, block.rows, block.origin, block.keys, rows.strip.row), rows.s);
+        here.add_slopes(block, rows.s, rows.strip.row);
+      }
+      here.put(b, h);
+      if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
+    });
+  });
+  return y;
+}
+
+} // namespace
+
+Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy, const StreamingOptions& options) {
+  Op op("attend_rows", {&form.queries, &form.keys, &v});
+  return attend<Inner>(op, InnerOperands(op, form, v), v, policy, options);
+}
+
+Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowPolicy& policy,
+                   const StreamingOptions& options) {
+  Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v});
+  return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, policy, options);
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,208 @@
+#include "experiments/system/files.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view aside_suffix = ".aside";
+
+std::function<int(const fs::path&)>& write_hook() {
+  static std::function<int(const fs::path&)> hook;
+  return hook;
+}
+
+/// Sets errno and is true where a test wants the next operation on `path` to fail.
+bool made_to_fail(const fs::path& path) {
+  const auto& hook = write_hook();
+  const int error = hook ? hook(path) : 0;
+  if (error != 0) errno = error;
+  return error != 0;
+}
+
+std::string how_to_mend(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: return "free some space there, or choose another folder with --out";
+    case EACCES:
+    case EPERM: return "change its permissions, or choose another folder with --out";
+    case EROFS: return "that file system is read-only: choose another folder with --out";
+    case ENOTDIR:
+    case EEXIST: return "something on that path is a file where a folder is needed: remove it, or choose another "
+                        "folder with --out";
+    case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder with --out";
+    case ENOENT: return "there is no such place, or the folder is gone: run again, or choose another folder with --out";
+    case EMFILE:
+    case ENFILE: return "too many files are open: close some programs, or raise the limit (ulimit -n)";
+    case ENAMETOOLONG: return "choose a shorter path with --out";
+    default: return "check that disk, or choose another folder with --out";
+  }
+}
+
+std::string complaint(std::string_view what, const fs::path& path, int error) {
+  std::string why = std::strerror(error);
+  if (!why.empty()) why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
+  return fmt::format("cannot {} '{}': {}; {}", what, path.string(), why, how_to_mend(error));
+}
+
+[[noreturn]] void fail(std::string_view what, const fs::path& path, int error) {
+  throw Failed(complaint(what, path, error));
+}
+
+/// A file descriptor that is closed whatever happens.
+class Descriptor {
+public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  /// Some file systems report a failed write only here.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+private:
+  int fd_;
+};
+
+/// Writes all of it; false with errno set where that fails.
+bool write_all(int fd, std::string_view bytes, const fs::path& path) {
+  if (made_to_fail(path)) return false;
+  while (!bytes.empty()) {
+    const ::ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+/// The rename itself must survive, too. Some file systems can't synchronise folders; they then need no help of ours.
+void synchronise_folder(const fs::path& folder) {
+  const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) ::fsync(fd.get());
+}
+
+/// Hidden, beside the final file, and of this process alone.
+fs::path aside_of(const fs::path& path) {
+  static std::atomic<unsigned> count{0};
+  return path.parent_path() /
+         fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), count++, aside_suffix);
+}
+
+bool write_aside(const fs::path& aside, const fs::path& path, std::string_view bytes, Durability durability) {
+  if (made_to_fail(path)) return false;
+  Descriptor fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.get() < 0) return false;
+  if (!write_all(fd.get(), bytes, path)) return false;
+  if (durability == Durability::disk && (made_to_fail(path) || ::fsync(fd.get()) != 0)) return false;
+  if (fd.close() != 0) return false;
+  return !made_to_fail(path) && ::rename(aside.c_str(), path.c_str()) == 0;
+}
+
+/// Without an exception: 0, or an errno.
+int try_write(const fs::path& path, std::string_view bytes, Durability durability) {
+  const fs::path aside = aside_of(path);
+  if (!write_aside(aside, path, bytes, durability)) {
+    const int error = errno;
+    ::unlink(aside.c_str());
+    return error;
+  }
+  if (durability == Durability::disk) synchronise_folder(path.parent_path());
+  return 0;
+}
+
+int try_make_folder(const fs::path& path) {
+  if (made_to_fail(path)) return errno;
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return error.value();
+  return fs::is_directory(path, error) ? 0 : ENOTDIR;
+}
+
+} // namespace
+
+void write_file(const fs::path& path, std::string_view bytes, Durability durability) {
+  if (const int error = try_write(path, bytes, durability)) fail("write", path, error);
+}
+
+void append_line(const fs::path& path, std::string_view line) {
+  if (made_to_fail(path)) fail("write", path, errno);
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (fd.get() < 0) fail("write", path, errno);
+  const ::off_t before = ::lseek(fd.get(), 0, SEEK_END);
+  std::string whole(line);
+  whole += '\n';
+  if (!write_all(fd.get(), whole, path)) {
+    const int error = errno;
+    // Half a line would make the next one unreadable. Where even this fails, readers drop the torn line.
+    if (before >= 0 && ::ftruncate(fd.get(), before) != 0) fail("write", path, error);
+    fail("write", path, error);
+  }
+  if (fd.close() != 0) fail("write", path, errno);
+}
+
+void synchronise_file(const fs::path& path) {
+  if (made_to_fail(path)) fail("write", path, errno);
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0 && errno == ENOENT) return;
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail("write", path, errno);
+}
+
+Parsed<std::string> read_file(const fs::path& path) {
+  using Result = Parsed<std::string>;
+  const auto wrong = [&](int error) {
+    return Result::wrong(fmt::format("cannot read '{}': {}", path.string(), std::strerror(error)));
+  };
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) return wrong(errno);
+  std::string bytes, block(std::size_t{1} << 16, '\0');
+  for (;;) {
+    const ::ssize_t n = ::read(fd.get(), block.data(), block.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return wrong(errno);
+    if (n == 0) return Result::ok(std::move(bytes));
+    bytes.append(block, 0, static_cast<std::size_t>(n));
+  }
+}
+
+void make_folder(const fs::path& path) {
+  if (const int error = try_make_folder(path)) fail("make the folder", path, error);
+}
+
+void remove_file(const fs::path& path) {
+  if (made_to_fail(path)) fail("remove", path, errno);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail("remove", path, errno);
+}
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with('.') && name.ends_with(aside_suffix)) ::unlink(it->path().c_str());
+  }
+}
+
+void make_output_folder(const fs::path& path) {
+  if (const int error = try_make_folder(path)) throw Refused(complaint("make the output folder", path, error));
+  const fs::path probe = path / ".heed-probe";
+  if (const int error = try_write(probe, "heed\n", Durability::disk))
+    throw Refused(complaint("write to the output folder", path, error));
+  ::unlink(probe.c_str());
+}
+
+WriteHook::WriteHook(std::function<int(const fs::path&)> hook) { write_hook() = std::move(hook); }
+WriteHook::~WriteHook() { write_hook() = nullptr; }
+
+} // namespace heed

@@ -1,0 +1,19 @@
+// The machine that this process runs on.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+struct Machine {
+  std::string host;
+  std::string cpu;             ///< the model, as the system names it
+  int cores = 1;               ///< usable_cores()
+  double memory = 0;           ///< bytes that can be had without swapping, a container's limit respected
+};
+Machine this_machine();
+
+/// The hardware threads that this process may use, a container's limit respected; at least 1.
+int usable_cores();
+
+} // namespace heed

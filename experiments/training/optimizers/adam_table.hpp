@@ -1,0 +1,32 @@
+// The options of adam and adamw.
+#pragma once
+
+#include "autograd/optimizers/adam.hpp"
+#include "experiments/training/optimizers.hpp"
+
+namespace heed::HEED_REAL {
+
+/// [train.adamw] and [train.adam]; see AdamOptions.
+struct AdamTable {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.0;
+};
+
+inline const OptionTable<AdamTable>& adam_table() {
+  using O = AdamTable;
+  static const auto t = option_table<O>(
+      option("beta1", &O::beta1, "how much of the mean gradient stays at each step").at_least(0).below(1),
+      option("beta2", &O::beta2, "how much of the mean squared gradient stays at each step").at_least(0).below(1),
+      option("epsilon", &O::epsilon, "added to the square root that divides").above(0),
+      option("weight_decay", &O::weight_decay,
+             "pulls matrices towards 0, embeddings among them; vectors, scales and temperatures are left alone")
+          .at_least(0));
+  return t;
+}
+
+/// coupled: weight decay is added to the gradient (adam), not to the step (adamw).
+inline std::unique_ptr<Optimizer> make_adam(const OptionValues& options, bool coupled, const Parameters& parameters) {
+  const AdamTable o = adam_table().read(options);
+  return std::make_unique<Adam>(AdamOptions{o.beta1, o.beta2, o.epsilon, o.weight_decay, coupled}, parameters);
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,17 @@
+#include "experiments/training/optimizers/adam_table.hpp"
+
+namespace heed::HEED_REAL {
+
+extern const OptimizerInfo optimizer_adamw{
+    .about = {.name = "adamw",
+              .summary = "adaptive moments, with weight decay apart from the gradient",
+              .paper = "Loshchilov and Hutter 2019, arXiv 1711.05101",
+              .equals = "adam with weight_decay = 0",
+              .cost = "two numbers for each parameter",
+              .options = adam_table().options(),
+              .presets = {}},
+    .make = [](const OptionValues& options, const Parameters& parameters) {
+      return make_adam(options, false, parameters);
+    }};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,19 @@
+// The options of schedules that end at a rate of their own.
+#pragma once
+
+#include "experiments/training/schedules.hpp"
+
+namespace heed {
+
+struct Decay {
+  double final_factor = 0.0;
+};
+
+inline const OptionTable<Decay>& decay_table() {
+  static const auto t = option_table<Decay>(
+      option("final_factor", &Decay::final_factor, "the rate at the last step, as a fraction of the highest")
+          .at_least(0).at_most(1));
+  return t;
+}
+
+} // namespace heed

@@ -1,0 +1,65 @@
+// What an attention has to compute, and the ways to compute it.
+#pragma once
+
+#include "layers/attention/normalizer.hpp"
+#include "layers/attention/score.hpp"
+#include "layers/position/relative.hpp"
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace heed::HEED_REAL {
+
+/// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1) + terms_i1, s(q_i, k_2) + terms_i2, ...), and nothing of how.
+struct AttentionProblem {
+  std::string_view name;              ///< of the attention, for those who look on
+  Tensor queries;                     ///< [B, H, Tq, Dq], turned by the position, as the keys are
+  Tensor unturned{};                  ///< the queries as they came, for what the position adds to scores
+  Tensor keys;                        ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; heads next to each other share keys
+  Tensor values;                      ///< [B, Hk, Tk, Dv]
+  ScoreForm form;                     ///< of these queries and keys, or none: then `score` computes
+  const Score* score = nullptr;
+  const RelativePosition* position = nullptr;  ///< what is added to scores and sums; null: nothing
+  Mask mask{};
+  const Normalizer* normalizer = nullptr;
+  const Tensor* factors = nullptr;    ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+  double dropout = 0;                 ///< of the weights
+  Tensor* weights = nullptr;          ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
+  bool differentiable_weights = false;  ///< must gradients flow through these? Then nothing streams.
+  std::int64_t rows = 0;              ///< compose, so many queries at a time; 0: as is best
+
+  /// What the position adds to the scores.
+  ScoreTerms* terms(Pass& pass) const {
+    return position ? position->terms(pass, unturned, keys.shape[2], mask) : nullptr;
+  }
+};
+
+/// What a block of a model keeps between decoding steps: keys and values, or whatever an algorithm makes of them.
+class AttentionState {
+public:
+  virtual ~AttentionState() = default;
+  /// How many positions it has seen.
+  virtual std::int64_t length() const = 0;
+  /// Row i goes on from what row parents[i] was; their number may differ from the rows'.
+  virtual void select(std::span<const std::int64_t> parents) = 0;
+};
+
+/// A way to compute attention. The first of the table that serves a problem is taken; the last serves all.
+struct AttentionAlgorithm {
+  const char* name;
+  bool (*serves)(const AttentionProblem& problem);
+  /// [B, H, Tq, Dv].
+  Tensor (*run)(Pass& pass, const AttentionProblem& problem);
+  /// Where something else is kept between decoding steps than keys and values: an empty state, for steps of which it
+  /// serves the first; and the result for queries, keys and values that come behind what the state has seen.
+  std::unique_ptr<AttentionState> (*start)() = nullptr;
+  Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
+};
+
+std::span<const AttentionAlgorithm> attention_algorithms();
+
+/// The score's own algorithm, if it serves the problem, or the first of the table that does.
+const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem);
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,135 @@
+#include "autograd/recompute.hpp"
+#include "layers/attention/algorithm.hpp"
+#include "layers/attention/blocks.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// ---- in the engine's kernels ----------------------------------------------------------------------------------------
+
+bool streams(const AttentionProblem& x) {
+  return x.form.index() != 0 && x.normalizer->row_policy() && !x.factors && !x.differentiable_weights && x.rows == 0 &&
+         !(x.position && x.position->has_values());
+}
+
+StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
+  StreamingOptions options{.mask = x.mask, .terms = x.terms(pass)};
+  const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
+  if (pass.training() && x.dropout > 0) {
+    const Pass::DropoutPlace place = pass.next_dropout(all);
+    options.dropout = x.dropout;
+    options.key = place.key;
+    options.first = place.numbers.first;
+  }
+  if (x.weights) {
+    *x.weights = pass.tape().make(all);
+    options.weights = x.weights->data;
+  }
+  return options;
+}
+
+// f(form, values), for the form that there is. A score that makes keys for each head of queries has values for each, too.
+template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
+  const auto with_values = [&](const auto& form) {
+    return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : for_each_head(x.values, x.queries.shape[1]));
+  };
+  if (const auto* inner = std::get_if<InnerForm>(&x.form)) return with_values(*inner);
+  return with_values(std::get<PairwiseForm>(x.form));
+}
+
+bool serves_softmax(const AttentionProblem& x) { return streams(x) && x.normalizer->row_policy()->softmax(); }
+Tensor stream_softmax(Pass& pass, const AttentionProblem& x) {
+  const StreamingOptions options = streaming_options(pass, x);
+  return of_form(x, [&](const auto& form, const Tensor& v) { return attend_softmax(form, v, options); });
+}
+
+Tensor stream_rows(Pass& pass, const AttentionProblem& x) {
+  const StreamingOptions options = streaming_options(pass, x);
+  const RowPolicy& policy = *x.normalizer->row_policy();
+  return of_form(x, [&](const auto& form, const Tensor& v) { return attend_rows(form, v, policy, options); });
+}
+
+// ---- composed of operations -----------------------------------------------------------------------------------------
+
+// The same problem with a head of keys and values for each of the queries', and matrices applied once for all blocks.
+AttentionProblem unshared(const AttentionProblem& given) {
+  AttentionProblem x = given;
+  const std::int64_t heads = x.queries.shape[1];
+  x.keys = for_each_head(x.keys, heads);
+  x.values = for_each_head(x.values, heads);
+  std::visit([&](auto& form) {
+    if constexpr (requires { form.keys; }) form.keys = for_each_head(form.keys, heads);
+  }, x.form);
+  x.form = projected(x.form);
+  return x;
+}
+
+Tensor whole(Pass& pass, const AttentionProblem& x) {
+  const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
+  Tensor weights = (*x.normalizer)(pass, add_terms(pairs, x.terms(pass)), x.mask);
+  if (x.factors) weights = mul(weights, *x.factors);
+  if (x.weights) *x.weights = weights;
+  const Tensor used = pass.dropout(weights, x.dropout), y = matmul(used, x.values);
+  return x.position && x.position->has_values() ? add(y, x.position->values(pass, used, x.mask)) : y;
+}
+
+Tensor compose_whole(Pass& pass, const AttentionProblem& x) { return whole(pass, unshared(x)); }
+
+std::int64_t rows_of(const AttentionProblem& x) {
+  return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
+}
+bool serves_blocks(const AttentionProblem& x) {
+  return !x.weights && !x.factors && rows_of(x) > 0 && (!x.position || x.position->serves_steps());
+}
+Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
+  const AttentionProblem x = unshared(given);
+  const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
+  const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
+                                       x.values.shape[3]});  // as heads merge
+  auto* dropout_sites = pass.tape().keep<std::uint64_t>(1);
+  *dropout_sites = pass.state().dropout_sites;
+  const Pass::State state = pass.state();
+  const Tensor y = recompute(
+      "attention", transpose(out, 1, 2), blocks.count(),
+      [=](const Tensor& all, std::int64_t i) { return blocks.queries_of(all, i); },
+      [=](std::int64_t i) {
+        Pass here(state, blocks.part(i));
+        AttentionProblem some = x;
+        some.queries = blocks.queries_of(x.queries, i);
+        some.unturned = blocks.queries_of(x.unturned, i);
+        some.keys = blocks.keys_of(x.keys, i);
+        some.values = blocks.keys_of(x.values, i);
+        some.form = blocks.form_of(x.form, i);
+        some.mask = blocks.mask_of(i);
+        const Tensor z = whole(here, some);
+        *dropout_sites = here.state().dropout_sites;
+        return z;
+      });
+  pass.go_on_after(*dropout_sites);
+  return y;
+}
+
+constexpr AttentionAlgorithm table[] = {
+    {"streaming softmax", serves_softmax, stream_softmax},
+    {"streaming rows", streams, stream_rows},
+    {"composed in blocks", serves_blocks, compose_in_blocks},
+    {"composed", [](const AttentionProblem&) { return true; }, compose_whole}};
+
+} // namespace
+
+std::span<const AttentionAlgorithm> attention_algorithms() { return table; }
+
+const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
+  if (const AttentionAlgorithm* own = problem.score->algorithm(); own && own->serves(problem)) return *own;
+  for (const AttentionAlgorithm& a : table)
+    if (a.serves(problem)) return a;
+  return table[std::size(table) - 1];
+}
+
+Tensor Normalizer::operator()(Pass&, const Tensor& scores, const Mask& mask) const {
+  if (!row_policy()) throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
+  return normalize_rows("normalizer", scores, mask, *row_policy());
+}
+
+} // namespace heed::HEED_REAL

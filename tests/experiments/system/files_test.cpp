@@ -1,0 +1,112 @@
+#include "experiments/system/files.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include <cerrno>
+#include <functional>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Calls `act` with the first, second, ... change of the disk failing with ENOSPC until it gets through; `check` is
+/// called after each failure.
+int with_each_write_failing(const std::function<void()>& act, const std::function<void()>& check) {
+  for (int n = 0;; ++n) {
+    int left = n;
+    const WriteHook hook([&](const fs::path&) { return left-- == 0 ? ENOSPC : 0; });
+    try {
+      act();
+      return n;
+    } catch (const Failed& error) {
+      CHECK_THAT(error.what(), Contains("no space left") && Contains("free some space"));
+      check();
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("a file is replaced whole", "[system][files]") {
+  const Scratch scratch;
+  write_file(scratch / "a", "first");
+  write_file(scratch / "a", std::string("sec\0nd", 6));
+  CHECK(content(scratch / "a") == std::string("sec\0nd", 6));
+  CHECK(*read_file(scratch / "a") == std::string("sec\0nd", 6));
+  CHECK(entries(scratch.path) == 1);
+}
+
+TEST_CASE("whichever write fails, the file stays as it was and nothing is left aside", "[system][files]") {
+  const Scratch scratch;
+  write_file(scratch / "a", "before");
+  const int failures = with_each_write_failing([&] { write_file(scratch / "a", "after"); }, [&] {
+    CHECK(content(scratch / "a") == "before");
+    CHECK(entries(scratch.path) == 1);
+  });
+  CHECK(failures == 4);  // make, write, synchronise, rename
+  CHECK(content(scratch / "a") == "after");
+}
+
+TEST_CASE("a line that can't be added leaves no part of itself", "[system][files]") {
+  const Scratch scratch;
+  append_line(scratch / "log", "one");
+  const int failures = with_each_write_failing([&] { append_line(scratch / "log", "two"); },
+                                               [&] { CHECK(content(scratch / "log") == "one\n"); });
+  CHECK(failures == 2);
+  CHECK(content(scratch / "log") == "one\ntwo\n");
+}
+
+TEST_CASE("a full disk is told from the rest", "[system][files]") {
+  // /dev/full takes no byte: the system's own ENOSPC, past the hook.
+  if (!fs::exists("/dev/full")) return;
+  CHECK_THROWS_WITH(append_line("/dev/full", "x"), Contains("'/dev/full'") && Contains("no space left on device"));
+}
+
+TEST_CASE("errors name the path, the reason and the remedy", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "file", "");
+  CHECK_THROWS_WITH(write_file(scratch / "file/inside", "x"), Contains("file/inside") && Contains("not a directory") &&
+                                                                   Contains("remove it, or choose another folder"));
+  CHECK_THROWS_WITH(make_folder(scratch / "file/inside"), Contains("not a directory"));
+  CHECK_THROWS_WITH(write_file(scratch / "gone/file", "x"), Contains("no such file or directory"));
+  fs::create_directory(scratch / "folder");
+  CHECK_THROWS_WITH(write_file(scratch / "folder", "x"), Contains("folder stands where the file should be"));
+}
+
+TEST_CASE("an output folder that can't be used is refused before anything runs", "[system][files]") {
+  const Scratch scratch;
+  make_output_folder(scratch / "new/deep");
+  CHECK(entries(scratch / "new/deep") == 0);
+
+  put(scratch / "file", "");
+  CHECK_THROWS_AS(make_output_folder(scratch / "file"), Refused);
+  CHECK_THROWS_WITH(make_output_folder(scratch / "file"), Contains("not a directory") && Contains("--out"));
+  const WriteHook full([](const fs::path&) { return EROFS; });
+  CHECK_THROWS_AS(make_output_folder(scratch / "other"), Refused);
+}
+
+TEST_CASE("reading says why it can't", "[system][files]") {
+  const Scratch scratch;
+  CHECK_THAT(read_file(scratch / "gone").error, Contains("gone") && Contains("No such file"));
+  CHECK_FALSE(read_file(scratch.path));
+}
+
+TEST_CASE("what killed writers left aside is removed, and nothing else", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / ".config.toml.123-0.aside", "half");
+  put(scratch / "config.toml", "whole");
+  put(scratch / ".hidden", "");
+  remove_leftovers(scratch.path);
+  CHECK(entries(scratch.path) == 2);
+  CHECK(content(scratch / "config.toml") == "whole");
+}
+
+TEST_CASE("removing what is not there is fine", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "a", "");
+  remove_file(scratch / "a");
+  remove_file(scratch / "a");
+  CHECK(entries(scratch.path) == 0);
+}
