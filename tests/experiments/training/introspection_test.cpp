@@ -332,7 +332,7 @@ TEST_CASE("to look at the attention of a model that has none is refused", "[insp
 TEST_CASE("what a run costs has room for the attention weights of its longest row", "[inspection][cost]") {
   const auto bytes = [](const std::string& inspect) {
     const Config c = decoder({"task.copy.length=300", "task.copy.min_length=300", "train.batch=1", "train.shards=1",
-                              "task.validation=16", "train.inspect=" + inspect});
+                              "task.validation=2", "train.inspect=" + inspect});
     return engine(c).cost(c, *make_task(c)).thread_bytes;
   };
   const double plain = bytes("none"), weights = 2 * 2 * 600.0 * 600.0 * sizeof(double);  // two blocks of two heads
