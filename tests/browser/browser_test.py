@@ -280,13 +280,13 @@ def main():
             assert data["name"] == NAME and len(data["arms"]) == ARMS, data["name"]
             assert data["progress"]["finished"] == ARMS * SEEDS - 1, data["progress"]
             assert data["progress"]["left_out"] == 1, "the run whose metrics can't be read"
-        plain = chromium.visit(page)
+        plain = chromium.visit_for(page)
         with points.point("the page opens without a word on the console"):
             assert not plain.complaints, plain.complaints
         with points.point("it asks for no file but itself, and for no server"):
             assert not outside(plain.requests), plain.requests
         with points.point("a page that did would be seen"):
-            assert outside(chromium.visit(asking_copy(page)).requests) == ["http://outside.invalid/x.png"]
+            assert outside(chromium.visit_for(asking_copy(page)).requests) == ["http://outside.invalid/x.png"]
         for width, dark in ((1400, False), (390, True), (320, False)):
             where = f"{width} pixels wide, {'dark' if dark else 'light'}"
             visit = chromium.visit(probed, width, dark)

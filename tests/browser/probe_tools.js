@@ -3,7 +3,8 @@ const wait = (milliseconds) => new Promise((done) => setTimeout(done, millisecon
 /** Figures are drawn when the browser has laid the page out, which takes a busy machine a while. */
 const drawn = async () => {
   await wait(300);
-  for (let i = 0; i < 40 && all("figure .chart").some((chart) => !chart.firstChild); i += 1) await wait(100);
+  const empty = (chart) => !chart.firstChild || [...chart.querySelectorAll("svg")].some((svg) => !svg.firstChild);
+  for (let i = 0; i < 150 && all("figure .chart").some(empty); i += 1) await wait(i < 40 ? 100 : 300);
 };
 const all = (selector) => [...document.querySelectorAll(selector)];
 const count = (selector) => all(selector).length;
