@@ -59,7 +59,8 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
 
 /// The same with weights by any rule for a row: some queries at a time have the scores of all their keys in memory, and
 /// nothing is kept of a row, so that the rule is asked again in the backward pass.
-Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy, const StreamingOptions& options = {});
+Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy,
+                   const StreamingOptions& options = {});
 Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowPolicy& policy,
                    const StreamingOptions& options = {});
 

@@ -1,7 +1,7 @@
 // Numbers by distance, in attention.
 //
 // Key j is at distance j - (i + offset) from query i, and distances beyond -clip and clip count as these (Shaw,
-// Uszkoreit and Vaswani 2018, arXiv 1803.02155, section 3.2); distance d stands at row or column d + clip of 2 clip + 1.
+// Uszkoreit and Vaswani 2018, arXiv 1803.02155, section 3.2); distance d stands at column d + clip of 2 clip + 1.
 #pragma once
 
 #include "autograd/score_terms.hpp"

@@ -7,9 +7,9 @@
 
 namespace heed::HEED_REAL {
 
-/// A rule from the scores of a row to its weights. It sees the n > 0 scores of the keys that the query may attend to, in
-/// their order and without gaps; all other weights are 0. A row with a NaN should give NaN. Rules that have numbers of
-/// their own must live until the backward pass is done.
+/// A rule from the scores of a row to its weights. It sees the n > 0 scores of the keys that the query may attend to,
+/// in their order and without gaps; all other weights are 0. A row with a NaN should give NaN. Rules that have numbers
+/// of their own must live until the backward pass is done.
 class RowPolicy {
 public:
   /// Is it a softmax? There is a kernel for it that sees a row piece by piece.

@@ -165,7 +165,8 @@ template <bool pairwise> void attend(benchmark::State& state) {
   const StreamingOptions options{.mask = {.causal = state.range(2) != 0}};
   const double before = counted_operations();
   forward_backward(state, shape.size(), [&](Tape& tape) {
-    if constexpr (pairwise) return attend_softmax(PairwiseForm{q.on(tape), k.on(tape), w.on(tape)}, v.on(tape), options);
+    if constexpr (pairwise)
+      return attend_softmax(PairwiseForm{q.on(tape), k.on(tape), w.on(tape)}, v.on(tape), options);
     else return attend_softmax(InnerForm{q.on(tape), k.on(tape), 0.17F}, v.on(tape), options);
   });
   set_flops(state, (counted_operations() - before) / static_cast<double>(state.iterations()));

@@ -24,7 +24,8 @@ struct Extents {
 inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
   op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
            q.rank(), k.rank(), v.rank());
-  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3], std::max<std::int64_t>(k.shape[1], 1)};
+  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3],
+                  std::max<std::int64_t>(k.shape[1], 1)};
   if (!(k.shape == Shape{e.batch, e.key_heads, e.keys, k.shape[3]}) ||
       !(v.shape == Shape{e.batch, e.key_heads, e.keys, e.value_width}) || e.heads % e.key_heads != 0)
     op.fail(fmt::format("q, k and v must be [B, H, Tq, D], [B, Hk, Tk, D] and [B, Hk, Tk, Dv] with H a multiple of Hk: "

@@ -9,9 +9,9 @@
 namespace heed::HEED_REAL::pairwise {
 
 // tanh(q + k) = 1 - 2 r with r = 1 / (1 + x) and x = exp(2q) exp(2k): products of exponentials that were taken once for
-// each query and each key. The 1 adds the same to every score of a row, which a softmax does not see; and since the rows
-// of ds then sum to zero, no gradient sees it either. Others must add the sum of w. r is as good as zero where x is above exp(limit), and no product of
-// four 1 + x overflows below that.
+// each query and each key. The 1 adds the same to every score of a row, which a softmax does not see; and since the
+// rows of ds then sum to zero, no gradient sees it either. Others must add the sum of w. r is as good as zero where x is
+// above exp(limit), and no product of four 1 + x overflows below that.
 inline constexpr bool single = std::is_same_v<Real, float>;
 inline constexpr Real limit = single ? 21 : 36;
 inline constexpr Real greatest = single ? 86 : 700;  // what exp still takes, either way
@@ -72,7 +72,8 @@ struct FactorsRoom {
   FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row)
       : factors{Range::product, scratch.take<Real>(e.queries * e.width), nullptr, scratch.take<Real>(e.width * k_row),
                 nullptr, e.width, k_row},
-        q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)), bounds(scratch.take<Real>(4 * e.width)),
+        q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)),
+        bounds(scratch.take<Real>(4 * e.width)),
         scratch_(scratch) {}
 
   // What only the mixed range needs, and few heads ever do.
@@ -212,7 +213,8 @@ void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int
 }
 
 // Adds what ds of some queries with one tile of keys gives to dq, dk and dw.
-inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0, const Real* ds) {
+inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
+                       const Real* ds) {
   for (std::int64_t d = 0; d < a.f.width; ++d) {
     Real* dk = a.dk_columns + d * a.f.k_row + j0;
     Real* dw = a.dw_lanes + d * lanes;
@@ -282,7 +284,8 @@ struct Operands {
   std::int64_t k_row;  // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number
                        // of them, so that the columns of one key don't all fall into the same few sets of the cache.
 
-  Operands(const Op& op, const PairwiseForm& f, const Tensor& v) : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
+  Operands(const Op& op, const PairwiseForm& f, const Tensor& v)
+      : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
     const auto in_rows = [](const Tensor& x) { return x.stride[-1] == 1 ? x : contiguous(x); };
     const bool projects = f.matrices.query.tape;
     const Tensor &w = f.weights, &q = f.queries, &k = f.keys;
@@ -292,8 +295,8 @@ struct Operands {
       const Tensor &wq = f.matrices.query, &wk = f.matrices.key;
       if (w.shape[0] != e.heads || !(wq.shape == Shape{e.heads, q.shape[3], e.width}) ||
           !(wk.shape == Shape{e.heads, k.shape[3], e.width}))
-        op.fail(fmt::format("Wq, Wk and w must be [H, Dq, D], [H, Dk, D] and [H, D], for q {} and k {}: they are {}, {} "
-                            "and {}", q.shape.text(), k.shape.text(), wq.shape.text(), wk.shape.text(),
+        op.fail(fmt::format("Wq, Wk and w must be [H, Dq, D], [H, Dk, D] and [H, D], for q {} and k {}: they are {}, "
+                            "{} and {}", q.shape.text(), k.shape.text(), wq.shape.text(), wk.shape.text(),
                             w.shape.text()));
       form.queries = in_rows(q);
       form.keys = in_rows(k);
@@ -335,10 +338,12 @@ struct Gradients {
         dk_rows(x.projects() ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {}
 
   // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
-  void put(const Operands& x, const PairwiseSlopes& a, Real* dq_rows, std::int64_t b, std::int64_t h, Real shared) const {
+  void put(const Operands& x, const PairwiseSlopes& a, Real* dq_rows, std::int64_t b, std::int64_t h,
+           Real shared) const {
     const Extents& e = x.e;
     const std::int64_t width = whole_vectors(e.width);
-    if (x.projects()) x.queries.put(row_major(dq_rows, e.queries, e.width), head_of(x.form.queries, dq, b, h), dwq, b, h, h);
+    if (x.projects())
+      x.queries.put(row_major(dq_rows, e.queries, e.width), head_of(x.form.queries, dq, b, h), dwq, b, h, h);
     else if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(x.form.queries, dq, b, h));
     a.finish_keys(e.keys);
     const RowsInto to = key_head_of(x.form.keys, dk, e, b, h);

@@ -43,7 +43,8 @@ struct InnerOperands {
   InnerForm form;
   Extents e;
 
-  InnerOperands(const Op& op, const InnerForm& f, const Tensor& v) : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
+  InnerOperands(const Op& op, const InnerForm& f, const Tensor& v)
+      : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
   bool wanted() const { return form.queries.slot->wanted || form.keys.slot->wanted; }
   double operations(const Mask& mask) const {
     return 2 * seen_pairs(e, mask) * static_cast<double>(e.width + e.value_width);
@@ -60,7 +61,8 @@ public:
     scores_ = {head_of(x_.form.queries, x_.form.queries.data, b, h), k_tiles_, e_.width};
     pack_tiles(head_of(x_.form.keys, x_.form.keys.data, b, kh), e_.keys, e_.width, x_.form.factor, k_tiles_);
   }
-  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile, std::int64_t row) const {
+  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
+              std::int64_t row) const {
     scores_(i, rows, j0, c, tile, row);
   }
 
@@ -111,7 +113,8 @@ public:
     w_ = x_.weights(h);
     total_ = std::accumulate(w_, w_ + x_.e.width, Real{0});
   }
-  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile, std::int64_t row) const {
+  void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
+              std::int64_t row) const {
     pairwise::PairwiseScores{room_.factors, w_}(i, rows, j0, c, tile, row);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t k = c.c0; k < c.c1; ++k) tile[r * row + k] += total_;

@@ -122,7 +122,8 @@ private:
 class ProductsByDistance final : public ScoreTerms {
 public:
   ProductsByDistance(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset)
-      : queries_(queries), vectors_(vectors), lowest_(lowest), offset_(offset), width_(queries.shape[3]), padded_(whole_vectors(width_)) {
+      : queries_(queries), vectors_(vectors), lowest_(lowest), offset_(offset), width_(queries.shape[3]),
+        padded_(whole_vectors(width_)) {
     Tape& tape = *queries.tape;
     rows_ = tape.keep<Real>(most_distances * padded_);
     columns_ = tape.keep<Real>(width_ * most_distances);
