@@ -82,7 +82,7 @@ TEST_CASE("a query that may attend to nothing gives zeros and zero gradients", "
   });
 }
 
-TEST_CASE("asking for the weights changes no gradient", "[attention][contract]") {
+TEST_CASE("asking for the weights changes no gradient", "[attention][contract][many]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
     for (const Extents& e : problems(choice, score.equal_widths)) {
       AttentionCase attention(choice, e);
