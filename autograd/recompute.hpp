@@ -13,7 +13,9 @@ struct Pieces {
   Tensor (*part)(const void* work, const Tensor& whole, std::int64_t i);
   Tensor (*make)(const void* work, std::int64_t i);
 };
-Tensor recompute(const char* name, const Tensor& out, const Pieces& pieces);
+/// In the forward pass, `make_first(first, i)` makes them.
+Tensor recompute(const char* name, const Tensor& out, const Pieces& pieces, const void* first,
+                 Tensor (*make_first)(const void* first, std::int64_t i));
 
 /// make(0), make(1), ... make(count - 1), each copied to its part of the result: part(y, i) is the view of y that piece
 /// i fills; together they fill it, and none meets another. At any time there is one piece's memory at most: each is
@@ -28,8 +30,12 @@ Tensor recompute(const char* name, const Tensor& out, const Pieces& pieces);
 /// gradients get what belongs to them, whether it names them or not. It must capture by value, and only trivial values;
 /// what it points to (layers, masks) must live until the backward pass is done. Within another `recompute`, pieces are
 /// kept: that one gives them up. Throws heed::Failed where a piece hasn't its part's shape.
-template <class Part, class Make>
-Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make) {
+///
+/// With `first`, this makes the pieces in the forward pass: the same pieces, while it may tell of them, and capture by
+/// reference.
+template <class Part, class Make, class First>
+Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make,
+                 const First& first) {
   struct Work {
     std::decay_t<Part> part;
     std::decay_t<Make> make;
@@ -42,7 +48,12 @@ Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const 
       name, out,
       {count, work,
        [](const void* w, const Tensor& whole, std::int64_t i) { return static_cast<const Work*>(w)->part(whole, i); },
-       [](const void* w, std::int64_t i) { return static_cast<const Work*>(w)->make(i); }});
+       [](const void* w, std::int64_t i) { return static_cast<const Work*>(w)->make(i); }},
+      &first, [](const void* f, std::int64_t i) { return (*static_cast<const First*>(f))(i); });
+}
+template <class Part, class Make>
+Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make) {
+  return recompute(name, out, count, part, make, make);
 }
 
 } // namespace heed::HEED_REAL

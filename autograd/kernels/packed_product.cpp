@@ -25,18 +25,19 @@ Rooms& rooms() {
   return kept;
 }
 
-// Panels of a row of blocks: their vectors differ by one at most, so that none is left with a single one.
-struct Panels {
+// Where a block's columns are cut into panels: their vectors differ by one at most, so that none is left with a single
+// one.
+struct Cuts {
   std::int64_t vectors, count;
-  explicit Panels(std::int64_t columns)
+  explicit Cuts(std::int64_t columns)
       : vectors(whole_vectors(columns) / lanes), count((vectors + block_vectors - 1) / block_vectors) {}
   std::int64_t begin(std::int64_t panel) const { return panel * vectors / count * lanes; }
 };
 
 // Rows k .. k + depth - 1 and columns j0 .. j0 + columns - 1 of b, times alpha, panel after panel, each
 // [depth, whole_vectors(its columns)]. Memory is read in its own order, whichever that is.
-void pack_panels(const Matrix& b, std::int64_t k, std::int64_t depth, std::int64_t j0, std::int64_t columns, Real alpha,
-                 const Panels& panels, Real* to) {
+void pack_block(const Matrix& b, std::int64_t k, std::int64_t depth, std::int64_t j0, std::int64_t columns, Real alpha,
+                const Cuts& panels, Real* to) {
   const Real* from = b.p + k * b.row_stride + j0 * b.column_stride;
   if (b.column_stride == 1) {
     for (std::int64_t r = 0; r < depth; ++r)
@@ -79,11 +80,11 @@ void edge_block(std::int64_t rows, const Scattered& a, const Real* b, std::int64
 
 // c [rows, n] from a block of a and one packed panel of b; n is at most Vectors lanes.
 template <int Vectors>
-void panel_product(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
-                   std::int64_t depth, Start start, const Real* start_row, const Finish* finish) {
+void times_panel(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t n, Real* c, std::int64_t c_row,
+                 std::int64_t depth, Start start, const Real* start_row, const Finish* finish) {
   constexpr std::int64_t width = Vectors * lanes;
   if (whole_vectors(n) != width) {
-    if constexpr (Vectors > 1) panel_product<Vectors - 1>(rows, a, b, n, c, c_row, depth, start, start_row, finish);
+    if constexpr (Vectors > 1) times_panel<Vectors - 1>(rows, a, b, n, c, c_row, depth, start, start_row, finish);
     return;
   }
   for (std::int64_t i = 0; i < rows; i += block_rows) {
@@ -107,20 +108,20 @@ void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alph
   const bool gathered = a.row_stride == 1 && a.column_stride > 512;
   for (std::int64_t j0 = 0; j0 < n; j0 += column_block) {
     const std::int64_t columns = std::min(column_block, n - j0);
-    const Panels panels(columns);
+    const Cuts panels(columns);
     for (std::int64_t k0 = 0; k0 < depth; k0 += depth_block) {
       const std::int64_t k = std::min(depth_block, depth - k0);
       const Start from = k0 > 0 ? Start::there : start;
-      pack_panels(b, k0, k, j0, columns, alpha, panels, room.b);
+      pack_block(b, k0, k, j0, columns, alpha, panels, room.b);
       for (std::int64_t i0 = 0; i0 < m; i0 += row_block) {
         const std::int64_t rows = std::min(row_block, m - i0);
         const Scattered there{a.p + i0 * a.row_stride + k0 * a.column_stride, a.row_stride, a.column_stride};
         const Scattered block = gathered ? gather_block(there, rows, k, room.a) : there;
         for (std::int64_t p = 0; p < panels.count; ++p) {
           const std::int64_t j = panels.begin(p), end = std::min(panels.begin(p + 1), columns);
-          panel_product<block_vectors>(rows, block, room.b + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
-                                       c.row_stride, k, from, start_row ? start_row + j0 + j : nullptr,
-                                       k0 + k == depth ? finish : nullptr);
+          times_panel<block_vectors>(rows, block, room.b + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
+                                     c.row_stride, k, from, start_row ? start_row + j0 + j : nullptr,
+                                     k0 + k == depth ? finish : nullptr);
         }
       }
     }

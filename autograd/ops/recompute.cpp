@@ -7,9 +7,9 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Piece i, copied to its part of y.
-Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t i) {
-  const Tensor z = pieces.make(pieces.work, i), to = pieces.part(pieces.work, y, i);
+// z, which is piece i, copied to its part of y.
+Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t i, const Tensor& z) {
+  const Tensor to = pieces.part(pieces.work, y, i);
   if (z.tape != y.tape || to.slot != y.slot || z.shape != to.shape)
     throw Failed(fmt::format("[{}] piece {} is {}, and its part of the result is {}", name, i, z.shape.text(),
                              to.shape.text()));
@@ -23,10 +23,11 @@ void give_gradient(const Tensor& z, const Tensor& y, const Pieces& pieces, std::
   if (const Into d = y.tape->into(z)) copy_strided(z.shape, d.p, z.stride, y.tape->grad(from), from.stride, d.first);
 }
 
-Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces) {
+Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces, const void* first,
+                   Tensor (*make_first)(const void*, std::int64_t)) {
   Tensor* kept = y.tape->keep<Tensor>(pieces.count);
   for (std::int64_t i = 0; i < pieces.count; ++i) {
-    kept[i] = put(name, y, pieces, i);
+    kept[i] = put(name, y, pieces, i, make_first(first, i));
     y.slot->wanted = y.slot->wanted || kept[i].slot->wanted;
   }
   const Op op(name, {&y});
@@ -38,11 +39,12 @@ Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces) {
 
 } // namespace
 
-Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces) {
-  if (y.tape->aside()) return keep_pieces(name, y, pieces);
+Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const void* first,
+                 Tensor (*make_first)(const void*, std::int64_t)) {
+  if (y.tape->aside()) return keep_pieces(name, y, pieces, first, make_first);
   for (std::int64_t i = 0; i < pieces.count; ++i) {
     const Tape::Aside aside(*y.tape);
-    const Tensor z = put(name, y, pieces, i);
+    const Tensor z = put(name, y, pieces, i, make_first(first, i));
     y.slot->wanted = y.slot->wanted || z.slot->wanted;
   }
   const Op op(name, {&y});

@@ -63,10 +63,10 @@ std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int t
   const Clock::time_point begin = Clock::now();
   double per_flop = 0;
   for (const PreparedArm& arm : prepared.arms) {
-    double step = arm.facts.cost.flops_per_step * per_flop;
+    double step = arm.cost.flops_per_step * per_flop;
     if (seconds_since(begin) < all_probes) {
       step = probed(arm.config, tasks.of(arm.config), threads, budget).value_or(step);
-      if (seconds.empty()) per_flop = step / arm.facts.cost.flops_per_step;
+      if (seconds.empty()) per_flop = step / arm.cost.flops_per_step;
     }
     seconds.push_back(step * static_cast<double>(arm.config.train.steps));
   }
@@ -108,7 +108,7 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
   double total = 0;
   for (EstimatedRun& run : e.runs) {
     const PreparedArm& arm = prepared.arms.at(run.run->arm);
-    run.seconds = e.arm_seconds[run.run->arm] * run.load.flops() / Load{arm.config.train.steps, arm.facts.cost}.flops();
+    run.seconds = e.arm_seconds[run.run->arm] * run.load.flops() / Load{arm.config.train.steps, arm.cost}.flops();
     if (run.state != RunState::finished) total += run.seconds;
   }
   e.seconds = total / e.share.jobs;

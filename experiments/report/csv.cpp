@@ -76,10 +76,9 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_equivalence_holm", number(c.p_equivalence_holm));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
   cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
-  const bool known = arm.facts.has_value();
-  cells.emplace_back("parameters", known ? fmt::format("{}", arm.facts->cost.parameters) : "");
-  cells.emplace_back("flops_per_step", known ? number(arm.facts->cost.flops_per_step) : "");
-  cells.emplace_back("bytes", known ? number(arm.facts->cost.bytes(1)) : "");
+  cells.emplace_back("parameters", arm.cost ? fmt::format("{}", arm.cost->parameters) : "");
+  cells.emplace_back("flops_per_step", arm.cost ? number(arm.cost->flops_per_step) : "");
+  cells.emplace_back("bytes", arm.cost ? number(arm.cost->bytes) : "");
   cells.emplace_back("seconds", arm.seconds > 0 ? number(arm.seconds) : "");
   return cells;
 }

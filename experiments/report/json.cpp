@@ -65,11 +65,10 @@ json::value comparison_of(const ReportArm& arm) {
 }
 
 json::value cost_of(const ReportArm& arm) {
-  if (!arm.facts) return nullptr;
-  const Cost& cost = arm.facts->cost;
-  return json::object{{"parameters", cost.parameters},
-                      {"flops_per_step", number(cost.flops_per_step)},
-                      {"bytes", number(cost.bytes(1))}};
+  if (!arm.cost) return nullptr;
+  return json::object{{"parameters", arm.cost->parameters},
+                      {"flops_per_step", number(arm.cost->flops_per_step)},
+                      {"bytes", number(arm.cost->bytes)}};
 }
 
 json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) {
@@ -179,9 +178,9 @@ json::value tuning_of(const ReportData& report) {
 
 json::value chance_of(const ReportData& report) {
   if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
-  const std::optional<ArmFacts>& facts = report.arms.front().facts;
-  if (!facts || facts->chance.how.empty()) return nullptr;
-  return json::object{{"accuracy", number(facts->chance.accuracy)}, {"how", facts->chance.how}};
+  const std::optional<Task::Chance>& chance = report.arms.front().chance;
+  if (!chance || chance->how.empty()) return nullptr;
+  return json::object{{"accuracy", number(chance->accuracy)}, {"how", chance->how}};
 }
 
 } // namespace

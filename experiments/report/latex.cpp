@@ -126,7 +126,7 @@ std::string table(const ReportData& report) {
       if (compared) out += " & " + difference_cell(*arm, digits.difference);
       if (p) out += " & " + p_cell(*arm);
       if (compared) out += fmt::format(" & {}", arm->comparison ? name_of(arm->comparison->answer) : "");
-      out += fmt::format(" & {} & {} \\\\\n", arm->facts ? with_commas(arm->facts->cost.parameters) : "--",
+      out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");
     }
   }

@@ -22,8 +22,8 @@ std::string arms_section(const ReportData& report) {
                   {Align::left, Align::left, Align::right, Align::right},
                   {}};
   for (const ReportArm& arm : report.arms)
-    table.rows.push_back({arm.label, changes_of(arm), arm.facts ? scaled(arm.facts->cost.flops_per_step, "") : "-",
-                          arm.facts ? scaled(arm.facts->cost.bytes(1), "B") : "-"});
+    table.rows.push_back({arm.label, changes_of(arm), arm.cost ? scaled(arm.cost->flops_per_step, "") : "-",
+                          arm.cost ? scaled(arm.cost->bytes, "B") : "-"});
   return "## Arms\n\n" + to_markdown(table);
 }
 

@@ -181,7 +181,7 @@ void sort_groups(ReportData& report) {
 } // namespace
 
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                          const FactsOf& facts_of) {
+                          const ChanceOf& chance_of) {
   ReportData report;
   report.name = plan.name;
   report.hash = plan.hash;
@@ -212,12 +212,13 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
+    arm.cost = cost_of(plan, first.arm);
     try {
       const Config config = config_of(first);
       const bool first_of_group = planned.reference == report.arms.size();
       const Arm& against = plan.arms[first_of_group ? 0 : planned.reference];
       arm.differences = difference(config_of(plan.runs.at(against.runs.front())), config);
-      arm.facts = facts_of(config);
+      arm.chance = chance_of(config);
     } catch (const Refused&) {
       // The data may have moved since; the results stand without these.
     }

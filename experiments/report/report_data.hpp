@@ -7,7 +7,6 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
-#include "experiments/sweep/arm_facts.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -64,7 +63,8 @@ struct ReportArm {
   std::string name;                                        ///< within its group; empty where there are no groups
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
-  std::optional<ArmFacts> facts;                           ///< none where the data is not there any more
+  std::optional<PlannedCost> cost;                         ///< none: the plan doesn't say
+  std::optional<Task::Chance> chance;                      ///< none where the data is not there any more
   std::size_t values = 0;                                  ///< n: runs that have the metric
   std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
   std::optional<double> interquartile_mean;                ///< likewise
@@ -106,13 +106,13 @@ struct ReportData {
   std::string group_label(const ReportArm& arm) const;  ///< "length = 64"; empty where there are no groups
 };
 
-/// Facts of an arm's configuration; may throw heed::Refused, which leaves them out.
-using FactsOf = std::function<ArmFacts(const Config&)>;
+/// The chance level of an arm's configuration; may throw heed::Refused, which leaves it out.
+using ChanceOf = std::function<Task::Chance(const Config&)>;
 
 /// Reads the runs that the plan names. What is wrong with a run becomes its `problem`, and one whose folder can't be
 /// relied on (damaged, half-written, edited, from another version: read_entry) is left out of all numbers. Reads only.
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                          const FactsOf& facts_of);
+                          const ChanceOf& chance_of);
 
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.

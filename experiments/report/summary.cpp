@@ -113,7 +113,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
       row.push_back(p_cell(arm));
       row.push_back(answer_cell(arm, higher_is_better, style));
     }
-    row.push_back(arm.facts ? with_commas(arm.facts->cost.parameters) : "-");
+    row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
     row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
     table.rows.push_back(std::move(row));
   }
@@ -138,8 +138,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.push_back(answer_note(report));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
-  if (metric.name.find("accuracy") != std::string::npos && report.arms.front().facts) {
-    const Task::Chance& chance = report.arms.front().facts->chance;
+  if (metric.name.find("accuracy") != std::string::npos && report.arms.front().chance) {
+    const Task::Chance& chance = *report.arms.front().chance;
     if (!chance.how.empty()) notes.push_back(fmt::format("chance: {} ({}).", fixed(chance.accuracy, 4), chance.how));
   }
   if (report.left_out() > 0)

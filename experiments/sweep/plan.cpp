@@ -22,6 +22,12 @@ void apply_choices(Plan& plan) {
     }
 }
 
+std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
+  if (!plan.tuning) return plan.arms.at(arm).cost;
+  const ArmTuning& tuning = plan.tuning->arms.at(arm);
+  return tuning.trials.at(tuning.chosen.value_or(0)).cost;
+}
+
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);

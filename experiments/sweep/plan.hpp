@@ -42,6 +42,13 @@ struct Matched {
 /// What is within this share of the target counts as even.
 inline constexpr double even_enough = 0.01;
 
+/// What a run costs: found out by a short probe when the plan was made, so that reports need not.
+struct PlannedCost {
+  std::int64_t parameters = 0;
+  double flops_per_step = 0;
+  double bytes = 0;            ///< peak memory of a process that trains with one thread
+};
+
 /// What is compared: one configuration, run once for each seed. Arm 0 is the reference, the file without its [sweep].
 /// [sweep] within makes groups of arms, each with a reference: the file with the group's values of these options.
 struct Arm {
@@ -49,6 +56,7 @@ struct Arm {
   std::vector<PlannedChange> changes;
   std::vector<std::size_t> runs;  ///< indices into Plan::runs, in the order of the seeds
   std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of a reference
+  std::optional<PlannedCost> cost;  ///< none: not known, or of a tuned arm, whose trials have it
   std::size_t reference = 0;   ///< the arm that it is compared with; itself, of a reference
   std::vector<std::string> group;  ///< its values of Plan::within, as people read them
   std::string name;            ///< what it is called within its group; empty where there are no groups
@@ -73,6 +81,7 @@ struct Trial {
   std::vector<PlannedChange> point;
   std::vector<std::size_t> runs;       ///< indices into Tuning::runs, in the order of the tuning's seeds
   std::vector<PlannedRun> replicates;  ///< what the arm runs if this is chosen, in the order of the plan's seeds
+  std::optional<PlannedCost> cost;     ///< none: not known
   std::optional<double> value;         ///< the metric's mean over the tuning's seeds; none: not known, or not usable
   std::string problem;                 ///< why it can't be chosen; empty otherwise
 };
@@ -125,6 +134,9 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);
+
+/// What a run of the arm costs, after its tuning where it is tuned; none: not known.
+std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
 
 /// 12 hexadecimal digits of the metric, margin, question, match, groups and seeds, the arms and their runs; of a tuned sweep, of
 /// all that is tried and may be run, so that it is the same before and after the choice.

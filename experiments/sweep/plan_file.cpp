@@ -28,6 +28,13 @@ std::vector<PlannedChange> read_changes(const json::array& changes) {
   return out;
 }
 
+std::optional<PlannedCost> read_cost(const json::object& object) {
+  const json::value* cost = object.if_contains("cost");
+  if (!cost) return std::nullopt;
+  const json::object& of = as_object(*cost, "\"cost\"");
+  return PlannedCost{integer(of, "parameters"), real(of, "flops_per_step"), real(of, "bytes")};
+}
+
 Arm read_arm(const json::object& object) {
   Arm arm;
   arm.label = text(object, "label");
@@ -44,6 +51,7 @@ Arm read_arm(const json::object& object) {
     arm.matched = Matched{integer(of, "width"), real(of, "amount"),
                           real(of, "target")};
   }
+  arm.cost = read_cost(object);
   return arm;
 }
 
@@ -98,7 +106,10 @@ Tuning read_tuning(const json::object& object, std::size_t arms, const std::vect
     tuning.arms.emplace_back();
     for (const json::value& value : *trials) {
       const json::object& trial = as_object(value, "a trial");
-      Trial out{read_changes(list(trial, "point")), {}, read_runs(trial, "replicates", arms), {}, {}};
+      Trial out;
+      out.point = read_changes(list(trial, "point"));
+      out.replicates = read_runs(trial, "replicates", arms);
+      out.cost = read_cost(trial);
       check_point(out.point, tuning.options);
       std::vector<const PlannedRun*> trial_runs, replicates;
       for (const json::value& index : list(trial, "runs")) {
@@ -188,6 +199,13 @@ std::string changes_json(const std::vector<PlannedChange>& changes) {
   return fmt::format("[{}]", fmt::join(out, ", "));
 }
 
+/// Nothing where it is not known.
+std::string cost_json(const std::optional<PlannedCost>& cost) {
+  return cost ? fmt::format(", \"cost\": {{\"parameters\": {}, \"flops_per_step\": {}, \"bytes\": {}}}",
+                            cost->parameters, cost->flops_per_step, cost->bytes)
+              : "";
+}
+
 std::string texts_json(const std::vector<std::string>& texts) {
   std::vector<std::string> out;
   for (const std::string& text : texts) out.push_back(json_text(text));
@@ -223,8 +241,9 @@ std::string tuning_json(const Tuning& tuning) {
   for (const ArmTuning& arm : tuning.arms) {
     std::vector<std::string> trials;
     for (const Trial& trial : arm.trials)
-      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}], \"replicates\": {}}}", changes_json(trial.point),
-                                   fmt::join(trial.runs, ", "), runs_json(trial.replicates)));
+      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}]{}, \"replicates\": {}}}",
+                                   changes_json(trial.point), fmt::join(trial.runs, ", "), cost_json(trial.cost),
+                                   runs_json(trial.replicates)));
     arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
   }
   return fmt::format("{{\n\"seeds\": [{}],\n\"options\": [{}],\n\"trials\": [{}],\n\"runs\": {}\n}}",
@@ -263,8 +282,8 @@ std::string to_json(const Plan& plan) {
         plan.within.empty() ? ""
                             : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
                                           texts_json(arm.group), json_text(arm.name));
-    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}}}", between, json_text(arm.label),
-                       changes_json(arm.changes), grouped, matched);
+    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}}}", between, json_text(arm.label),
+                       changes_json(arm.changes), grouped, matched, cost_json(arm.cost));
     between = ",\n";
   }
   // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.

@@ -27,12 +27,14 @@ const Task& Tasks::of(const Config& config) {
 
 Form form_of(const Config& config) { return f32::model_info(config.model.kind).form; }
 
-ArmFacts facts_of(const Config& config, Tasks& tasks) {
+Cost cost_of(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
   const Engine& with = engine(config);
   with.check(config, task);
-  return {with.cost(config, task), task.chance(form_of(config))};
+  return with.cost(config, task);
 }
+
+Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }
 
 MetricInfo metric_of(const Config& config, const std::string& name) {
   const std::vector<MetricInfo> known = metrics_of(config);
@@ -73,23 +75,23 @@ std::string places(const Settings& settings, const std::string& message) {
   return out.empty() ? "" : fmt::format(" ({})", out);
 }
 
-using Checked = std::pair<Config, ArmFacts>;
+using Checked = std::pair<Config, Cost>;
 
 /// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
 /// with, and must measure the metric.
 Checked checked(const PlannedRun& run, const Plan& plan, const Settings& settings, const Config* reference,
                 Tasks& tasks) {
   Config config = config_of(run);
-  ArmFacts facts;
+  Cost cost;
   try {
-    facts = facts_of(config, tasks);
+    cost = cost_of(config, tasks);
   } catch (const Refused& error) {
     throw Refused(error.what() + places(settings, error.what()));
   }
   if (!reference) metric_of(config, plan.metric);
   else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
     throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
-  return {std::move(config), std::move(facts)};
+  return {std::move(config), std::move(cost)};
 }
 
 Checked prepared_arm(const Plan& plan, const Settings& settings, std::size_t arm, const Config* reference,
@@ -112,27 +114,31 @@ Checked prepared_trial(const Trial& trial, const Plan& plan, const Settings& set
   }
 }
 
+PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_step, cost.bytes(1)}; }
+
 } // namespace
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
   Plan plan = make_plan(
       settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, fallback_name,
-      [&](const Config& config) { return facts_of(config, tasks).cost; });
+      [&](const Config& config) { return cost_of(config, tasks); });
   std::vector<PreparedArm> arms;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
     const std::size_t against = plan.arms[a].reference;  // of an arm before this one, or its own
     const Config* reference = against == a ? nullptr : &arms.at(against).config;
     if (plan.tuning) {
-      for (const Trial& trial : plan.tuning->arms.at(a).trials) {
+      for (Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
-        auto [config, facts] =
+        auto [config, cost] =
             prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config, tasks);
-        arm.trials.push_back({config.train.steps, facts.cost});
-        if (first) std::tie(arm.config, arm.facts) = std::tie(config, facts);
+        arm.trials.push_back({config.train.steps, cost});
+        trial.cost = planned(cost);
+        if (first) std::tie(arm.config, arm.cost) = std::tie(config, cost);
       }
     } else {
-      std::tie(arm.config, arm.facts) = prepared_arm(plan, settings, a, reference, tasks);
+      std::tie(arm.config, arm.cost) = prepared_arm(plan, settings, a, reference, tasks);
+      plan.arms[a].cost = planned(arm.cost);
     }
     arms.push_back(std::move(arm));
   }
@@ -142,7 +148,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
 
 Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, const Trial* trial) {
   const PreparedArm& of = prepared.arms.at(arm);
-  if (!plan.tuning) return {of.config.train.steps, of.facts.cost};
+  if (!plan.tuning) return {of.config.train.steps, of.cost};
   const ArmTuning& tuning = plan.tuning->arms.at(arm);
   const std::size_t index =
       trial ? static_cast<std::size_t>(trial - tuning.trials.data()) : tuning.chosen.value_or(0);
@@ -152,7 +158,7 @@ Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, con
 double largest_bytes(const Preparation& prepared, int threads) {
   double bytes = 0;
   for (const PreparedArm& arm : prepared.arms) {
-    bytes = std::max(bytes, arm.facts.cost.bytes(threads));
+    bytes = std::max(bytes, arm.cost.bytes(threads));
     for (const Load& trial : arm.trials) bytes = std::max(bytes, trial.cost.bytes(threads));
   }
   return bytes;

@@ -3,7 +3,6 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
-#include "experiments/sweep/arm_facts.hpp"
 #include "experiments/sweep/executor.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
@@ -30,8 +29,11 @@ private:
 /// How the configuration's model sees its task.
 Form form_of(const Config& config);
 
-/// Parameters, cost and chance level of a configuration. Throws heed::Refused where data or model are not usable.
-ArmFacts facts_of(const Config& config, Tasks& tasks);
+/// What a run of the configuration costs. Throws heed::Refused where data or model are not usable.
+Cost cost_of(const Config& config, Tasks& tasks);
+
+/// The chance level of a configuration. Throws heed::Refused where the data is not usable.
+Task::Chance chance_of(const Config& config, Tasks& tasks);
 
 /// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.
 MetricInfo metric_of(const Config& config, const std::string& name);
@@ -45,7 +47,7 @@ struct Load {
 
 struct PreparedArm {
   Config config;                       ///< of the arm's first run; where it is tuned, of its first trial
-  ArmFacts facts;
+  Cost cost;
   std::vector<Load> trials;            ///< as in the plan's tuning
 };
 

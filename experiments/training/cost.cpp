@@ -76,19 +76,17 @@ Cost cost(const Config& config, const Task& task) {
   c.flops_per_step = operations;
   c.seconds_per_step = seconds;
   // Evaluation uses the same tapes.
-  const std::int64_t piece = std::min(evaluation_piece, task.evaluation_rows(run.form, Split::validation));
-  if (piece > 0) {
-    batch.reset(piece, run.shape, run.form);
-    for (std::int64_t i = 0; i < piece; ++i) task.evaluation_row(run.form, Split::validation, i, batch, i);
+  const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
+  if (pieces.count() > 0) {
+    fill_evaluation_batch(task, run, Split::validation, 0, pieces.size(0), batch);
     tape.rewind();
     tape.record(false);
     Pass pass(tape, run.parameters, nullptr, {});
     run.model->logits(pass, batch);
   }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
-  if (looks_of(config.train).attention && task.evaluation_rows(run.form, Split::validation) > 0) {
-    batch.reset(1, run.shape, run.form);
-    task.evaluation_row(run.form, Split::validation, 0, batch, 0);
+  if (looks_of(config.train).attention && pieces.count() > 0) {
+    fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
     tape.rewind();
     tape.record(false);
     Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});

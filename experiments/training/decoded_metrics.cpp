@@ -11,8 +11,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-constexpr std::int64_t rows_per_piece = 16;
-
 // The tokens that a row should have put out, without the one that ends them.
 std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row, std::int32_t end) {
   std::vector<std::int32_t> out;
@@ -42,12 +40,11 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
     tape = std::make_unique<Tape>();
     tape->record(false);
   }
-  const auto pieces = static_cast<int>((rows + rows_per_piece - 1) / rows_per_piece);
-  workers.run(pieces, [&](int piece, int worker) {
-    const std::int64_t first = piece * rows_per_piece, n = std::min(rows_per_piece, rows - first);
+  const EvaluationPieces pieces{rows};
+  workers.run(pieces.count(), [&](int piece, int worker) {
+    const std::int64_t first = pieces.first(piece), n = pieces.size(piece);
     Batch batch;
-    batch.reset(n, run.shape, run.form);
-    for (std::int64_t i = 0; i < n; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+    fill_evaluation_batch(task, run, split, first, n, batch);
     if (run.shape.varied) batch.trim();
     const auto found =
         search(*tapes[static_cast<std::size_t>(worker)], run.parameters, *run.model, batch, options);

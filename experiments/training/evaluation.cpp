@@ -87,25 +87,23 @@ std::string prefix(Split split) {
   return "";
 }
 
-// All rows' score, piece by piece; `fill` writes row `row` to a place of a batch.
+// All rows' score, piece by piece; `fill` puts `n` rows from `first` on into a batch.
 template <class Fill>
 Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& workers,
                  std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
-  const auto pieces = static_cast<int>((rows + evaluation_piece - 1) / evaluation_piece);
-  std::vector<Score> scores(static_cast<std::size_t>(pieces));
+  const EvaluationPieces pieces{rows};
+  std::vector<Score> scores(static_cast<std::size_t>(pieces.count()));
   const auto count = static_cast<std::size_t>(workers.threads());
   std::vector<std::unique_ptr<Tape>> own;
   while (tapes.empty() && own.size() < count) own.push_back(std::make_unique<Tape>());
   if (tapes.empty()) tapes = own;
   std::vector<Batch> batches(count);
-  workers.run(pieces, [&](int piece, int worker) {
+  workers.run(pieces.count(), [&](int piece, int worker) {
     Tape& tape = *tapes[static_cast<std::size_t>(worker)];
     tape.rewind();
     tape.record(false);
     Batch& batch = batches[static_cast<std::size_t>(worker)];
-    const std::int64_t first = piece * evaluation_piece, n = std::min(evaluation_piece, rows - first);
-    batch.reset(n, run.shape, run.form);
-    for (std::int64_t i = 0; i < n; ++i) fill(first + i, batch, i);
+    fill(pieces.first(piece), pieces.size(piece), batch);
     if (run.shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
     scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, run.shape, by_length);
@@ -127,9 +125,10 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
   if (rows == 0)
     throw Failed(fmt::format("[evaluate] the {} split has no rows",
                              split == Split::test ? "test" : split == Split::train ? "training" : "validation"));
-  const Score total = score_rows(
-      run, rows, config.train.evaluate_by_length, workers, tapes,
-      [&](std::int64_t row, Batch& batch, std::int64_t at) { task.evaluation_row(run.form, split, row, batch, at); });
+  const Score total = score_rows(run, rows, config.train.evaluate_by_length, workers, tapes,
+                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                   fill_evaluation_batch(task, run, split, first, n, batch);
+                                 });
   const std::string name = prefix(split);
   const auto share = [](std::int64_t part, std::int64_t of) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
@@ -161,8 +160,10 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
   const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
   if (rows == 0) return {};
   const Score total = score_rows(run, rows, false, workers, tapes,
-                                 [&](std::int64_t row, Batch& batch, std::int64_t at) {
-                                   task.random_row(run.form, split, seed, step, row, batch, at);
+                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                   batch.reset(n, run.shape, run.form);
+                                   for (std::int64_t i = 0; i < n; ++i)
+                                     task.random_row(run.form, split, seed, step, first + i, batch, i);
                                  });
   return {{prefix(split) + "_loss_estimate",
            total.loss / static_cast<double>(std::max<std::int64_t>(total.hits.targets, 1))}};

@@ -30,7 +30,4 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
                                                           Split split, std::int64_t step, Workers& workers,
                                                           std::span<const std::unique_ptr<Tape>> tapes = {});
 
-/// Rows that are worked on together.
-inline constexpr std::int64_t evaluation_piece = 16;
-
 } // namespace heed::HEED_REAL

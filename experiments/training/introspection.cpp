@@ -127,28 +127,25 @@ class Rows {
 public:
   Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
        std::span<const std::unique_ptr<Tape>> tapes)
-      : task_(task), run_(run), split_(split), rows_(rows), workers_(workers), tapes_(tapes),
+      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), tapes_(tapes),
         batches_(static_cast<std::size_t>(workers.threads())) {
     while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
     if (tapes.empty()) tapes_ = own_;
   }
 
-  std::int64_t rows() const { return rows_; }
-  int pieces() const { return static_cast<int>((rows_ + evaluation_piece - 1) / evaluation_piece); }
-  std::int64_t first(int piece) const { return piece * evaluation_piece; }
-  std::int64_t end(int piece) const { return std::min(first(piece) + evaluation_piece, rows_); }
+  const EvaluationPieces& pieces() const { return pieces_; }
   Workers& workers() const { return workers_; }
   RunModel& run() const { return run_; }
 
-  /// The loss of rows begin .. end - 1, summed over their targets and divided by `divisor`. With gradients, these are
-  /// written, too. `all_trimmed`: no padding beyond the longest row, whatever the task says of training.
-  double loss(int worker, std::int64_t begin, std::int64_t end, bool all_trimmed, Observer* observer,
+  /// The loss of `rows` rows from `first` on, summed over their targets and divided by `divisor`. With gradients, these
+  /// are written, too. `all_trimmed`: no padding beyond the longest row, whatever the task says of training.
+  double loss(int worker, std::int64_t first, std::int64_t rows, bool all_trimmed, Observer* observer,
               Real* gradients = nullptr, double divisor = 1) {
     Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
     tape.rewind();
     tape.record(gradients != nullptr);
     Batch& batch = batches_[static_cast<std::size_t>(worker)];
-    fill(batch, begin, end, all_trimmed);
+    fill(batch, first, rows, all_trimmed);
     Pass pass(tape, run_.parameters, gradients, {.observer = observer});
     const Tensor loss = cross_entropy(run_.model->logits(pass, batch), batch.targets.data(),
                                       {.ignore = ignored, .divisor = static_cast<Real>(divisor)});
@@ -165,24 +162,23 @@ public:
   std::int64_t targets() const {
     std::int64_t count = 0;
     Batch batch;
-    for (int piece = 0; piece < pieces(); ++piece) {
-      fill(batch, first(piece), end(piece), false);
+    for (int piece = 0; piece < pieces_.count(); ++piece) {
+      fill(batch, pieces_.first(piece), pieces_.size(piece), false);
       count += counted_targets(batch);
     }
     return std::max<std::int64_t>(count, 1);
   }
 
 private:
-  void fill(Batch& batch, std::int64_t begin, std::int64_t end, bool all_trimmed) const {
-    batch.reset(end - begin, run_.shape, run_.form);
-    for (std::int64_t r = begin; r < end; ++r) task_.evaluation_row(run_.form, split_, r, batch, r - begin);
+  void fill(Batch& batch, std::int64_t first, std::int64_t rows, bool all_trimmed) const {
+    fill_evaluation_batch(task_, run_, split_, first, rows, batch);
     if (run_.shape.varied || all_trimmed) batch.trim();
   }
 
   const Task& task_;
   RunModel& run_;
   Split split_;
-  std::int64_t rows_;
+  EvaluationPieces pieces_;
   Workers& workers_;
   std::span<const std::unique_ptr<Tape>> tapes_;
   std::vector<std::unique_ptr<Tape>> own_;
@@ -191,12 +187,13 @@ private:
 
 // A row at a time, so that there is no padding among what the model is seen to do.
 Onlooker look_on(Rows& rows, const Looks& looks) {
-  std::vector<Onlooker> onlookers(static_cast<std::size_t>(rows.pieces()), Onlooker(looks));
-  rows.workers().run(rows.pieces(), [&](int piece, int worker) {
+  const EvaluationPieces& pieces = rows.pieces();
+  std::vector<Onlooker> onlookers(static_cast<std::size_t>(pieces.count()), Onlooker(looks));
+  rows.workers().run(pieces.count(), [&](int piece, int worker) {
     Onlooker& onlooker = onlookers[static_cast<std::size_t>(piece)];
-    for (std::int64_t r = rows.first(piece); r < rows.end(piece); ++r) {
+    for (std::int64_t i = 0; i < pieces.size(piece); ++i) {
       onlooker.begin_pass();
-      rows.loss(worker, r, r + 1, true, &onlooker);
+      rows.loss(worker, pieces.first(piece) + i, 1, true, &onlooker);
     }
   });
   Onlooker all(looks);
@@ -208,21 +205,21 @@ Onlooker look_on(Rows& rows, const Looks& looks) {
 }
 
 void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
-  const int pieces = rows.pieces();
+  const EvaluationPieces& pieces = rows.pieces();
+  const auto count = static_cast<std::size_t>(pieces.count());
   const std::size_t variants = heads.size() + 1;  // each head silenced, and none
-  std::vector<double> losses(variants * static_cast<std::size_t>(pieces));
+  std::vector<double> losses(variants * count);
   rows.workers().run(static_cast<int>(losses.size()), [&](int job, int worker) {
-    const int piece = job % pieces;
-    const auto variant = static_cast<std::size_t>(job / pieces);
+    const int piece = job % pieces.count();
+    const auto variant = static_cast<std::size_t>(job / pieces.count());
     std::optional<Silencer> silencer;
     if (variant > 0) silencer.emplace(heads[variant - 1]);
     losses[static_cast<std::size_t>(job)] =
-        rows.loss(worker, rows.first(piece), rows.end(piece), false, silencer ? &*silencer : nullptr);
+        rows.loss(worker, pieces.first(piece), pieces.size(piece), false, silencer ? &*silencer : nullptr);
   });
   const auto total = [&](std::size_t variant) {
     double sum = 0;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(pieces); ++p)
-      sum += losses[variant * static_cast<std::size_t>(pieces) + p];
+    for (std::size_t p = 0; p < count; ++p) sum += losses[variant * count + p];
     return sum;
   };
   const double whole = total(0), targets = static_cast<double>(rows.targets());
@@ -231,15 +228,16 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
 
 // As in training, the rows are dealt out to the shards, whose gradients are added in a fixed tree.
 void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
-  const auto count = static_cast<std::size_t>(std::min<std::int64_t>(shards, rows.pieces()));
+  const EvaluationPieces& all = rows.pieces();
+  const auto count = static_cast<std::size_t>(std::min<std::int64_t>(shards, all.count()));
   const auto extent = static_cast<std::size_t>(rows.run().parameters.extent());
   const auto divisor = static_cast<double>(rows.targets());
   std::vector<std::vector<Real>> sums(count, std::vector<Real>(extent)), pieces(count, std::vector<Real>(extent));
   rows.workers().run(static_cast<int>(count), [&](int shard, int worker) {
     std::vector<Real>& sum = sums[static_cast<std::size_t>(shard)];
     std::vector<Real>& one = pieces[static_cast<std::size_t>(shard)];
-    for (int piece = shard; piece < rows.pieces(); piece += static_cast<int>(count)) {
-      rows.loss(worker, rows.first(piece), rows.end(piece), false, nullptr, one.data(), divisor);
+    for (int piece = shard; piece < all.count(); piece += static_cast<int>(count)) {
+      rows.loss(worker, all.first(piece), all.size(piece), false, nullptr, one.data(), divisor);
       for (std::size_t i = 0; i < extent; ++i) sum[i] += one[i];
     }
   });

@@ -51,6 +51,12 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
   if (run.shape.varied) batch.trim();
 }
 
+void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
+                           Batch& batch) {
+  batch.reset(rows, run.shape, run.form);
+  for (std::int64_t i = 0; i < rows; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+}
+
 std::int64_t counted_targets(const Batch& batch) {
   return std::count_if(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t != ignored; });
 }

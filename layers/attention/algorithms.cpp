@@ -87,26 +87,32 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
                                        x.values.shape[3]});  // as heads merge
-  auto* dropout_sites = pass.tape().keep<std::uint64_t>(1);
-  *dropout_sites = pass.state().dropout_sites;
+  const auto block = [=](Pass& here, std::int64_t i) {
+    AttentionProblem some = x;
+    some.queries = blocks.queries_of(x.queries, i);
+    some.unturned = blocks.queries_of(x.unturned, i);
+    some.keys = blocks.keys_of(x.keys, i);
+    some.values = blocks.keys_of(x.values, i);
+    some.form = blocks.form_of(x.form, i);
+    some.mask = blocks.mask_of(i);
+    return whole(here, some);
+  };
   const Pass::State state = pass.state();
+  std::uint64_t dropout_sites = state.dropout_sites;
   const Tensor y = recompute(
       "attention", transpose(out, 1, 2), blocks.count(),
       [=](const Tensor& all, std::int64_t i) { return blocks.queries_of(all, i); },
       [=](std::int64_t i) {
         Pass here(state, blocks.part(i));
-        AttentionProblem some = x;
-        some.queries = blocks.queries_of(x.queries, i);
-        some.unturned = blocks.queries_of(x.unturned, i);
-        some.keys = blocks.keys_of(x.keys, i);
-        some.values = blocks.keys_of(x.values, i);
-        some.form = blocks.form_of(x.form, i);
-        some.mask = blocks.mask_of(i);
-        const Tensor z = whole(here, some);
-        *dropout_sites = here.state().dropout_sites;
+        return block(here, i);
+      },
+      [&](std::int64_t i) {
+        Pass here(state, blocks.part(i));
+        const Tensor z = block(here, i);
+        dropout_sites = here.state().dropout_sites;
         return z;
       });
-  pass.go_on_after(*dropout_sites);
+  pass.go_on_after(dropout_sites);
   return y;
 }
 

@@ -53,7 +53,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
                   {}};
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const PreparedArm& arm = prepared.arms[i];
-    const Cost& cost = arm.facts.cost;
+    const Cost& cost = arm.cost;
     table.rows.push_back({plan.arms[i].label, fmt::format("{}", plan.arms[i].runs.size()), with_commas(cost.parameters),
                           scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps),
                           scaled(cost.bytes(e.share.threads), "B"),
@@ -117,7 +117,7 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
   json::array arms;
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const Arm& arm = plan.arms[i];
-    const Cost& cost = prepared.arms[i].facts.cost;
+    const Cost& cost = prepared.arms[i].cost;
     json::object entry{{"label", arm.label}, {"changes", changes_json(arm.changes)}, {"parameters", cost.parameters},
                        {"flops_per_step", cost.flops_per_step}, {"steps", prepared.arms[i].config.train.steps},
                        {"memory_bytes", cost.bytes(e.share.threads)}};

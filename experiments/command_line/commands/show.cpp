@@ -69,9 +69,9 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 /// each tries for itself. Data is needed only where arms are evened out.
 void print_sweep(const Settings& settings, const std::string& file, Console& console) {
   Tasks tasks;
-  const CostOf cost_of = [&](const Config& config) { return facts_of(config, tasks).cost; };
+  const CostOf cost = [&](const Config& config) { return cost_of(config, tasks); };
   const Plan plan = make_plan(settings, [](const Config&) { return std::string(); },
-                              std::filesystem::path(file).stem().string(), cost_of);
+                              std::filesystem::path(file).stem().string(), cost);
   std::vector<std::string> seeds, within;
   for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
   for (const PlannedOption& option : plan.within) within.push_back(option.key);

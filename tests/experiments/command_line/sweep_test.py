@@ -361,6 +361,27 @@ def groups_come_by_value(folder):
         assert arm["against"] == i - i % 2 and arm["group"] == reference["group"], arm["label"]
 
 
+def reports_show_what_the_plan_says_of_costs(folder):
+    out = folder / "runs"
+    run([heed, "run", write(folder, "grid.toml", GRID.format(steps=2, scores='"additive"')), "--out", out])
+    run([heed, "run", write(folder, "tuned.toml", TUNED.format(steps=2)), "--out", out])
+    for plan_file in sorted(out.glob("sweeps/*/plan.json")):
+        text = plan_file.read_text()
+        plan = json.loads(text)
+        trials = plan.get("tuning", {}).get("trials")
+        costs = [trial["cost"] for arm in trials for trial in arm] if trials else [a["cost"] for a in plan["arms"]]
+        assert len(costs) == (4 if trials else 2) and all(cost["flops_per_step"] > 0 for cost in costs), costs
+        # Nobody computes anew what stands there.
+        parameters = costs[0]["parameters"]
+        plan_file.write_text(text.replace(f'"parameters": {parameters},', '"parameters": 123456789,'))
+        sweep = plan_file.parent
+        assert "123,456,789" in run([heed, "report", out, "--sweep", sweep, "--format", "terminal"])
+        plan_file.write_text(re.sub(r', "cost": \{[^}]*\}', "", text))  # as plans were before they said it
+        written = pathlib.Path(run([heed, "report", out, "--sweep", sweep, "--format", "csv"]).splitlines()[0])
+        rows = list(csv.DictReader(io.StringIO(written.read_text())))
+        assert [row["parameters"] for row in rows] == ["", ""] and rows[0]["mean"], rows
+
+
 def show_has_the_sweep(folder):
     text = TUNED.format(steps=2).replace("[sweep]\n", '[sweep]\nmatch = "parameters"\n').replace(
         '["additive"]', '["additive", "cosine"]') + '[[sweep.block]]\nkind = "leave_one_out"\n' \
@@ -391,6 +412,7 @@ def advised_commands_make_an_average(folder):
 
 
 for test in (results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
+             reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
              float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
              edited_file_is_a_new_sweep,

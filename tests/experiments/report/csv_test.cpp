@@ -66,7 +66,7 @@ TEST_CASE("a line for each arm, with numbers that read as the same numbers", "[r
 
 TEST_CASE("what is not known is empty, as is the reference's comparison", "[report]") {
   ReportData report = awkward_report();
-  report.arms[1].facts.reset();
+  report.arms[1].cost.reset();
   const std::vector<Row> rows = rows_of(render_csv(report));
   for (const char* column : {"difference", "difference_low", "pairs", "p", "effect_size", "answer"})
     CHECK(rows[0].at(column).empty());

@@ -191,12 +191,18 @@ TEST_CASE("a sweep's hash is what it resolves to", "[sweep][plan]") {
 
 TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   const Scratch out;
-  const Plan before = plan(example);
+  Plan before = plan(example);
+  CHECK_FALSE(cost_of(before, 1));
+  before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
   const fs::path folder = freeze(before, out.path);
   CHECK(folder == out.path / "sweeps" / before.folder_name());
   const Plan after = load_plan(folder);
   CHECK(to_json(after) == to_json(before));
   CHECK(after.arms[3].label == "without residual");
+  CHECK(cost_of(after, 1)->parameters == 103424);
+  CHECK(cost_of(after, 1)->flops_per_step == 2.5e9);
+  CHECK(cost_of(after, 1)->bytes == 2e7);
+  CHECK_FALSE(cost_of(after, 0));
   CHECK(after.arms[1].runs == before.arms[1].runs);
   for (const PlannedRun& run : after.runs) CHECK(run_id(config_of(run), "data") == run.id);
 }
