@@ -20,7 +20,7 @@ using namespace f32;
 class Part {
 public:
   Part(const AttentionCase& about, int batch, int heads, std::uint64_t seed)
-      : causal_(about.causal), shape_{batch, heads, about.length, about.width} {
+      : causal_(about.causal), rows_(about.rows), shape_{batch, heads, about.length, about.width} {
     Settings settings = Settings::parse("", "bench");
     settings.override_with({"attention.score=" + about.score, "attention.causal=true"});
     settings.override_with(about.overrides);
@@ -50,12 +50,13 @@ public:
     for (std::size_t i = 0; i < 3; ++i) in[i] = tape_.leaf(values_[i].data(), gradients_[i].data(), shape_);
     const Mask mask{.causal = causal_};
     const Tensor y = (*attention_)(pass, {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask,
-                                          .position = position_.get()});
+                                          .position = position_.get(), .rows = rows_});
     tape_.backward(f32::bench::upstream(y, values_[3].data()));
   }
 
 private:
   bool causal_;
+  std::int64_t rows_;
   Shape shape_;
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;

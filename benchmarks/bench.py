@@ -19,7 +19,8 @@ import time
 import suites
 from rounds import Failure
 
-SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention, "sweep": suites.sweep}
+SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention,
+          "streaming": suites.streaming, "sweep": suites.sweep}
 
 
 def arguments() -> argparse.Namespace:

@@ -1,5 +1,5 @@
 // bench_engine: measures one thing in rounds. benchmarks/bench.py starts it; by hand it is of use for profiles:
-//   echo 10 | build/benchmarks/bench_engine attention additive 1 4 2048 32 causal 1
+//   echo 10 | build/benchmarks/bench_engine attention additive 1 4 2048 32 causal 1 0
 #include "autograd/error.hpp"
 #include "benchmarks/measurements.hpp"
 #include "experiments/command_line/build.hpp"
@@ -19,7 +19,8 @@ constexpr const char* usage =
     "usage: bench_engine machine\n"
     "       bench_engine peak THREADS\n"
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
-    "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS [a.b=value ...]\n";
+    "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
+    "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
 void print_machine() {
   const heed::Machine machine = heed::this_machine();
@@ -38,14 +39,15 @@ int measure(const std::vector<std::string>& words) {
     heed::bench::measure_peak(std::stoi(words[1]));
   } else if (what == "steps" && words.size() >= 3) {
     heed::bench::measure_steps(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
-  } else if (what == "attention" && words.size() >= 8) {
+  } else if (what == "attention" && words.size() >= 9) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),
                                     .heads = std::stoi(words[3]),
                                     .length = std::stoi(words[4]),
                                     .width = std::stoi(words[5]),
                                     .causal = words[6] == "causal",
-                                    .overrides = {words.begin() + 8, words.end()}},
+                                    .rows = std::stoi(words[8]),
+                                    .overrides = {words.begin() + 9, words.end()}},
                                    std::stoi(words[7]));
   } else {
     fmt::print(stderr, "{}", usage);

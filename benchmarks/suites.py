@@ -226,7 +226,7 @@ def long_rows(tools: Tools) -> list[dict]:
         for length in lengths:
             progress(f"{name}, length {length}")
             case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)), causal=True)
-            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1", *overrides])
+            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1", "0", *overrides])
             try:
                 result = take_turns({"heed": heed}, 1, 0.01, enough=1)["heed"]
             finally:
@@ -264,7 +264,7 @@ def attention_row(record: dict) -> list[str]:
 
 def one_attention(tools: Tools, peer: Subject | None, case: dict, threads: int) -> dict:
     words = [str(case[key]) for key in ("score", "batch", "heads", "length", "width")]
-    heed = Subject([tools.engine, "attention", *words, "causal" if case["causal"] else "full", str(threads)])
+    heed = Subject([tools.engine, "attention", *words, "causal" if case["causal"] else "full", str(threads), "0"])
     results = {}
     try:
         # Compilation is tried where there is something to fuse around or instead of the attention kernel.
@@ -294,6 +294,45 @@ def one_attention(tools: Tools, peer: Subject | None, case: dict, threads: int) 
     if "error" in results["heed"]:
         raise Failure(f"attention {' '.join(words)}: {results['heed']['error']}")
     return {**case, "threads": threads, **results}
+
+
+# ---- streaming ------------------------------------------------------------------------------------------------------
+
+COMPOSED = {"64 queries": 64, "an entry": None}  # at a time; None: all of the length
+
+
+def streaming(tools: Tools) -> list[dict]:
+    say("What streams against the same composed of operations, so many queries of a batch entry at a time: forward and")
+    say("backward, 4 heads of width 32, 1 thread. Memory is what the process needs beyond its inputs.")
+    kinds = [("dot", [f"attention.normalizer={name}"]) for name in ("softmax", "sigmoid", "sparsemax", "hard")]
+    kinds.append(("scaled_dot", ["position.kind=skewed"]))
+    records, rows = [], []
+    for score, overrides in kinds:
+        for batch, length in ((16, 128), (4, 512), (1, 2048)):
+            for mask in ("causal", "full")[: 1 if "skewed" in overrides[0] else 2]:
+                name = f"{overrides[0].split('=')[1]}, {batch} x {length}, {mask}"
+                progress(name)
+                words = [score, str(batch), "4", str(length), "32", mask, "1"]
+                subjects = {}
+                try:
+                    for way, queries in {"streams": 0, **COMPOSED}.items():
+                        number = str(length if queries is None else queries)
+                        subjects[way] = Subject([tools.engine, "attention", *words, number, *overrides])
+                    turns = take_turns(subjects, tools.rounds, 0.15)
+                finally:
+                    for subject in subjects.values():
+                        subject.close()
+                note_failures(turns, name)
+                records.append({"score": score, "overrides": overrides, "batch": batch, "length": length,
+                                "mask": mask, **turns})
+                row = [name, cell(turns["streams"]), cell(turns["streams"], tables.megabytes, "peak_bytes")]
+                for way in COMPOSED:
+                    row += [tables.times(ratio(turns[way], turns["streams"])),
+                            cell(turns[way], tables.megabytes, "peak_bytes")]
+                rows.append(row)
+    say()
+    say(tables.table(["", "streams, ms", "MB", *(word for way in COMPOSED for word in (f"to {way}", "MB"))], rows))
+    return records
 
 
 # ---- sweep ----------------------------------------------------------------------------------------------------------

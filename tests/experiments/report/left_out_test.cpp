@@ -37,7 +37,7 @@ struct Sweep : Scratch {
     return {path / plan.runs.at(plan.arms.at(arm).runs.at(seed)).id};
   }
   ReportData report() const {
-    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return ArmFacts{}; });
+    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return Task::Chance{0, ""}; });
   }
 };
 
