@@ -4,8 +4,8 @@
 
 namespace heed::HEED_REAL {
 
-void Observer::weights(std::string_view, const Tensor&) {}
-void Observer::heads(std::string_view, const Tensor&) {}
+void Observer::weights(const AttentionPlace&, const Tensor&) {}
+void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
 
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
@@ -54,7 +54,7 @@ Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
                 p.some_queries, number(p.keys), number(matrix)}};
 }
 
-void Pass::keep(const std::string& attention, const Tensor& weights) {
+void Pass::keep(const AttentionPlace& attention, const Tensor& weights) {
   const Options& o = state_.options;
   if (o.keep_weights) attention_weights.push_back(weights);
   if (o.observer && o.observer->wants_weights()) o.observer->weights(attention, weights);

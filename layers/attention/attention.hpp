@@ -41,10 +41,12 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 /// It has no projections; see MultiHeadAttention for these.
 class Attention {
 public:
-  /// Takes score, normalizer, dropout and their options of the choice; its `causal`, `prefix` and
-  /// `window` are the caller's to put into the mask (self_attention_mask).
+  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
+  /// normalizer, dropout and their options of the choice; its `causal`, `prefix` and `window` are the caller's to put
+  /// into the mask (self_attention_mask). `kind` changes nothing but what those who look on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
-  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
+  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
+            AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
   /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values
   /// are summed with, before dropout; gradients flow through them. (Those who only look on get them by the Pass,
@@ -70,7 +72,7 @@ private:
   void give_form(Pass& pass, AttentionProblem& problem, bool keys_turned) const;
   Tensor run(Pass& pass, AttentionProblem& problem, Tensor* weights) const;
 
-  std::string name_;
+  AttentionPlace place_;
   ScoreShape shape_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
