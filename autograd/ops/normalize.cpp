@@ -51,7 +51,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active
       if (active[j] > threshold) active[left++] = active[j];
     if (left == count) {
       map(n, [&](std::int64_t j, int m) {
-        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Pack(Real{0})), m);
+        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Simd(Real{0})), m);
       });
       return;
     }
@@ -60,7 +60,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active
 }
 
 void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  const Pack zero(Real{0}), one(Real{1});
+  const Simd zero(Real{0}), one(Real{1});
   const Real sum = sum_over(n, [&](std::int64_t j, int m) {
     return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
   });
@@ -80,7 +80,7 @@ void SigmoidRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
 
 void SigmoidRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
   map(n, [&](std::int64_t j, int m) {
-    const Pack v = load(w + j, m);
+    const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
   });
 }
@@ -149,7 +149,7 @@ Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const 
     }
   });
   map(n, [&](std::int64_t i, int m) {
-    const Pack u = load(g.data + i, m);
+    const Simd u = load(g.data + i, m);
     store(g.data + i, -xsimd::log(-xsimd::log(u)), m);
   });
   return g;
