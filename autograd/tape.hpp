@@ -76,7 +76,7 @@ public:
   bool recording() const { return recording_; }
 
   Arena& arena() { return rooms_[0].arena; }
-  /// The most bytes that steps ever took, with what was made aside and the scratch.
+  /// The most bytes that steps ever took, with their Asides and their scratch.
   std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak() + scratch_.peak(); }
   std::int64_t nodes() const { return nodes_; }
 
@@ -130,7 +130,7 @@ private:
   Room& here() { return rooms_[aside_]; }
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
-  Room rooms_[2];  // the step's, and what is made aside
+  Room rooms_[2];  // the step's, and the Aside's
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
@@ -158,9 +158,17 @@ private:
   Arena& arena_;
 };
 
-/// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both
-/// are given up at its end, but for leaves, and for gradients of what was there before. What `recompute` is made of
-/// (autograd/recompute.hpp). There is one at a time.
+/// A part of a step that is computed and then forgotten, as the pieces of `recompute` are (autograd/recompute.hpp):
+///
+///   {
+///     Tape::Aside aside(tape);
+///     const Tensor z = tanh(x);    // x is of the step; z, its gradient and its closure are of the Aside
+///     ...                          // z's gradient is given
+///     aside.backward();            // runs the Aside's closures: x's gradient gets its share
+///   }                              // z is no longer valid; the tape records on where it was before
+///
+/// What is made within it lies in an arena of its own, which the next Aside uses again. Two things lie in the step's
+/// arena all the same, and stay: leaves, and gradients of tensors that were there before. There is one Aside at a time.
 class Tape::Aside {
 public:
   /// Throws heed::Failed where there is one already.
@@ -169,7 +177,7 @@ public:
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
-  /// Runs the closures that were recorded since it began, from the last to the first.
+  /// Runs the closures that were recorded in it, from the last to the first.
   void backward() { tape_.run_back(); }
 
 private:

@@ -18,7 +18,7 @@ struct Slot {
   bool requires_grad = false;  ///< is its gradient computed? That of a leaf, and of all that depends on one.
   bool written = false;        ///< has the gradient its first contribution?
   bool owned = false;          ///< is the gradient's memory the tape's, to be recycled?
-  bool aside = false;          ///< was it made in a Tape::Aside, with whose memory it goes?
+  bool aside = false;          ///< was it made in a Tape::Aside, so that it ends with it?
 };
 
 /// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.

@@ -84,13 +84,13 @@ struct TuneSpec {
   Origin origin;
 };
 
-/// [sweep]
 /// An option that a file names without giving it a value.
 struct NamedOption {
   std::string key;
   Origin origin;
 };
 
+/// [sweep]
 struct SweepSpec {
   std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
   std::vector<SweepBlock> blocks;
