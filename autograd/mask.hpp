@@ -28,8 +28,8 @@ struct Mask {
   /// How far apart rows of `allowed` stand; 0: one directly after the other.
   std::int64_t allowed_row = 0;
 
-  /// Keys begin, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches or meets the
-  /// others is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end.
+  /// Keys begin, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches the others
+  /// is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end.
   struct Range {
     std::int64_t begin, end, prefix = 0;
 

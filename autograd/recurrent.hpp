@@ -46,12 +46,4 @@ Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& 
 /// x [T, B, 4 H] and w [4 H, H] hold i, f, g and o one after the other; h and c [B, H].
 Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps = {});
 
-/// One step of each, for decoders: x is [B, gates H].
-Tensor elman_step(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& step = {});
-Tensor gru_step(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& step = {});
-struct LstmState {
-  Tensor h, c;
-};
-LstmState lstm_step(const Tensor& x, const LstmState& state, const Tensor& w, const RecurrentSteps& step = {});
-
 } // namespace heed::HEED_REAL

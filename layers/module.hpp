@@ -135,7 +135,6 @@ public:
     std::uint64_t seed = 0;        ///< with the step, decides dropout
     std::int64_t step = 0;
     std::int64_t first_row = 0;    ///< of this pass within the batch, so that shards see the same randomness
-    bool keep_weights = false;     ///< layers give their attention weights to `attention_weights`
     Observer* observer = nullptr;  ///< who looks on; null: nobody
   };
 
@@ -182,14 +181,12 @@ public:
   /// Sets the gradients to zero of all parameters that the backward pass did not reach.
   void finish_gradients();
 
-  /// What layers kept, in the order of their calls: [B, H, Tq, Tk] each.
-  std::vector<Tensor> attention_weights;
-  bool keeps_weights() const {
-    return state_.options.keep_weights || (state_.options.observer && state_.options.observer->wants_weights());
-  }
-
+  /// For layers: does anybody want attention weights?
+  bool wants_weights() const { return state_.options.observer && state_.options.observer->wants_weights(); }
   /// For layers: what they give to those who look on. Nothing happens where nobody does.
-  void keep(const AttentionPlace& attention, const Tensor& weights);
+  void show_weights(const AttentionPlace& attention, const Tensor& weights) const {
+    if (wants_weights()) state_.options.observer->weights(attention, weights);
+  }
   void show_heads(const AttentionPlace& attention, const Tensor& heads) const {
     if (state_.options.observer) state_.options.observer->heads(attention, heads);
   }

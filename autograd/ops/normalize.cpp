@@ -22,18 +22,6 @@ void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<R
 
 } // namespace
 
-void SoftmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  const Real top = largest(s, n);
-  map(n, [&](std::int64_t j, int m) { store(w + j, exponential(load(s + j, m) - top), m); });
-  const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m); });
-  map(n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) / total, m); });
-}
-
-void SoftmaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  const Real mean = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m) * load(dw + j, m); });
-  map(n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - mean), m); });
-}
-
 void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
   const Real top = largest(s, n);
   if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);

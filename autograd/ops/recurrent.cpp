@@ -286,17 +286,4 @@ Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor&
   return recur<Lstm>(Op("lstm", {&x, &h, &c, &w}), x, h, c, w, h, steps);
 }
 
-Tensor elman_step(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& step) {
-  return elman(unsqueeze(x, 0), h, w, step).last;
-}
-
-Tensor gru_step(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& step) {
-  return gru(unsqueeze(x, 0), h, w, bias, step).last;
-}
-
-LstmState lstm_step(const Tensor& x, const LstmState& state, const Tensor& w, const RecurrentSteps& step) {
-  const Recurrence r = lstm(unsqueeze(x, 0), state.h, state.c, w, step);
-  return {r.last, r.cell};
-}
-
 } // namespace heed::HEED_REAL

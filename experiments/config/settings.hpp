@@ -165,7 +165,6 @@ struct TableInfo {
   std::vector<Option> options;
   const Variant* variant = nullptr;
 };
-std::vector<TableInfo> all_tables();
 /// All families of variants, whichever room registers them.
 std::vector<VariantFamily> variant_families();
 

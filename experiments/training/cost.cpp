@@ -14,6 +14,11 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+// Has attention make its weights, as a look at them does.
+struct Onlooker : Observer {
+  bool wants_weights() const override { return true; }
+};
+
 // What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
 double optimizer_numbers(const Config& config, const Parameters& parameters) {
   constexpr std::size_t boundary = 64 / sizeof(Real);
@@ -76,7 +81,8 @@ Cost cost(const Config& config, const Task& task) {
     task.evaluation_row(run.form, Split::validation, 0, batch, 0);
     tape.rewind();
     tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});
+    Onlooker onlooker;
+    Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }
   const auto extent = static_cast<double>(run.parameters.extent());

@@ -45,7 +45,6 @@ public:
 
 /// A way to compute attention. The first of the table that serves a problem is taken; the last serves all.
 struct AttentionAlgorithm {
-  const char* name;
   bool (*serves)(const AttentionProblem& problem);
   /// [B, H, Tq, Dv].
   Tensor (*run)(Pass& pass, const AttentionProblem& problem);
@@ -55,9 +54,7 @@ struct AttentionAlgorithm {
   Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
 };
 
-std::span<const AttentionAlgorithm> attention_algorithms();
-
-/// The score's own algorithm, if it serves the problem, or the first of the table that does.
+/// The score's own algorithm, if it serves the problem, or the first of the table in algorithms.cpp that does.
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem);
 
 } // namespace heed::HEED_REAL

@@ -125,11 +125,11 @@ void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_turned) con
 
 Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) const {
   Tensor weights;
-  if (weights_out || pass.keeps_weights()) x.weights = &weights;
+  if (weights_out || pass.wants_weights()) x.weights = &weights;
   x.differentiable_weights = weights_out;
   const Tensor y = algorithm_for(x).run(pass, x);
   if (x.weights) {
-    pass.keep(place_, weights);
+    pass.show_weights(place_, weights);
     if (weights_out) *weights_out = weights;
   }
   pass.show_heads(place_, y);

@@ -108,10 +108,8 @@ public:
 
   /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and
   /// to itself; `past` goes on with x, and is made if there is none. The mask's offset is set here. What it gives is
-  /// what the whole row's attention gives at these positions, where nothing attends to what is behind it and
-  /// `serves_steps`.
+  /// what the whole row's attention gives at these positions, where nothing attends to what is behind it.
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past) const;
-  bool serves_steps() const { return !shape_.position || shape_.position->serves_steps(); }
 
   /// Cross attention in two parts: the memory's keys and values, put into `to`; and attention to them.
   void remember(Pass& pass, const Tensor& memory, KeyValues& to) const;

@@ -99,27 +99,27 @@ TEST_CASE("a cell whose operands are one tensor has the right gradient", "[gradi
 
 TEST_CASE("a chain of steps has the right gradient", "[gradient]") {
   const std::int32_t lengths[] = {2, 3};
-  check_gradient("elman_step",
+  check_gradient("elman, step by step",
                  [&](const Tensors& x) {
                    Tensor h = x[1];
-                   for (int t = 0; t < 3; ++t) h = elman_step(x[0], h, x[2], {.lengths = lengths, .first = t});
+                   for (int t = 0; t < 3; ++t) h = elman(x[0], h, x[2], {.lengths = lengths, .first = t}).last;
                    return h;
                  },
-                 {input({2, 3}, 1), input({2, 3}, 2), input({3, 3}, 3)});
-  check_gradient("gru_step",
+                 {input({1, 2, 3}, 1), input({2, 3}, 2), input({3, 3}, 3)});
+  check_gradient("gru, step by step",
                  [&](const Tensors& x) {
                    Tensor h = x[1];
-                   for (int t = 0; t < 3; ++t) h = gru_step(x[0], h, x[2], x[3], {.lengths = lengths, .first = t});
+                   for (int t = 0; t < 3; ++t) h = gru(x[0], h, x[2], x[3], {.lengths = lengths, .first = t}).last;
                    return h;
                  },
-                 {input({2, 9}, 1), input({2, 3}, 2), input({9, 3}, 3), input({3}, 4)});
-  check_gradient("lstm_step",
+                 {input({1, 2, 9}, 1), input({2, 3}, 2), input({9, 3}, 3), input({3}, 4)});
+  check_gradient("lstm, step by step",
                  [&](const Tensors& x) {
-                   LstmState s{x[1], x[3]};
-                   for (int t = 0; t < 3; ++t) s = lstm_step(x[0], s, x[2], {.lengths = lengths, .first = t});
-                   return add(s.h, s.c);
+                   Recurrence s{.states = {}, .last = x[1], .cell = x[3]};
+                   for (int t = 0; t < 3; ++t) s = lstm(x[0], s.last, s.cell, x[2], {.lengths = lengths, .first = t});
+                   return add(s.last, s.cell);
                  },
-                 {input({2, 12}, 1), input({2, 3}, 2), input({12, 3}, 3), input({2, 3}, 4)});
+                 {input({1, 2, 12}, 1), input({2, 3}, 2), input({12, 3}, 3), input({2, 3}, 4)});
 }
 
 TEST_CASE("cells refuse operands that do not fit, and say which", "[gradient]") {
