@@ -6,29 +6,30 @@
 
 namespace heed {
 
-/// One contract everywhere: true means attend; a row that may attend to nothing gives zeros and a zero gradient.
-/// All conditions must hold at once. Pointers must stay valid until the backward pass is done.
+/// Which keys a query may attend to: those that all of the conditions below allow. A query that may attend to no key
+/// gets zeros, and gives a zero gradient. Key j stands at position j, and query i at position i + offset. Pointers must
+/// stay valid until the backward pass is done.
 struct Mask {
-  /// Query i attends to keys 0 .. i + offset only.
+  /// A query attends to no key that comes after its own position.
   bool causal = false;
-  /// Where causal, the first keys, this many, are seen by every query all the same, before its own place, behind it and
-  /// beyond the window: tokens of a prefix see each other, and all others see them.
+  /// Where causal: the first so many keys are exempt from `causal` and from `window`. Every query attends to them,
+  /// those of the prefix itself included, unless they are padding or not `allowed`.
   std::int64_t prefix = 0;
-  /// Position of query 0 among the keys (queries that come after cached keys).
+  /// The position of query 0: above 0 where queries come after keys that were kept.
   std::int64_t offset = 0;
-  /// Query i attends to keys within this many positions of i + offset only, and to a prefix; negative: no window.
+  /// A query attends to keys at most this far from its own position, on both sides; negative: at any distance.
   std::int64_t window = -1;
-  /// [B]: keys at and beyond this many are padding; null: none.
+  /// [B]: how many keys each entry has; what comes after these is padding. Null: there is no padding.
   const std::int32_t* lengths = nullptr;
   /// [B or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
   const std::uint8_t* allowed = nullptr;
   /// Is `allowed` one matrix for the whole batch?
   bool allowed_shared = true;
-  /// Entries from one row of `allowed` to the next; 0: as many as there are keys.
+  /// How far apart rows of `allowed` stand; 0: one directly after the other.
   std::int64_t allowed_row = 0;
 
-  /// Keys begin ... end - 1, and before a gap the keys 0 ... prefix - 1. Where there is a prefix, there is a gap, and
-  /// what follows it isn't empty: 0 < prefix < begin < end.
+  /// Keys begin, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches the others
+  /// is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end.
   struct Range {
     std::int64_t begin, end, prefix = 0;
 
@@ -41,7 +42,8 @@ struct Mask {
       return from < prefix || (std::max(begin, from) < std::min(end, to));
     }
   };
-  /// The keys that query i of batch entry b may see, as far as ranges tell: 0 <= begin <= end <= keys.
+  /// The keys that all conditions but `allowed` let query i of batch entry b attend to, of so many keys in all:
+  /// 0 <= begin <= end <= keys.
   Range range(std::int64_t b, std::int64_t i, std::int64_t keys) const {
     Range r{0, keys};
     const std::int64_t at = i + offset;
@@ -60,8 +62,8 @@ struct Mask {
   const std::uint8_t* row(std::int64_t b, std::int64_t i, std::int64_t queries, std::int64_t keys) const {
     return allowed ? allowed + ((allowed_shared ? 0 : b) * queries + i) * (allowed_row ? allowed_row : keys) : nullptr;
   }
-  /// The mask of batch entry b by itself, for its queries from `first` on of so many. It serves any number of its first
-  /// keys, too.
+  /// The mask of batch entry b alone, with query `first` as its query 0; `queries` and `keys` are how many there are in
+  /// the whole. It may be used for any number of queries from there on, and of keys from the first on.
   Mask part(std::int64_t b, std::int64_t first, std::int64_t queries, std::int64_t keys) const {
     Mask m = *this;
     m.offset += first;

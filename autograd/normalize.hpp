@@ -12,14 +12,6 @@ namespace heed::HEED_REAL {
 /// being 0. A row that may attend to nothing gives zeros and a zero gradient. Errors have `name`.
 Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const RowPolicy& policy);
 
-/// w_j = exp(s_j) / sum_k exp(s_k)
-class SoftmaxRows final : public RowPolicy {
-public:
-  bool softmax() const override { return true; }
-  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
-};
-
 /// The point of the simplex nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
 ///   w_j = max(s_j - t, 0) with t such that the weights sum to 1
 /// exactly, by Michelot's algorithm (1986). The gradient is ds_j = dw_j - mean of dw over the weights that are not 0.

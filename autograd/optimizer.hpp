@@ -1,4 +1,5 @@
-// What an optimiser is, and the clipping of gradients. The engine's own optimisers stand in optimizers/.
+// What all optimisers have in common, and the gradient's norm with the factor that clips it. Adam and SGD stand in
+// optimizers/.
 #pragma once
 
 #include "autograd/parameters.hpp"

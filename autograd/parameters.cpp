@@ -36,9 +36,10 @@ void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, R
 
 } // namespace
 
-ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init, WeightDecay decay) {
+ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init, WeightDecay decay,
+                            std::string module) {
   if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
-  entries_.push_back({std::move(name), shape, init, extent_, decay});
+  entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module)});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
   values_.resize(static_cast<std::size_t>(extent_));
   return {entries_.size() - 1};

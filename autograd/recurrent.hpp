@@ -29,10 +29,10 @@ struct Recurrence {
   Tensor cell;    ///< [B, H]: an LSTM's memory after the last step taken; empty for the others
 };
 
-/// The simple recurrent network (Elman 1990, "Finding structure in time"), as torch.nn.RNN:
+/// Elman's network, the plain recurrent cell (Elman 1990, "Finding structure in time"), as torch.nn.RNN:
 ///   h' = tanh(x + W h)
 /// x [T, B, H], h [B, H] (the state before the first step), w [H, H].
-Recurrence srn(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps = {});
+Recurrence elman(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps = {});
 
 /// The gated recurrent unit (Cho et al. 2014, arXiv 1406.1078) in the form of torch.nn.GRU, whose gate r acts on the
 /// product:
@@ -45,13 +45,5 @@ Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& 
 ///   i, f, o = sigmoid(x_i + W_i h), ...    g = tanh(x_g + W_g h)    c' = f c + i g    h' = o tanh(c')
 /// x [T, B, 4 H] and w [4 H, H] hold i, f, g and o one after the other; h and c [B, H].
 Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps = {});
-
-/// One step of each, for decoders: x is [B, gates H].
-Tensor srn_step(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& step = {});
-Tensor gru_step(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& step = {});
-struct LstmState {
-  Tensor h, c;
-};
-LstmState lstm_step(const Tensor& x, const LstmState& state, const Tensor& w, const RecurrentSteps& step = {});
 
 } // namespace heed::HEED_REAL

@@ -12,8 +12,6 @@ namespace heed::HEED_REAL {
 /// of their own must live until the backward pass is done.
 class RowPolicy {
 public:
-  /// Is it a softmax? There is a kernel for it that sees a row piece by piece.
-  virtual bool softmax() const { return false; }
   /// w from s. `scratch` has room for n numbers, here and below.
   virtual void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const = 0;
   /// The gradient by the scores, ds, from that by the weights, dw. s and w are what `weights` read and wrote.

@@ -16,7 +16,7 @@ struct ScoreTile {
 class ScoreTerms {
 public:
   /// Does anything want the gradient of what the terms are made of?
-  virtual bool wanted() const { return false; }
+  virtual bool requires_grad() const { return false; }
   /// Adds the terms of a tile. Pairs that a mask hides may be among them; what is added there is not looked at.
   virtual void add(const ScoreTile& tile, Real* scores) const = 0;
   /// Before the backward pass of the attention that they are added in: where gradients go.

@@ -58,7 +58,7 @@ Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
   Tensor t = constant(values, shape);
   aside_ = aside;
   t.slot->grad = gradient;
-  t.slot->wanted = recording_ && gradient != nullptr;
+  t.slot->requires_grad = recording_ && gradient != nullptr;
   return t;
 }
 
@@ -92,8 +92,8 @@ void Tape::Room::rewind() {
 
 Into Tape::into(const Tensor& x) {
   Slot& s = *x.slot;
-  if (!s.wanted) return {};
-  if (watching_ && touched_count_ < 8) touched_[touched_count_++] = &s;
+  if (!s.requires_grad) return {};
+  if (detects_anomalies_ && touched_count_ < 8) touched_[touched_count_++] = &s;
   if (!s.grad) {
     s.grad = room_of(s).take_gradient(s.size);
     s.owned = true;
@@ -149,14 +149,14 @@ std::array<Into, 3> Tape::into_together(const std::array<Tensor, 3>& operands) {
 bool Tape::hand_on(const Tensor& y, const Tensor& x) {
   Slot& from = *y.slot;
   Slot& to = *x.slot;
-  if (!to.wanted || to.grad || !from.owned || &from == &to || from.aside != to.aside) return false;
+  if (!to.requires_grad || to.grad || !from.owned || &from == &to || from.aside != to.aside) return false;
   if (x.size() != to.size || y.size() != from.size || from.size != to.size) return false;
   if (!x.contiguous() || x.data != to.value || !y.contiguous()) return false;
   to.grad = std::exchange(from.grad, nullptr);
   to.owned = true;
   to.written = true;
   from.owned = false;
-  if (watching_ && touched_count_ < 8) touched_[touched_count_++] = &to;
+  if (detects_anomalies_ && touched_count_ < 8) touched_[touched_count_++] = &to;
   return true;
 }
 
@@ -164,7 +164,7 @@ void Tape::backward(const Tensor& loss, Real seed) {
   if (loss.tape != this) throw Failed("[backward] the loss is of another tape");
   if (loss.size() != 1)
     throw Failed(fmt::format("[backward] the loss must have one element, it is {}", loss.shape.text()));
-  if (!loss.slot->wanted) return;
+  if (!loss.slot->requires_grad) return;
   into(loss).p[0] = seed;
   run_back();
 }
@@ -176,7 +176,7 @@ void Tape::run_back() {
     touched_count_ = 0;
     node->run(node->closure);
     for (int i = 0; i < touched_count_; ++i)
-      look_at(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
+      check_finite(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
     if (s.owned && s.grad) {
       room_of(s).recycle(s.grad, s.size);
       s.grad = nullptr;
@@ -210,7 +210,7 @@ Tape::Aside::~Aside() {
   tape_.aside_ = false;
 }
 
-void Tape::look_at(const char* name, const char* what, const Real* p, std::int64_t n) const {
+void Tape::check_finite(const char* name, const char* what, const Real* p, std::int64_t n) const {
   for (std::int64_t i = 0; i < n; ++i)
     if (!std::isfinite(p[i]))
       throw Failed(fmt::format("[{}] {} has {} at element {} of {}", name, what,
@@ -222,16 +222,16 @@ Op::Op(const char* name, std::initializer_list<const Tensor*> operands) : name_(
     if (!x->tape) fail("an operand is empty");
     if (tape_ && x->tape != tape_) fail("the operands are of different tapes");
     tape_ = x->tape;
-    wanted_ = wanted_ || x->slot->wanted;
+    requires_grad_ = requires_grad_ || x->slot->requires_grad;
   }
-  wanted_ = wanted_ && tape_->recording_;
+  requires_grad_ = requires_grad_ && tape_->recording_;
 }
 
 void Op::fail(const std::string& message) const { throw Failed(fmt::format("[{}] {}", name_, message)); }
 
 Tensor Op::output(const Shape& shape) const {
   Tensor y = tape_->make(shape);
-  y.slot->wanted = wanted_;
+  y.slot->requires_grad = requires_grad_;
   return y;
 }
 

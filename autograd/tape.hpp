@@ -28,13 +28,13 @@ public:
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// A tensor with memory of its own, uninitialised, that no gradient flows to unless an operation says so.
+  /// A tensor with memory of its own, uninitialised, that requires no gradient unless an operation says so.
   Tensor make(const Shape& shape);
   /// The same, filled with zeros.
   Tensor zeros(const Shape& shape);
-  /// Numbers from outside that want no gradient; not copied, so they must outlive the step.
+  /// Numbers from outside that require no gradient; not copied, so they must outlive the step.
   Tensor constant(const Real* values, const Shape& shape);
-  /// A copy of numbers from outside that wants no gradient.
+  /// A copy of numbers from outside that requires no gradient.
   Tensor copy(const Real* values, const Shape& shape);
   /// Numbers from outside whose gradient is written to `gradient` (same shape, row-major) by `backward`. What stood
   /// there before is overwritten if the loss depends on the leaf, and left as it is if not: see `untouched`.
@@ -68,15 +68,15 @@ public:
   /// Forgets the step. Tensors of it are no longer valid.
   void rewind();
 
-  /// In this mode every result and gradient is looked at, and the first that is not finite throws heed::Failed, naming
-  /// the operation: `[softmax] the result has a NaN at 17`.
-  void watch(bool on) { watching_ = on; }
+  /// Anomaly detection: every result and gradient is looked at, and the first that is not finite throws heed::Failed,
+  /// naming the operation: `[softmax] the result has a NaN at element 17 of 64`. It changes no bit.
+  void detect_anomaly(bool on) { detects_anomalies_ = on; }
   /// Without recording, operations only compute: for evaluation.
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
 
   Arena& arena() { return rooms_[0].arena; }
-  /// The most bytes that steps ever took, with what was made aside and the scratch.
+  /// The most bytes that steps ever took, with their Asides and their scratch.
   std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak() + scratch_.peak(); }
   std::int64_t nodes() const { return nodes_; }
 
@@ -106,7 +106,7 @@ private:
   }
 
   void run_back();
-  void look_at(const char* name, const char* what, const Real* p, std::int64_t n) const;
+  void check_finite(const char* name, const char* what, const Real* p, std::int64_t n) const;
 
   // Gradients that are no longer needed, by size: later ones of the same size take their memory.
   struct Spare {
@@ -130,14 +130,14 @@ private:
   Room& here() { return rooms_[aside_]; }
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
-  Room rooms_[2];  // the step's, and what is made aside
+  Room rooms_[2];  // the step's, and the Aside's
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
   bool aside_ = false;
   bool recording_ = true;
-  bool watching_ = false;
-  Slot* touched_[8] = {};  // by the closure that runs, for `watch`
+  bool detects_anomalies_ = false;
+  Slot* touched_[8] = {};  // by the closure that runs, for anomaly detection
   int touched_count_ = 0;
 };
 
@@ -158,9 +158,17 @@ private:
   Arena& arena_;
 };
 
-/// While it exists, what is made on the tape lies in memory of its own, and what is recorded is a list of its own; both
-/// are given up at its end, but for leaves, and for gradients of what was there before. What `recompute` is made of
-/// (autograd/recompute.hpp). There is one at a time.
+/// A part of a step that is computed and then forgotten, as the pieces of `recompute` are (autograd/recompute.hpp):
+///
+///   {
+///     Tape::Aside aside(tape);
+///     const Tensor z = tanh(x);    // x is of the step; z, its gradient and its closure are of the Aside
+///     ...                          // z's gradient is given
+///     aside.backward();            // runs the Aside's closures: x's gradient gets its share
+///   }                              // z is no longer valid; the tape records on where it was before
+///
+/// What is made within it lies in an arena of its own, which the next Aside uses again. Two things lie in the step's
+/// arena all the same, and stay: leaves, and gradients of tensors that were there before. There is one Aside at a time.
 class Tape::Aside {
 public:
   /// Throws heed::Failed where there is one already.
@@ -169,7 +177,7 @@ public:
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
-  /// Runs the closures that were recorded since it began, from the last to the first.
+  /// Runs the closures that were recorded in it, from the last to the first.
   void backward() { tape_.run_back(); }
 
 private:
@@ -186,10 +194,10 @@ public:
 
   const char* name() const { return name_; }
   Tape& tape() const { return *tape_; }
-  /// Does anything want a gradient of this operation?
-  bool wanted() const { return wanted_; }
-  /// Something wants one that is no operand.
-  void want(bool more) { wanted_ = wanted_ || (more && tape_->recording_); }
+  /// Does the result require a gradient? Where an operand does, and the tape records.
+  bool requires_grad() const { return requires_grad_; }
+  /// Likewise where something does that is no operand.
+  void require_grad(bool more) { requires_grad_ = requires_grad_ || (more && tape_->recording_); }
 
   /// Throws heed::Failed with `[name] message`. The message is only formatted when the check fails.
   template <class... A> void check(bool holds, fmt::format_string<A...> message, A&&... arguments) const {
@@ -202,16 +210,16 @@ public:
   /// Another shape and stride over x's memory.
   static Tensor view(const Tensor& x, Real* data, const Shape& shape, const Shape& stride);
 
-  /// Keeps the closure that adds to the operands' gradients, and, if the tape watches, looks at the result.
+  /// Keeps the closure that adds to the operands' gradients, and, in anomaly detection, looks at the result.
   template <class F> void record(const Tensor& y, const F& backward) const {
-    if (tape_->watching_) tape_->look_at(name_, "the result", y.data, y.size());
-    if (wanted_) tape_->append(name_, y, backward);
+    if (tape_->detects_anomalies_) tape_->check_finite(name_, "the result", y.data, y.size());
+    if (requires_grad_) tape_->append(name_, y, backward);
   }
 
 private:
   const char* name_;
   Tape* tape_ = nullptr;
-  bool wanted_ = false;
+  bool requires_grad_ = false;
 };
 
 } // namespace heed::HEED_REAL

@@ -15,10 +15,10 @@ struct Slot {
   Real* value = nullptr;
   Real* grad = nullptr;        ///< null until somebody adds to it
   std::int64_t size = 0;       ///< elements
-  bool wanted = false;         ///< does anything that wants a gradient depend on it?
+  bool requires_grad = false;  ///< is its gradient computed? That of a leaf, and of all that depends on one.
   bool written = false;        ///< has the gradient its first contribution?
   bool owned = false;          ///< is the gradient's memory the tape's, to be recycled?
-  bool aside = false;          ///< was it made in a Tape::Aside, with whose memory it goes?
+  bool aside = false;          ///< was it made in a Tape::Aside, so that it ends with it?
 };
 
 /// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.
@@ -36,7 +36,7 @@ struct Tensor {
   Real item() const;
 };
 
-/// Where a gradient goes. `first`: store, since nothing is there yet; otherwise add. Null where no gradient is wanted.
+/// Where a gradient goes. `first`: store, since nothing is there yet; otherwise add. Null where none is required.
 struct Into {
   Real* p = nullptr;
   bool first = false;

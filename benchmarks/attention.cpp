@@ -26,7 +26,7 @@ public:
     settings.override_with(about.overrides);
     const Config config = settings.resolve();
     const Scope scope(parameters_, Init::normal(0.02));
-    attention_ = std::make_unique<Attention>(scope / "score", config.layers.front(),
+    attention_ = std::make_unique<Attention>(scope, config.layers.front(),
                                              ScoreShape{heads, about.width, about.width, about.length});
     const PositionInfo& position = position_info(config.position.kind);
     if (position.make_relative)

@@ -148,13 +148,13 @@ template <int gates> void recurrent_steps_of(benchmark::State& state) {
   Input x(Shape{steps, rows, gates * n}), w(Shape{gates * n, n}, 4), candidate(Shape{n}, 5);
   forward_backward(state, rows * n, [&](Tape& tape) {
     const Tensor projected = x.on(tape), weight = w.on(tape), b = candidate.on(tape), zeros = tape.zeros({rows, n});
-    LstmState s{zeros, zeros};
+    Recurrence s{.states = {}, .last = zeros, .cell = zeros};
     for (std::int64_t t = 0; t < steps; ++t) {
-      const Tensor now = reshape(slice(projected, 0, t, 1), {rows, gates * n});
-      if constexpr (gates == 4) s = lstm_step(now, s, weight);
-      else s.h = gru_step(now, s.h, weight, b);
+      const Tensor now = slice(projected, 0, t, 1);
+      if constexpr (gates == 4) s = lstm(now, s.last, s.cell, weight);
+      else s = gru(now, s.last, weight, b);
     }
-    return contiguous(transpose(s.h));
+    return contiguous(transpose(s.last));
   });
 }
 

@@ -44,8 +44,8 @@ public:
   /// x [B, n, width]: positions that come behind those that `past` has, which gets them. What it gives is what the
   /// whole row gives at these positions, if `serves_steps`.
   Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const;
-  /// Does no position see what is behind it, and can its positional scheme do steps?
-  bool serves_steps() const { return options_.causal && options_.prefix <= 1 && attention_.serves_steps(); }
+  /// Does no position see what is behind it?
+  bool serves_steps() const { return options_.causal && options_.prefix <= 1; }
 
 private:
   template <class Attend, class Recall>

@@ -4,8 +4,8 @@
 
 namespace heed::HEED_REAL {
 
-void Observer::weights(std::string_view, const Tensor&) {}
-void Observer::heads(std::string_view, const Tensor&) {}
+void Observer::weights(const AttentionPlace&, const Tensor&) {}
+void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
 
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
@@ -15,7 +15,6 @@ Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& o
 }
 
 Pass::Pass(const State& state, const Part& part) : state_(state), part_(part) {
-  state_.options.keep_weights = false;
   state_.options.observer = nullptr;
 }
 
@@ -52,12 +51,6 @@ Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
   const std::int64_t matrix = p.queries * p.keys;
   return {key, {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),
                 p.some_queries, number(p.keys), number(matrix)}};
-}
-
-void Pass::keep(const std::string& attention, const Tensor& weights) {
-  const Options& o = state_.options;
-  if (o.keep_weights) attention_weights.push_back(weights);
-  if (o.observer && o.observer->wants_weights()) o.observer->weights(attention, weights);
 }
 
 void Pass::finish_gradients() {

@@ -16,7 +16,11 @@
 
 namespace heed::HEED_REAL {
 
-/// Where in a model a layer stands: a prefix for the names of its parameters, and how weights start.
+/// What a stack of layers reads: the task's input, or, in the decoder of an encoder-decoder, the outputs.
+enum class Reads { input, outputs };
+
+/// Where in a model a layer stands: a prefix for the names of its parameters, how weights start, and what is read
+/// there.
 class Scope {
 public:
   /// `weight_init` is what weight matrices start with where the layer does not say otherwise.
@@ -26,7 +30,11 @@ public:
       : parameters_(&parameters), rules_(rules), prefix_(std::move(prefix)) {}
 
   /// The scope of a part: "blocks" / "0" / "attention" names "blocks.0.attention.".
-  Scope operator/(const std::string& part) const { return {*parameters_, rules_, prefix_ + part + "."}; }
+  Scope operator/(const std::string& part) const {
+    Scope out = *this;
+    out.prefix_ += part + ".";
+    return out;
+  }
   /// The same place with another start for linear maps.
   Scope starting_with(const InitRule& start) const {
     Scope out = *this;
@@ -39,6 +47,12 @@ public:
   }
   /// The place of the map to the logits.
   Scope of_head() const { return starting_with(rules_.head); }
+  /// The same place in a stack that reads the outputs.
+  Scope reading_outputs() const {
+    Scope out = *this;
+    out.reads_ = Reads::outputs;
+    return out;
+  }
 
   /// The weights of a linear map: [out, in]; for `fans` that its shape does not show, with these. Weight decay pulls
   /// them towards 0.
@@ -73,36 +87,45 @@ public:
 
   /// "blocks.0.attention"; empty for the whole model.
   std::string name() const { return prefix_.substr(0, prefix_.empty() ? 0 : prefix_.size() - 1); }
+  Reads reads() const { return reads_; }
 
 private:
   ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay) const {
-    return parameters_->add(prefix_ + name, shape, init, decay);
+    return parameters_->add(prefix_ + name, shape, init, decay, this->name());
   }
 
   Parameters* parameters_;
   InitRules rules_;
   std::string prefix_;
+  Reads reads_ = Reads::input;
 };
 
-/// Whoever looks into a pass, or takes something out of it. Layers say who they are by their scope's name; a layer that
-/// is called several times within a pass tells each time.
+/// Which attention it is, for those who look on.
+struct AttentionPlace {
+  enum class Kind {
+    self,     ///< of what the stack reads to itself
+    cross,    ///< of a decoder to what its encoder read
+    pooling,  ///< of a query of its own to what the stack reads
+  };
+  std::string module;           ///< the layer that it is: "blocks.0.attention"
+  Kind kind = Kind::self;
+  Reads reads = Reads::input;   ///< the stack
+};
+
+/// Whoever looks into a pass, or takes something out of it. Modules are named by their scopes; one that is called
+/// several times within a pass tells each time.
 class Observer {
 public:
   virtual ~Observer() = default;
   /// Are attention weights wanted? They are only there where somebody wants them: streaming kernels never hold them.
   virtual bool wants_weights() const { return false; }
   /// What an attention's values are summed with, before dropout: [B, H, Tq, Tk].
-  virtual void weights(std::string_view attention, const Tensor& weights);
+  virtual void weights(const AttentionPlace& attention, const Tensor& weights);
   /// What an attention's heads give: [B, H, Tq, Dv]. Without recording, the numbers may be changed.
-  virtual void heads(std::string_view attention, const Tensor& heads);
-  /// What a module gives; the module of a parameter is the parameter's name without its last part.
+  virtual void heads(const AttentionPlace& attention, const Tensor& heads);
+  /// What a module gives.
   virtual void output(std::string_view module, const Tensor& output);
 };
-
-/// The module that a parameter is of: "blocks.0.ffn.expand" of "blocks.0.ffn.expand.weight".
-inline std::string_view owner_of(std::string_view parameter) {
-  return parameter.substr(0, std::min(parameter.rfind('.'), parameter.size()));
-}
 
 /// One forward pass over some rows of a batch: what layers need beside tensors.
 class Pass {
@@ -112,7 +135,6 @@ public:
     std::uint64_t seed = 0;        ///< with the step, decides dropout
     std::int64_t step = 0;
     std::int64_t first_row = 0;    ///< of this pass within the batch, so that shards see the same randomness
-    bool keep_weights = false;     ///< layers give their attention weights to `attention_weights`
     Observer* observer = nullptr;  ///< who looks on; null: nobody
   };
 
@@ -159,15 +181,13 @@ public:
   /// Sets the gradients to zero of all parameters that the backward pass did not reach.
   void finish_gradients();
 
-  /// What layers kept, in the order of their calls: [B, H, Tq, Tk] each.
-  std::vector<Tensor> attention_weights;
-  bool keeps_weights() const {
-    return state_.options.keep_weights || (state_.options.observer && state_.options.observer->wants_weights());
-  }
-
+  /// For layers: does anybody want attention weights?
+  bool wants_weights() const { return state_.options.observer && state_.options.observer->wants_weights(); }
   /// For layers: what they give to those who look on. Nothing happens where nobody does.
-  void keep(const std::string& attention, const Tensor& weights);
-  void show_heads(const std::string& attention, const Tensor& heads) const {
+  void show_weights(const AttentionPlace& attention, const Tensor& weights) const {
+    if (wants_weights()) state_.options.observer->weights(attention, weights);
+  }
+  void show_heads(const AttentionPlace& attention, const Tensor& heads) const {
     if (state_.options.observer) state_.options.observer->heads(attention, heads);
   }
   void show(std::string_view module, const Tensor& output) const {
@@ -175,7 +195,7 @@ public:
   }
   /// The output of the module that the parameter is of; returns it.
   const Tensor& show(ParameterId id, const Tensor& output) const {
-    if (state_.options.observer) show(owner_of((*state_.parameters)[id].name), output);
+    if (state_.options.observer) show((*state_.parameters)[id].module, output);
     return output;
   }
 

@@ -44,7 +44,8 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
   const ParameterId query = scope.plain("query", {1, shape.width}, start);
   context_.emplace(Context{query, Linear(keys, shape.width, shape.width, true),
-                           Attention(scope / "score", choice, {1, shape.width, shape.width, shape.longest})});
+                           Attention(scope, choice, {1, shape.width, shape.width, shape.longest},
+                                     AttentionPlace::Kind::pooling)});
 }
 
 Tensor Pooling::operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {

@@ -6,38 +6,38 @@
 namespace heed::HEED_REAL {
 
 struct ValueAndSlope {
-  Pack value, slope;
+  Simd value, slope;
 };
 
-inline Pack logistic(const Pack& x) { return Real{1} / (Real{1} + exponential(-x)); }
+inline Simd logistic(const Simd& x) { return Real{1} / (Real{1} + exponential(-x)); }
 
 /// tanh(x) = 2 logistic(2 x) - 1, whose error is a rounding of 1, not of its own size; in double xsimd's.
-inline Pack tanh_of(const Pack& x) {
+inline Simd tanh_of(const Simd& x) {
   if constexpr (std::is_same_v<Real, double>) return xsimd::tanh(x);
-  else return xsimd::fms(Pack(Real{2}), logistic(x + x), Pack(Real{1}));
+  else return xsimd::fms(Simd(Real{2}), logistic(x + x), Simd(Real{1}));
 }
 
-inline ValueAndSlope relu_at(const Pack& x) {
+inline ValueAndSlope relu_at(const Simd& x) {
   // Written so that a NaN stays one.
-  const auto off = x <= Pack(Real{0});
-  return {xsimd::select(off, Pack(Real{0}), x), xsimd::select(off, Pack(Real{0}), Pack(Real{1}))};
+  const auto off = x <= Simd(Real{0});
+  return {xsimd::select(off, Simd(Real{0}), x), xsimd::select(off, Simd(Real{0}), Simd(Real{1}))};
 }
 
-inline ValueAndSlope gelu_at(const Pack& x) {
+inline ValueAndSlope gelu_at(const Simd& x) {
   const auto [cdf, density] = normal_distribution(x);
   return {x * cdf, xsimd::fma(x, density, cdf)};
 }
 
-inline ValueAndSlope gelu_tanh_at(const Pack& x) {
+inline ValueAndSlope gelu_tanh_at(const Simd& x) {
   // tanh(u) = 2 logistic(2 u) - 1, with u = outer (x + inner x^3)
   constexpr Real outer = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi), inner = Real(0.044715);
-  const Pack half = logistic(Real{2} * outer * (x + inner * x * x * x));
-  const Pack u_slope = outer * (Real{1} + Real{3} * inner * x * x);
+  const Simd half = logistic(Real{2} * outer * (x + inner * x * x * x));
+  const Simd u_slope = outer * (Real{1} + Real{3} * inner * x * x);
   return {x * half, half + Real{2} * x * half * (Real{1} - half) * u_slope};
 }
 
-inline ValueAndSlope silu_at(const Pack& x) {
-  const Pack s = logistic(x), y = x * s;
+inline ValueAndSlope silu_at(const Simd& x) {
+  const Simd s = logistic(x), y = x * s;
   return {y, s + y * (Real{1} - s)};
 }
 

@@ -1,7 +1,7 @@
 // Copies between arrays with gaps.
 #pragma once
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/kernels/walk.hpp"
 
 namespace heed::HEED_REAL {

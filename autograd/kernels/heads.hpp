@@ -69,10 +69,10 @@ inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows,
 }
 
 /// 0, 1, 2, ...
-inline Pack lane_numbers() {
+inline Simd lane_numbers() {
   alignas(64) Real numbers[lanes];
   for (int i = 0; i < lanes; ++i) numbers[i] = static_cast<Real>(i);
-  return Pack::load_aligned(numbers);
+  return Simd::load_aligned(numbers);
 }
 
 /// What a row may see within the tile of keys that begins at j0 and of which columns c0 .. c1 - 1, whole vectors, have
@@ -84,10 +84,10 @@ inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_
   if (!allowed && begin == c0 && end == c1) return;
   for (std::int64_t c = c0; c < c1; c += lanes) {
     if ((c >= begin && c + lanes <= end) || c + lanes <= head) continue;
-    const Pack number = lane_numbers() + static_cast<Real>(c);
-    const auto inside = (number >= Pack(static_cast<Real>(begin)) && number < Pack(static_cast<Real>(end))) ||
-                        number < Pack(static_cast<Real>(head));
-    xsimd::select(inside, Pack::load_aligned(row + c), Pack(value)).store_aligned(row + c);
+    const Simd number = lane_numbers() + static_cast<Real>(c);
+    const auto inside = (number >= Simd(static_cast<Real>(begin)) && number < Simd(static_cast<Real>(end))) ||
+                        number < Simd(static_cast<Real>(head));
+    xsimd::select(inside, Simd::load_aligned(row + c), Simd(value)).store_aligned(row + c);
   }
   if (!allowed) return;
   for (const auto& [from, to] : {std::pair{c0, head}, std::pair{begin, end}})
@@ -97,7 +97,7 @@ inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_
 
 /// Sets numbers from ... to - 1, whole vectors, to zero.
 inline void clear_vectors(Real* row, std::int64_t from, std::int64_t to) {
-  for (std::int64_t c = from; c < to; c += lanes) Pack(Real{0}).store_aligned(row + c);
+  for (std::int64_t c = from; c < to; c += lanes) Simd(Real{0}).store_aligned(row + c);
 }
 
 /// Queries that are worked on together, those of them whose products stay in registers, and keys of a tile.
@@ -183,19 +183,19 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
 struct RunningSoftmax {
   static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
   Real top = nothing;
-  Pack totals = Pack(Real{0});  ///< lane by lane, since only the sum of the whole row is asked for
+  Simd totals = Simd(Real{0});  ///< lane by lane, since only the sum of the whole row is asked for
 
   /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be
   /// multiplied with the result.
   Real take(Real* row, const Columns& c) {
-    Pack most(nothing);
-    for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Pack::load_aligned(row + i));
+    Simd most(nothing);
+    for (std::int64_t i = c.c0; i < c.c1; i += lanes) most = xsimd::max(most, Simd::load_aligned(row + i));
     Real shrink = 1;
-    if (xsimd::any(most > Pack(top))) {
+    if (xsimd::any(most > Simd(top))) {
       const Real best = largest_lane(most);
       if (top != nothing) {
         shrink = std::exp(top - best);
-        totals *= Pack(shrink);
+        totals *= Simd(shrink);
       }
       top = best;
     } else if (top == nothing) {
@@ -203,7 +203,7 @@ struct RunningSoftmax {
       return 1;
     }
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
-      const Pack p = bounded_exponential(Pack::load_aligned(row + i) - top);
+      const Simd p = bounded_exponential(Simd::load_aligned(row + i) - top);
       p.store_aligned(row + i);
       totals += p;
     }

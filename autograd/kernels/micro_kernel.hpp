@@ -1,7 +1,7 @@
 // The innermost loop of every matrix product: a block of C that stays in registers.
 #pragma once
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -49,22 +49,22 @@ template <int Rows, int Vectors>
 inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t depth, Start start, const Real* start_row = nullptr) {
   // Loops would do, but GCC then takes the sums through memory on their way into the registers and out of them.
-  Pack sum[Rows * Vectors];
+  Simd sum[Rows * Vectors];
   const auto each = [](const auto& f) __attribute__((always_inline)) { detail::unrolled<Rows * Vectors>(f); };
   const auto place = [=](int n) __attribute__((always_inline)) { return c + n / Vectors * c_row + n % Vectors * lanes; };
   if (start == Start::zero)
-    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack(Real{0}); });
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd(Real{0}); });
   else if (start == Start::there)
-    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack::load_unaligned(place(n)); });
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(place(n)); });
   else
-    each([&](auto n) __attribute__((always_inline)) { sum[n] = Pack::load_unaligned(start_row + n % Vectors * lanes); });
+    each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(start_row + n % Vectors * lanes); });
   for (std::int64_t k = 0; k < depth; ++k) {
-    Pack right[Vectors];
+    Simd right[Vectors];
     detail::unrolled<Vectors>([&](auto j) __attribute__((always_inline)) {
-      right[j] = Pack::load_unaligned(b + k * b_row + j * lanes);
+      right[j] = Simd::load_unaligned(b + k * b_row + j * lanes);
     });
     detail::unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
-      const Pack left(a.p[i * a.row + k * a.column]);
+      const Simd left(a.p[i * a.row + k * a.column]);
       detail::unrolled<Vectors>([&](auto j) __attribute__((always_inline)) {
         sum[i * Vectors + j] = xsimd::fma(left, right[j], sum[i * Vectors + j]);
       });

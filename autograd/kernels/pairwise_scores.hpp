@@ -24,11 +24,11 @@ inline constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the
 enum class Range { product, cut_product, mixed };
 inline constexpr Real out_of_range = -1;             // in place of a factor
 
-inline Pack inverse(const Pack& x) {
+inline Simd inverse(const Simd& x) {
   if constexpr (single) {
-    const Pack r = xsimd::reciprocal(x);      // 11 bits or more; each of Newton's steps doubles them
-    const Pack once = r * xsimd::fnma(x, r, Pack(Real{2}));
-    return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Pack(Real{2}));
+    const Simd r = xsimd::reciprocal(x);      // 11 bits or more; each of Newton's steps doubles them
+    const Simd once = r * xsimd::fnma(x, r, Simd(Real{2}));
+    return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Simd(Real{2}));
   } else {
     return Real{1} / x;
   }
@@ -44,13 +44,13 @@ struct Factors {
 
 // 1 + x of the query's entry at q_at with a vector of keys at k_at, whose factors are k. The first operand of min is
 // the bound, since the second one's NaN is kept.
-template <Range range> Pack one_and_odds(const Factors& f, std::int64_t q_at, const Pack& k, std::int64_t k_at) {
-  const Pack q(f.q[q_at]), one(Real{1}), zero(Real{0});
-  const Pack product = xsimd::fma(q, k, one);
+template <Range range> Simd one_and_odds(const Factors& f, std::int64_t q_at, const Simd& k, std::int64_t k_at) {
+  const Simd q(f.q[q_at]), one(Real{1}), zero(Real{0});
+  const Simd product = xsimd::fma(q, k, one);
   if constexpr (range == Range::product) return product;
-  const Pack cut = xsimd::min(Pack(Real{1} + std::exp(limit)), product);
+  const Simd cut = xsimd::min(Simd(Real{1} + std::exp(limit)), product);
   if constexpr (range == Range::cut_product) return cut;
-  const Pack sum = xsimd::min(Pack(limit), Pack(f.q_twice[q_at]) + load(f.k_columns_twice + k_at));
+  const Simd sum = xsimd::min(Simd(limit), Simd(f.q_twice[q_at]) + load(f.k_columns_twice + k_at));
   return xsimd::select((q < zero) || (k < zero), one + exponential(sum), cut);
 }
 
@@ -107,8 +107,8 @@ inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, Fa
   pack_columns(k, e.keys, e.width, 2, k_columns_twice, f.k_row);
   const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
     map(n, [&](std::int64_t at, int m) {
-      const Pack x = load(from + at, m);
-      store(to + at, xsimd::select(xsimd::abs(x) > Pack(greatest), Pack(out_of_range), exponential(x)), m);
+      const Simd x = load(from + at, m);
+      store(to + at, xsimd::select(xsimd::abs(x) > Simd(greatest), Simd(out_of_range), exponential(x)), m);
     });
   };
   exponentials(q_twice, f.q, e.queries * e.width);
@@ -127,16 +127,16 @@ void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_
         const std::int64_t k_at = d * f.k_row + j0 + at;
         return one_and_odds<range>(f, (i + r) * f.width + d, load(f.k_columns + k_at), k_at);
       };
-      Pack sum(Real{0});
+      Simd sum(Real{0});
       std::int64_t d = 0;
       for (; d < whole; d += group) {
-        const Pack a = one_plus(d), b = one_plus(d + 1), m = one_plus(d + 2), n = one_plus(d + 3);
-        const Pack ab = a * b, mn = m * n;
-        const Pack left = xsimd::fma(Pack(w[d]), b, w[d + 1] * a), right = xsimd::fma(Pack(w[d + 2]), n, w[d + 3] * m);
+        const Simd a = one_plus(d), b = one_plus(d + 1), m = one_plus(d + 2), n = one_plus(d + 3);
+        const Simd ab = a * b, mn = m * n;
+        const Simd left = xsimd::fma(Simd(w[d]), b, w[d + 1] * a), right = xsimd::fma(Simd(w[d + 2]), n, w[d + 3] * m);
         sum = xsimd::fma(xsimd::fma(left, mn, right * ab), inverse(ab * mn), sum);
       }
       for (; d < f.width; ++d)
-        sum = xsimd::fma(Pack(w[d]), inverse(one_plus(d)), sum);
+        sum = xsimd::fma(Simd(w[d]), inverse(one_plus(d)), sum);
       store(tile + r * row + at, sum * Real{-2});
     }
 }
@@ -192,20 +192,20 @@ struct PairwiseSlopes {
 // Keeps r of some queries with the tile of keys from j0 on, and gives the scores, pair_tile apart.
 template <Range range>
 void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
-  Pack sum[group][2];
-  for (auto& row : sum) row[0] = row[1] = Pack(Real{0});
+  Simd sum[group][2];
+  for (auto& row : sum) row[0] = row[1] = Simd(Real{0});
   for (std::int64_t d = 0; d < a.f.width; ++d) {
     const std::int64_t k_at = d * a.f.k_row + j0;
-    const Pack k0 = load(a.f.k_columns + k_at), k1 = load(a.f.k_columns + k_at + lanes);
+    const Simd k0 = load(a.f.k_columns + k_at), k1 = load(a.f.k_columns + k_at + lanes);
     for (std::int64_t g = 0; g < rows; ++g) {
       const std::int64_t q_at = (i + g) * a.f.width + d;
-      const Pack r0 = inverse(one_and_odds<range>(a.f, q_at, k0, k_at));
-      const Pack r1 = inverse(one_and_odds<range>(a.f, q_at, k1, k_at + lanes));
+      const Simd r0 = inverse(one_and_odds<range>(a.f, q_at, k0, k_at));
+      const Simd r1 = inverse(one_and_odds<range>(a.f, q_at, k1, k_at + lanes));
       Real* to = a.r + (d * group + g) * pair_tile;
       r0.store_aligned(to);
       r1.store_aligned(to + lanes);
-      sum[g][0] = xsimd::fma(Pack(a.w[d]), r0, sum[g][0]);
-      sum[g][1] = xsimd::fma(Pack(a.w[d]), r1, sum[g][1]);
+      sum[g][0] = xsimd::fma(Simd(a.w[d]), r0, sum[g][0]);
+      sum[g][1] = xsimd::fma(Simd(a.w[d]), r1, sum[g][1]);
     }
   }
   for (std::int64_t g = 0; g < rows; ++g)
@@ -218,13 +218,13 @@ inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::
   for (std::int64_t d = 0; d < a.f.width; ++d) {
     Real* dk = a.dk_columns + d * a.f.k_row + j0;
     Real* dw = a.dw_lanes + d * lanes;
-    Pack k0 = load(dk), k1 = load(dk + lanes), w = load(dw);
+    Simd k0 = load(dk), k1 = load(dk + lanes), w = load(dw);
     for (std::int64_t g = 0; g < rows; ++g) {
       const Real* r = a.r + (d * group + g) * pair_tile;
-      const Pack s0 = Pack::load_aligned(ds + g * pair_tile), s1 = Pack::load_aligned(ds + g * pair_tile + lanes);
-      const Pack r0 = Pack::load_aligned(r), r1 = Pack::load_aligned(r + lanes);
-      const Pack u0 = s0 * r0, u1 = s1 * r1;
-      const Pack g0 = xsimd::fnma(u0, r0, u0), g1 = xsimd::fnma(u1, r1, u1);
+      const Simd s0 = Simd::load_aligned(ds + g * pair_tile), s1 = Simd::load_aligned(ds + g * pair_tile + lanes);
+      const Simd r0 = Simd::load_aligned(r), r1 = Simd::load_aligned(r + lanes);
+      const Simd u0 = s0 * r0, u1 = s1 * r1;
+      const Simd g0 = xsimd::fnma(u0, r0, u0), g1 = xsimd::fnma(u1, r1, u1);
       Real* dq = a.dq_lanes + ((row_in_block + g) * a.f.width + d) * lanes;
       (load(dq) + (g0 + g1)).store_aligned(dq);
       k0 += g0;
@@ -312,10 +312,10 @@ struct Operands {
     k_row = ((e.keys + pair_tile - 1) / pair_tile | 1) * pair_tile;
   }
   bool projects() const { return form.matrices.query.tape; }
-  bool wanted() const {
+  bool requires_grad() const {
     bool any = false;
     for (const Tensor* t : {&form.queries, &form.keys, &form.weights, &form.matrices.query, &form.matrices.key})
-      any = any || (t->tape && t->slot->wanted);
+      any = any || (t->tape && t->slot->requires_grad);
     return any;
   }
   double operations_anew() const { return queries.operations() + keys.operations(); }

@@ -1,7 +1,7 @@
 // What a query sees of a row of numbers by keys.
 #pragma once
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/mask.hpp"
 
 #include <algorithm>

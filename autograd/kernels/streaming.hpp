@@ -42,7 +42,7 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
           if (shrink != 1)
             for (std::int64_t d = 0; d < v_width; d += lanes) {
               Real* sum = sums + i * v_width + d;
-              (Pack::load_aligned(sum) * shrink).store_aligned(sum);
+              (Simd::load_aligned(sum) * shrink).store_aligned(sum);
             }
           if (head.options.dropout > 0) {
             head.dropout(i0 + i, j0 + c.c0, c.c1 - c.c0, factors);

@@ -28,7 +28,7 @@ template <class At> Tensor elementwise_with_slope(const char* name, const Tensor
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
-  Real* slope = op.wanted() ? op.tape().keep<Real>(x.size()) : nullptr;
+  Real* slope = op.requires_grad() ? op.tape().keep<Real>(x.size()) : nullptr;
   map(x.size(), [&](std::int64_t i, int n) {
     const ValueAndSlope v = at(load(x.data + i, n));
     store(y.data + i, v.value, n);
@@ -46,24 +46,24 @@ template <class At> Tensor elementwise_with_slope(const char* name, const Tensor
 } // namespace
 
 Tensor exp(const Tensor& x) {
-  return elementwise("exp", x, [](Pack v) { return exponential(v); }, [](Pack, Pack y) { return y; });
+  return elementwise("exp", x, [](Simd v) { return exponential(v); }, [](Simd, Simd y) { return y; });
 }
 
 Tensor log(const Tensor& x) {
-  return elementwise("log", x, [](Pack v) { return xsimd::log(v); }, [](Pack v, Pack) { return Real{1} / v; });
+  return elementwise("log", x, [](Simd v) { return xsimd::log(v); }, [](Simd v, Simd) { return Real{1} / v; });
 }
 
 Tensor tanh(const Tensor& x) {
-  return elementwise("tanh", x, [](Pack v) { return xsimd::tanh(v); }, [](Pack, Pack y) { return Real{1} - y * y; });
+  return elementwise("tanh", x, [](Simd v) { return xsimd::tanh(v); }, [](Simd, Simd y) { return Real{1} - y * y; });
 }
 
 Tensor sigmoid(const Tensor& x) {
-  return elementwise("sigmoid", x, [](Pack v) { return logistic(v); },
-                     [](Pack, Pack y) { return y * (Real{1} - y); });
+  return elementwise("sigmoid", x, [](Simd v) { return logistic(v); },
+                     [](Simd, Simd y) { return y * (Real{1} - y); });
 }
 
 Tensor relu(const Tensor& x) {
-  return elementwise("relu", x, [](Pack v) { return relu_at(v).value; }, [](Pack v, Pack) { return relu_at(v).slope; });
+  return elementwise("relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });
 }
 
 Tensor gelu(const Tensor& x) { return elementwise_with_slope("gelu", x, gelu_at); }

@@ -42,9 +42,9 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
           for (std::int64_t k = c.c0; k < c.c1; ++k) dr[k] *= factors[k - c.c0];
         }
         for (std::int64_t k = c.c0; k < c.c1; k += lanes) {
-          const Pack w = bounded_exponential(Pack::load_aligned(pr + k) - log_sum);
+          const Simd w = bounded_exponential(Simd::load_aligned(pr + k) - log_sum);
           w.store_aligned(pr + k);
-          (w * (Pack::load_aligned(dr + k) - delta)).store_aligned(dr + k);
+          (w * (Simd::load_aligned(dr + k) - delta)).store_aligned(dr + k);
         }
         if (head.options.dropout > 0)
           for (std::int64_t k = c.c0; k < c.c1; ++k) pr[k] *= factors[k - c.c0];
@@ -93,7 +93,7 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const Tensor &q = form.queries, &k = form.keys;
   const Real factor = form.factor;
   Op op("attend_inner", {&q, &k, &v});
-  op.want(options.terms && options.terms->wanted());
+  op.require_grad(options.terms && options.terms->requires_grad());
   const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();
   const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),

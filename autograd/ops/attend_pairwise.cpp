@@ -51,9 +51,9 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
             for (std::int64_t c = 0; c < pair_tile; ++c) dr[c] *= factors[c];
           }
           for (std::int64_t c = 0; c < pair_tile; c += lanes) {
-            const Pack weight = exponential(Pack::load_aligned(pr + c) - a.log_sums[i]);
+            const Simd weight = exponential(Simd::load_aligned(pr + c) - a.log_sums[i]);
             weight.store_aligned(pr + c);
-            (weight * (Pack::load_aligned(dr + c) - a.delta[i])).store_aligned(dr + c);
+            (weight * (Simd::load_aligned(dr + c) - a.delta[i])).store_aligned(dr + c);
           }
           if (head.options.dropout > 0)
             for (std::int64_t c = 0; c < pair_tile; ++c) pr[c] *= factors[c];
@@ -73,7 +73,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
 Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options) {
   Op op("attend_pairwise", {&form.queries, &form.keys, &form.weights, &v});
   const Operands x(op, form, v);
-  op.want(x.wanted() || (options.terms && options.terms->wanted()));
+  op.require_grad(x.requires_grad() || (options.terms && options.terms->requires_grad()));
   const Extents& e = x.e;
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);

@@ -45,7 +45,7 @@ struct InnerOperands {
 
   InnerOperands(const Op& op, const InnerForm& f, const Tensor& v)
       : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
-  bool wanted() const { return form.queries.slot->wanted || form.keys.slot->wanted; }
+  bool requires_grad() const { return form.queries.slot->requires_grad || form.keys.slot->requires_grad; }
   double operations(const Mask& mask) const {
     return 2 * seen_pairs(e, mask) * static_cast<double>(e.width + e.value_width);
   }
@@ -215,7 +215,7 @@ struct Rows {
 
 template <class Form, class Operands>
 Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given, const StreamingOptions& options) {
-  op.want(x.wanted() || (options.terms && options.terms->wanted()));
+  op.require_grad(x.requires_grad() || (options.terms && options.terms->requires_grad()));
   const Extents e = x.e;
   const RowPolicy* policy = &given;
   Tape& tape = op.tape();

@@ -1,6 +1,6 @@
 #include "autograd/images.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
 

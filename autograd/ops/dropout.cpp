@@ -1,5 +1,5 @@
 #include "autograd/kernels/dropout.hpp"
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/ops.hpp"
 
 namespace heed::HEED_REAL {

@@ -1,4 +1,4 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "autograd/images.hpp"
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
     const Real m = centre[g] = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
     Real squares = 0;
     const std::int64_t whole = width / lanes * lanes;
-    squares = sum_over(whole, [&](std::int64_t i, int n) { const Pack c = load(p + i, n) - m; return c * c; });
+    squares = sum_over(whole, [&](std::int64_t i, int n) { const Simd c = load(p + i, n) - m; return c * c; });
     for (std::int64_t i = whole; i < width; ++i) squares += (p[i] - m) * (p[i] - m);
     const Real s = precision[g] = Real{1} / std::sqrt(share * squares + epsilon);
     each_channel(g, [&](std::int64_t c, std::int64_t at) {
@@ -64,7 +64,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
         mean_across *= share;
         each_channel(g, [&](std::int64_t c, std::int64_t at) {
           map(places, [&](std::int64_t i, int n) {
-            const Pack h = (load(x.data + at + i, n) - m) * s;
+            const Simd h = (load(x.data + at + i, n) - m) * s;
             deposit(d.p + at + i, s * (gain.data[c] * load(dy + at + i, n) - mean_along - h * mean_across), d.first, n);
           });
         });

@@ -29,7 +29,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     if (kept[r] == ignore) continue;
     const Real* p = logits.data + r * classes;
     const Real top = largest(p, classes);
-    Pack sums(Real{0});
+    Simd sums(Real{0});
     std::int64_t c = 0;
     for (; c + lanes <= classes; c += lanes) sums += exponential(load(p + c) - top);
     Real sum = lane_sum(sums);

@@ -96,7 +96,7 @@ namespace {
 
 // Where an activation behind a product puts what it finds.
 struct Activated {
-  Real *y, *slope;  // slope: null where nobody wants a gradient
+  Real *y, *slope;  // slope: null where no gradient is required
 };
 
 template <auto at> void activate(const void* context, Real* part, std::int64_t n) {
@@ -118,7 +118,7 @@ void through_slope_and_bias(const Matrix& dy, const Real* slope, const Into& d) 
   for (std::int64_t i = 0; i < dy.rows; ++i)
     map(dy.columns, [&](std::int64_t j, int n) {
       Real* at = dy.p + i * dy.columns + j;
-      Pack v = load(at, n);
+      Simd v = load(at, n);
       if (slope) {
         v *= load(slope + i * dy.columns + j, n);
         store(at, v, n);
@@ -148,7 +148,7 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
   Shape shape = input.shape;
   const std::int64_t width = shape[-1] = w.shape[0];
   const Tensor y = op.output(shape);
-  Real* slope = f && op.wanted() ? op.tape().keep<Real>(y.size()) : nullptr;
+  Real* slope = f && op.requires_grad() ? op.tape().keep<Real>(y.size()) : nullptr;
   const Activated activated{y.data, slope};
   const Finish finish{f, &activated};
   gemm_onto_row(rows, matrix(w, w.data).transposed(), biased ? b.data : nullptr, row_major(y.data, rows.rows, width),

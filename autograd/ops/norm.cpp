@@ -1,4 +1,4 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/ops.hpp"
 
 #include <algorithm>
@@ -42,14 +42,14 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
     const Real m = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
     Real squares = 0;
     if (width % lanes == 0)
-      squares = sum_over(width, [&](std::int64_t i, int) { const Pack c = load(p + i) - m; return c * c; });
+      squares = sum_over(width, [&](std::int64_t i, int) { const Simd c = load(p + i) - m; return c * c; });
     else
       for (std::int64_t i = 0; i < width; ++i) squares += (p[i] - m) * (p[i] - m);
     const Real s = Real{1} / std::sqrt(share * squares + epsilon);
     centre[r] = m;
     precision[r] = s;
     map(width, [&](std::int64_t i, int n) {
-      const Pack v = (load(p + i, n) - m) * s * load(gain.data + i, n);
+      const Simd v = (load(p + i, n) - m) * s * load(gain.data + i, n);
       store(q + i, biased ? v + load(bias.data + i, n) : v, n);
     });
   }
@@ -63,9 +63,9 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
       const Real m = centre[r], s = precision[r];
-      Pack along(Real{0}), across(Real{0});
+      Simd along(Real{0}), across(Real{0});
       map(width, [&](std::int64_t i, int n) {
-        const Pack d = load(g + i, n), h = (load(p + i, n) - m) * s, w = d * load(gain.data + i, n);
+        const Simd d = load(g + i, n), h = (load(p + i, n) - m) * s, w = d * load(gain.data + i, n);
         along += w;
         across += w * h;
         if (dg) store(dg.p + i, load(dg.p + i, n) + d * h, n);
@@ -74,7 +74,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
       if (!dx) continue;
       const Real mean_along = share * lane_sum(along), mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
-        const Pack h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
+        const Simd h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
         deposit(dx.p + r * width + i, s * (w - mean_along - h * mean_across), dx.first, n);
       });
     }
@@ -93,7 +93,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
   for (std::int64_t r = 0; r < count; ++r) {
     const Real* p = x.data + r * width;
     const Real squares =
-        sum_over(width, [&](std::int64_t i, int n) { const Pack v = load(p + i, n); return v * v; });
+        sum_over(width, [&](std::int64_t i, int n) { const Simd v = load(p + i, n); return v * v; });
     const Real s = precision[r] = Real{1} / std::sqrt(share * squares + epsilon);
     map(width, [&](std::int64_t i, int n) {
       store(y.data + r * width + i, load(p + i, n) * s * load(gain.data + i, n), n);
@@ -108,16 +108,16 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
       const Real s = precision[r];
-      Pack across(Real{0});
+      Simd across(Real{0});
       map(width, [&](std::int64_t i, int n) {
-        const Pack d = load(g + i, n), h = load(p + i, n) * s;
+        const Simd d = load(g + i, n), h = load(p + i, n) * s;
         across += d * load(gain.data + i, n) * h;
         if (dg) store(dg.p + i, load(dg.p + i, n) + d * h, n);
       });
       if (!dx) continue;
       const Real mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
-        const Pack h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
+        const Simd h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
         deposit(dx.p + r * width + i, s * (w - h * mean_across), dx.first, n);
       });
     }
@@ -135,7 +135,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
   for (std::int64_t r = 0; r < count; ++r) {
     const Real* p = x.data + r * width;
     const Real norm = std::sqrt(
-        sum_over(width, [&](std::int64_t i, int n) { const Pack v = load(p + i, n); return v * v; }));
+        sum_over(width, [&](std::int64_t i, int n) { const Simd v = load(p + i, n); return v * v; }));
     const Real s = Real{1} / std::max(norm, epsilon);
     inverse[r] = norm < epsilon ? -s : s;
     map(width, [&](std::int64_t i, int n) { store(y.data + r * width + i, load(p + i, n) * s, n); });

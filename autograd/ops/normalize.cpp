@@ -22,18 +22,6 @@ void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<R
 
 } // namespace
 
-void SoftmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  const Real top = largest(s, n);
-  map(n, [&](std::int64_t j, int m) { store(w + j, exponential(load(s + j, m) - top), m); });
-  const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m); });
-  map(n, [&](std::int64_t j, int m) { store(w + j, load(w + j, m) / total, m); });
-}
-
-void SoftmaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  const Real mean = sum_over(n, [&](std::int64_t j, int m) { return load(w + j, m) * load(dw + j, m); });
-  map(n, [&](std::int64_t j, int m) { store(ds + j, load(w + j, m) * (load(dw + j, m) - mean), m); });
-}
-
 void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
   const Real top = largest(s, n);
   if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);
@@ -51,7 +39,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active
       if (active[j] > threshold) active[left++] = active[j];
     if (left == count) {
       map(n, [&](std::int64_t j, int m) {
-        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Pack(Real{0})), m);
+        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Simd(Real{0})), m);
       });
       return;
     }
@@ -60,7 +48,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active
 }
 
 void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
-  const Pack zero(Real{0}), one(Real{1});
+  const Simd zero(Real{0}), one(Real{1});
   const Real sum = sum_over(n, [&](std::int64_t j, int m) {
     return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
   });
@@ -80,7 +68,7 @@ void SigmoidRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
 
 void SigmoidRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
   map(n, [&](std::int64_t j, int m) {
-    const Pack v = load(w + j, m);
+    const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
   });
 }
@@ -149,7 +137,7 @@ Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const 
     }
   });
   map(n, [&](std::int64_t i, int m) {
-    const Pack u = load(g.data + i, m);
+    const Simd u = load(g.data + i, m);
     store(g.data + i, -xsimd::log(-xsimd::log(u)), m);
   });
   return g;

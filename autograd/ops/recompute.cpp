@@ -28,7 +28,7 @@ Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces, cons
   Tensor* kept = y.tape->keep<Tensor>(pieces.count);
   for (std::int64_t i = 0; i < pieces.count; ++i) {
     kept[i] = put(name, y, pieces, i, make_first(first, i));
-    y.slot->wanted = y.slot->wanted || kept[i].slot->wanted;
+    y.slot->requires_grad = y.slot->requires_grad || kept[i].slot->requires_grad;
   }
   const Op op(name, {&y});
   op.record(y, [=] {
@@ -45,7 +45,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
   for (std::int64_t i = 0; i < pieces.count; ++i) {
     const Tape::Aside aside(*y.tape);
     const Tensor z = put(name, y, pieces, i, make_first(first, i));
-    y.slot->wanted = y.slot->wanted || z.slot->wanted;
+    y.slot->requires_grad = y.slot->requires_grad || z.slot->requires_grad;
   }
   const Op op(name, {&y});
   op.record(y, [=] {

@@ -2,8 +2,8 @@
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/pack.hpp"
 #include "autograd/kernels/panels.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ struct RowBackward {
   Real* passed;               // [H], written: what reaches the state before the step beside the product
 };
 
-struct Srn {
+struct Elman {
   static constexpr int gates = 1, kept = 0;
   static constexpr bool own_product = false, has_memory = false;
 
@@ -38,9 +38,9 @@ struct Srn {
   // `after` is the state after the step: what tanh gave.
   static void backward(const RowBackward& s, const Real* after, std::int64_t width) {
     map(width, [&](std::int64_t i, int n) {
-      const Pack y = load(after + i, n);
+      const Simd y = load(after + i, n);
       store(s.dx + i, load(s.dh + i, n) * (Real{1} - y * y), n);
-      store(s.passed + i, Pack(Real{0}), n);
+      store(s.passed + i, Simd(Real{0}), n);
     });
   }
 };
@@ -53,10 +53,10 @@ struct Gru {
     const Real *x = s.x, *p = s.product;
     Real* kept = s.kept;
     map(width, [&](std::int64_t i, int m) {
-      const Pack r = logistic(load(x + i, m) + load(p + i, m));
-      const Pack z = logistic(load(x + width + i, m) + load(p + width + i, m));
-      const Pack seen = load(p + 2 * width + i, m) + load(s.bias + i, m);
-      const Pack n = tanh_of(load(x + 2 * width + i, m) + r * seen);
+      const Simd r = logistic(load(x + i, m) + load(p + i, m));
+      const Simd z = logistic(load(x + width + i, m) + load(p + width + i, m));
+      const Simd seen = load(p + 2 * width + i, m) + load(s.bias + i, m);
+      const Simd n = tanh_of(load(x + 2 * width + i, m) + r * seen);
       store(s.next_h + i, n + z * (load(s.h + i, m) - n), m);
       store(kept + i, r, m);
       store(kept + width + i, z, m);
@@ -66,9 +66,9 @@ struct Gru {
   }
   static void backward(const RowBackward& s, const Real*, std::int64_t width) {
     map(width, [&](std::int64_t i, int m) {
-      const Pack r = load(s.kept + i, m), z = load(s.kept + width + i, m), n = load(s.kept + 2 * width + i, m);
-      const Pack seen = load(s.kept + 3 * width + i, m), d = load(s.dh + i, m);
-      const Pack dn = d * (Real{1} - z) * (Real{1} - n * n);
+      const Simd r = load(s.kept + i, m), z = load(s.kept + width + i, m), n = load(s.kept + 2 * width + i, m);
+      const Simd seen = load(s.kept + 3 * width + i, m), d = load(s.dh + i, m);
+      const Simd dn = d * (Real{1} - z) * (Real{1} - n * n);
       store(s.dx + i, dn * seen * r * (Real{1} - r), m);
       store(s.dx + width + i, d * (load(s.h + i, m) - n) * z * (Real{1} - z), m);
       store(s.dx + 2 * width + i, dn, m);
@@ -88,8 +88,8 @@ struct Lstm {
       const auto sum = [&](int gate) {
         return load(s.x + gate * width + j, n) + load(s.product + gate * width + j, n);
       };
-      const Pack i = logistic(sum(0)), f = logistic(sum(1)), g = tanh_of(sum(2)), o = logistic(sum(3));
-      const Pack c = f * load(s.c + j, n) + i * g, t = tanh_of(c);
+      const Simd i = logistic(sum(0)), f = logistic(sum(1)), g = tanh_of(sum(2)), o = logistic(sum(3));
+      const Simd c = f * load(s.c + j, n) + i * g, t = tanh_of(c);
       store(s.next_c + j, c, n);
       store(s.next_h + j, o * t, n);
       store(kept + j, i, n);
@@ -102,14 +102,14 @@ struct Lstm {
   static void backward(const RowBackward& s, const Real*, std::int64_t width) {
     map(width, [&](std::int64_t j, int n) {
       const auto kept = [&](int k) { return load(s.kept + k * width + j, n); };
-      const Pack i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(4), d = load(s.dh + j, n);
-      const Pack dc = load(s.dc + j, n) + d * o * (Real{1} - t * t);
+      const Simd i = kept(0), f = kept(1), g = kept(2), o = kept(3), t = kept(4), d = load(s.dh + j, n);
+      const Simd dc = load(s.dc + j, n) + d * o * (Real{1} - t * t);
       store(s.dx + j, dc * g * i * (Real{1} - i), n);
       store(s.dx + width + j, dc * load(s.c + j, n) * f * (Real{1} - f), n);
       store(s.dx + 2 * width + j, dc * i * (Real{1} - g * g), n);
       store(s.dx + 3 * width + j, d * t * o * (Real{1} - o), n);
       store(s.dc + j, dc * f, n);
-      store(s.passed + j, Pack(Real{0}), n);
+      store(s.passed + j, Simd(Real{0}), n);
     });
   }
 };
@@ -155,7 +155,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
   const Tensor c0 = Cell::has_memory ? contiguous(memory) : h0, bias = Cell::own_product ? contiguous(biases) : h0;
 
   Tape& tape = op.tape();
-  const bool keeps = op.wanted();
+  const bool keeps = op.requires_grad();
   const Order order{T, given.reverse};
   const std::int64_t first = given.first, step = B * H;
   const std::int32_t* lengths = given.lengths ? tape.keep_copy(given.lengths, B) : nullptr;
@@ -233,7 +233,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
         Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, own + t * step + at,
                         passed + b * dh_row}, y.data + t * step + at, H);
       }
-      if (s == 0 && !h0.slot->wanted) break;
+      if (s == 0 && !h0.slot->requires_grad) break;
       product({dx + t * B * all, all, 1}, shared_w, backwards, passed, dh_row, B, true);
       if (Cell::own_product)
         product({own + t * step, H, 1}, own_w, own_backwards, passed, dh_row, B, true);
@@ -274,8 +274,8 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
 
 } // namespace
 
-Recurrence srn(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps) {
-  return recur<Srn>(Op("srn", {&x, &h, &w}), x, h, h, w, h, steps);
+Recurrence elman(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps) {
+  return recur<Elman>(Op("elman", {&x, &h, &w}), x, h, h, w, h, steps);
 }
 
 Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& steps) {
@@ -284,19 +284,6 @@ Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& 
 
 Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps) {
   return recur<Lstm>(Op("lstm", {&x, &h, &c, &w}), x, h, c, w, h, steps);
-}
-
-Tensor srn_step(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& step) {
-  return srn(unsqueeze(x, 0), h, w, step).last;
-}
-
-Tensor gru_step(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& step) {
-  return gru(unsqueeze(x, 0), h, w, bias, step).last;
-}
-
-LstmState lstm_step(const Tensor& x, const LstmState& state, const Tensor& w, const RecurrentSteps& step) {
-  const Recurrence r = lstm(unsqueeze(x, 0), state.h, state.c, w, step);
-  return {r.last, r.cell};
 }
 
 } // namespace heed::HEED_REAL

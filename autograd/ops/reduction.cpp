@@ -1,4 +1,4 @@
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 #include "autograd/ops.hpp"
 
 namespace heed::HEED_REAL {
@@ -44,7 +44,7 @@ Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, 
       continue;
     }
     map(a.inner, [&](std::int64_t k, int n) {
-      Pack total(Real{0});
+      Simd total(Real{0});
       for (std::int64_t i = 0; i < a.n; ++i) total += load(p + i * a.inner + k, n);
       store(q + k, total * weight, n);
     });

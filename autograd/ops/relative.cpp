@@ -65,7 +65,7 @@ public:
   NumbersByDistance(const Tensor& numbers, std::int64_t offset)
       : numbers_(numbers), clip_(numbers.shape[-1] / 2), offset_(offset) {}
 
-  bool wanted() const override { return numbers_.slot->wanted; }
+  bool requires_grad() const override { return numbers_.slot->requires_grad; }
   void open(Tape& tape) override { gradient_ = opened(tape, numbers_); }
 
   void add(const ScoreTile& tile, Real* scores) const override {
@@ -132,7 +132,7 @@ public:
     sums_ = tape.keep<Real>(std::max(most_queries, most_distances) * padded_);
   }
 
-  bool wanted() const override { return queries_.slot->wanted || vectors_.slot->wanted; }
+  bool requires_grad() const override { return queries_.slot->requires_grad || vectors_.slot->requires_grad; }
   void open(Tape& tape) override {
     d_vectors_ = opened(tape, vectors_);
     const Into into = tape.into(queries_);
@@ -242,7 +242,7 @@ ScoreTerms* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::i
 Tensor add_terms(const Tensor& scores, ScoreTerms* terms) {
   if (!terms) return scores;
   Op op("add_terms", {&scores});
-  op.want(terms->wanted());
+  op.require_grad(terms->requires_grad());
   op.check(scores.rank() == 4, "scores must be [B, H, Tq, Tk], they are {}", scores.shape.text());
   const Tensor x = contiguous(scores), y = op.output(x.shape);
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];

@@ -104,7 +104,7 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
   const Op first("concat", {&parts.front()});
   axis = checked_axis(first, axis, shape.rank);
   shape[axis] = 0;
-  bool wanted = false;
+  bool requires_grad = false;
   for (const Tensor& x : parts) {
     const Op op("concat", {&parts.front(), &x});
     op.check(x.rank() == shape.rank, "the parts have {} and {} axes", shape.rank, x.rank());
@@ -113,11 +113,11 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
         op.fail(fmt::format("the parts differ beside axis {}: {} and {}", axis, parts.front().shape.text(),
                             x.shape.text()));
     shape[axis] += x.shape[axis];
-    wanted = wanted || op.wanted();
+    requires_grad = requires_grad || op.requires_grad();
   }
   Tape& tape = first.tape();
   out = tape.make(shape);
-  out.slot->wanted = wanted;
+  out.slot->requires_grad = requires_grad;
   for (const Tensor& x : parts) {
     Tensor piece = slice(out, axis, begin, x.shape[axis]);
     copy_strided(x.shape, piece.data, piece.stride, x.data, x.stride, true);

@@ -23,10 +23,10 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
   const Real top = largest(x, n);
   Real total = 0;
   if (n >= lanes) {
-    Pack sums(Real{0});
+    Simd sums(Real{0});
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-      const Pack e = exponential(load(x + i) - top);
+      const Simd e = exponential(load(x + i) - top);
       store(y + i, e);
       sums += e;
     }

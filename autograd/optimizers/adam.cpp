@@ -1,6 +1,6 @@
 #include "autograd/optimizers/adam.hpp"
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 
 #include <cmath>
 
@@ -20,10 +20,10 @@ struct AdamStep {
 
 void adam(const AdamStep& s, Real* w, Real* m, Real* v, const Real* gradients, std::int64_t size) {
   map(size, [&](std::int64_t i, int n) {
-    Pack weight = load(w + i, n);
-    const Pack g = s.factor * load(gradients + i, n) + s.coupled * weight;
-    const Pack first = s.beta1 * load(m + i, n) + s.rest1 * g;
-    const Pack second = s.beta2 * load(v + i, n) + s.rest2 * (g * g);
+    Simd weight = load(w + i, n);
+    const Simd g = s.factor * load(gradients + i, n) + s.coupled * weight;
+    const Simd first = s.beta1 * load(m + i, n) + s.rest1 * g;
+    const Simd second = s.beta2 * load(v + i, n) + s.rest2 * (g * g);
     store(m + i, first, n);
     store(v + i, second, n);
     weight = s.kept * weight - s.rate * first / (xsimd::sqrt(second) / s.correction + s.epsilon);

@@ -1,6 +1,6 @@
 #include "autograd/optimizers/sgd.hpp"
 
-#include "autograd/kernels/pack.hpp"
+#include "autograd/kernels/simd.hpp"
 
 namespace heed::HEED_REAL {
 
@@ -13,10 +13,10 @@ struct SgdStep {
 
 void sgd(const SgdStep& s, Real* w, Real* m, const Real* gradients, std::int64_t size) {
   map(size, [&](std::int64_t i, int n) {
-    const Pack weight = load(w + i, n);
-    Pack g = s.factor * load(gradients + i, n) + s.decay * weight;
+    const Simd weight = load(w + i, n);
+    Simd g = s.factor * load(gradients + i, n) + s.decay * weight;
     if (m) {
-      const Pack moment = s.momentum * load(m + i, n) + g;
+      const Simd moment = s.momentum * load(m + i, n) + g;
       store(m + i, moment, n);
       g = s.nesterov ? g + s.momentum * moment : moment;
     }

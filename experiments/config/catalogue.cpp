@@ -179,8 +179,6 @@ const std::vector<TableInfo>& catalogue() {
   return built;
 }
 
-std::vector<TableInfo> all_tables() { return catalogue(); }
-
 const Option* find_option(std::string_view key) {
   auto found = index().options.find(std::string(key));
   return found == index().options.end() ? nullptr : found->second;

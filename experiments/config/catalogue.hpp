@@ -39,7 +39,7 @@ struct FamilyPlace {
 /// All sections, in the order in which they are shown.
 const std::vector<Section>& sections();
 const std::vector<FamilyPlace>& family_places();
-/// What all_tables() copies: sections, each followed by the tables of its families' variants.
+/// Sections, each followed by the tables of its families' variants.
 const std::vector<TableInfo>& catalogue();
 
 /// The option of a full name, or null.

@@ -84,13 +84,13 @@ struct TuneSpec {
   Origin origin;
 };
 
-/// [sweep]
 /// An option that a file names without giving it a value.
 struct NamedOption {
   std::string key;
   Origin origin;
 };
 
+/// [sweep]
 struct SweepSpec {
   std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
   std::vector<SweepBlock> blocks;
@@ -165,7 +165,6 @@ struct TableInfo {
   std::vector<Option> options;
   const Variant* variant = nullptr;
 };
-std::vector<TableInfo> all_tables();
 /// All families of variants, whichever room registers them.
 std::vector<VariantFamily> variant_families();
 

@@ -19,7 +19,7 @@ using Labels = std::vector<std::string>;
 
 // An attention's weights, step after step.
 struct SeenAttention {
-  std::string module;
+  AttentionPlace place;
   std::int64_t queries = 0, keys = 0;
   std::vector<std::vector<double>> weights;  // of each head, [queries, keys]
   std::vector<HeadSums> sums;                // of each head
@@ -30,11 +30,11 @@ class Recorder : public Observer {
 public:
   bool wants_weights() const override { return true; }
 
-  void weights(std::string_view attention, const Tensor& w) override {
+  void weights(const AttentionPlace& attention, const Tensor& w) override {
     SeenAttention& to = of(attention);
     const std::int64_t heads = w.shape[1], queries = w.shape[2], keys = w.shape[3];
     if (to.queries > 0 && to.keys != keys)
-      throw Failed(fmt::format("[attend] {} attends to {} keys, and before to {}", attention, keys, to.keys));
+      throw Failed(fmt::format("[attend] {} attends to {} keys, and before to {}", attention.module, keys, to.keys));
     to.keys = keys;
     to.weights.resize(static_cast<std::size_t>(heads));
     to.sums.resize(static_cast<std::size_t>(heads));
@@ -51,11 +51,13 @@ public:
   std::vector<SeenAttention> seen;
 
 private:
-  SeenAttention& of(std::string_view attention) {
-    const auto found = std::ranges::find(seen, attention, &SeenAttention::module);
+  SeenAttention& of(const AttentionPlace& attention) {
+    const auto found = std::ranges::find(seen, attention.module, [](const SeenAttention& s) -> const std::string& {
+      return s.place.module;
+    });
     if (found != seen.end()) return *found;
     SeenAttention& added = seen.emplace_back();
-    added.module = attention;
+    added.place = attention;
     return added;
   }
 };
@@ -168,14 +170,13 @@ struct Axes {
   bool same = false;  // both are one sequence, so that there are distances between positions
 };
 
-// Self attention has one matrix for queries, keys and values; an encoder-decoder's encoder sees the input alone.
 Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {
-  const Labels& input = reading.input;
-  const bool self = run.parameters.find(seen.module + ".qkv.weight") != nullptr;
-  if (run.form == Form::sequence_to_sequence && !seen.module.starts_with("encoder."))
-    return self ? Axes{reading.read, reading.read, true} : Axes{reading.put_out, input, false};
-  const Labels keys = run.form == Form::image_classification ? patch_labels(reading.batch.image, seen.keys) : input;
-  return self ? Axes{keys, keys, true} : Axes{{"<query>"}, keys, false};
+  if (seen.place.kind == AttentionPlace::Kind::cross) return {reading.put_out, reading.input, false};
+  const bool image = run.form == Form::image_classification;
+  const Labels keys = seen.place.reads == Reads::outputs ? reading.read
+                      : image                            ? patch_labels(reading.batch.image, seen.keys)
+                                                         : reading.input;
+  return seen.place.kind == AttentionPlace::Kind::self ? Axes{keys, keys, true} : Axes{{"<query>"}, keys, false};
 }
 
 } // namespace
@@ -193,11 +194,11 @@ AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest&
   for (const SeenAttention& seen : recorder.seen) {
     const Axes axes = axes_of(seen, run, reading);
     if (std::ssize(axes.queries) != seen.queries || std::ssize(axes.keys) != seen.keys)
-      throw Failed(fmt::format("[attend] the weights of {} are [{}, {}], and there are {} and {} tokens", seen.module,
-                               seen.queries, seen.keys, axes.queries.size(), axes.keys.size()));
+      throw Failed(fmt::format("[attend] the weights of {} are [{}, {}], and there are {} and {} tokens",
+                               seen.place.module, seen.queries, seen.keys, axes.queries.size(), axes.keys.size()));
     for (std::size_t h = 0; h < seen.weights.size(); ++h) {
       AttentionMap& map = example.heads.emplace_back();
-      map.module = seen.module;
+      map.module = seen.place.module;
       map.head = static_cast<std::int64_t>(h);
       map.queries = axes.queries;
       map.keys = axes.keys;

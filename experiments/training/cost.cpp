@@ -9,19 +9,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 namespace heed::HEED_REAL {
 
 namespace {
 
-// The first part of a name that says which module it is: "blocks.0.attention" of "blocks.0.attention.qkv.weight".
-std::string module_of(const std::string& name) {
-  const std::size_t parts = name.starts_with("blocks.") ? 3 : 1;
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < parts && end != std::string::npos; ++i) end = name.find('.', end + (i > 0));
-  return name.substr(0, end);
-}
+// Has attention make its weights, as a look at them does.
+struct Onlooker : Observer {
+  bool wants_weights() const override { return true; }
+};
 
 // What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
 double optimizer_numbers(const Config& config, const Parameters& parameters) {
@@ -42,12 +38,6 @@ Cost cost(const Config& config, const Task& task) {
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
   c.parameters = run.parameters.count();
-  for (const auto& e : run.parameters.entries()) {
-    const std::string module = module_of(e.name);
-    if (c.parameters_by_module.empty() || c.parameters_by_module.back().first != module)
-      c.parameters_by_module.emplace_back(module, 0);
-    c.parameters_by_module.back().second += e.shape.size();
-  }
 
   // One shard, forward and backward, twice: the first fills the arena and the caches.
   const bool by_tokens = config.train.batch_tokens > 0;
@@ -89,7 +79,8 @@ Cost cost(const Config& config, const Task& task) {
     fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
     tape.rewind();
     tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});
+    Onlooker onlooker;
+    Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }
   const auto extent = static_cast<double>(run.parameters.extent());

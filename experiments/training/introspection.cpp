@@ -78,8 +78,8 @@ public:
 
   bool wants_weights() const override { return looks_.attention; }
 
-  void weights(std::string_view attention, const Tensor& w) override {
-    AttentionSums& sums = attentions[attention];
+  void weights(const AttentionPlace& attention, const Tensor& w) override {
+    AttentionSums& sums = attentions[attention.module];
     const std::int64_t heads = w.shape[1], queries = w.shape[2], keys = w.shape[3];
     sums.heads.resize(static_cast<std::size_t>(heads));
     for (std::int64_t b = 0; b < w.shape[0]; ++b)
@@ -109,8 +109,8 @@ class Silencer : public Observer {
 public:
   explicit Silencer(const HeadInspection& silent) : attention_(silent.attention), head_(silent.head) {}
 
-  void heads(std::string_view attention, const Tensor& y) override {
-    if (attention != attention_) return;
+  void heads(const AttentionPlace& attention, const Tensor& y) override {
+    if (attention.module != attention_) return;
     for (std::int64_t b = 0; b < y.shape[0]; ++b)
       for (std::int64_t i = 0; i < y.shape[2]; ++i)
         for (std::int64_t d = 0; d < y.shape[3]; ++d)
@@ -290,7 +290,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
 void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient) {
   ByName<double> squares;
   for (const Parameters::Entry& e : parameters.entries())
-    squares[owner_of(e.name)] += sum_of_squares(gradient + e.offset, e.shape.size());
+    squares[e.module] += sum_of_squares(gradient + e.offset, e.shape.size());
   for (const auto& [name, sum] : squares.entries) {
     auto found = std::ranges::find(inspection.modules, name, &ModuleInspection::module);
     if (found == inspection.modules.end())

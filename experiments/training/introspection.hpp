@@ -48,8 +48,8 @@ Looks looks_of(const TrainOptions& options);
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
                          const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {});
 
-/// Euclidean norms of a gradient, module by module: parameters whose names share all but their last part. Their squares
-/// add up to the whole gradient's. `gradient` is laid out as the parameters are.
+/// Euclidean norms of a gradient, module by module. Their squares add up to the whole gradient's. `gradient` is laid
+/// out as the parameters are.
 void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient);
 
 /// As metrics: attention_entropy.LAYER.HEAD, attention_distance., head_importance., activation_norm.MODULE,

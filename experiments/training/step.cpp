@@ -31,14 +31,14 @@ void StepRunner::share_rows(std::int64_t rows) {
     first_rows_[static_cast<std::size_t>(s)] = s * rows / shards;
 }
 
-double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch) {
+double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly) {
   if (batches_[shard].rows == 0) {
     std::ranges::fill(gradients_[shard], Real{0});
     return 0;
   }
   Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
   tape.rewind();
-  tape.watch(watch);
+  tape.detect_anomaly(detect_anomaly);
   const Batch& batch = batches_[shard];
   Pass pass(tape, run_.parameters, gradients_[shard].data(),
             {.training = true,

@@ -41,7 +41,7 @@ public:
 
 private:
   void share_rows(std::int64_t rows);
-  double shard_loss(std::size_t shard, int worker, std::int64_t step, bool watch);
+  double shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly);
   [[noreturn]] void diagnose(std::int64_t step, double loss, double norm);
 
   const Config& config_;

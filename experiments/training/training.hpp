@@ -71,7 +71,6 @@ struct Cost {
   double thread_bytes = 0;            ///< what each thread adds: the values and gradients of its shard's step
   std::int64_t shards = 1;            ///< more threads than these have nothing to do
   double seconds_per_step = 0;        ///< on one thread, measured by a short probe
-  std::vector<std::pair<std::string, std::int64_t>> parameters_by_module;
 
   /// Peak memory of the process that trains with so many threads.
   double bytes(std::int64_t threads) const {

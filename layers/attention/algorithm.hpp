@@ -7,13 +7,11 @@
 
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace heed::HEED_REAL {
 
 /// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1) + terms_i1, s(q_i, k_2) + terms_i2, ...), and nothing of how.
 struct AttentionProblem {
-  std::string_view name;              ///< of the attention, for those who look on
   Tensor queries;                     ///< [B, H, Tq, Dq], turned by the position, as the keys are
   Tensor unturned{};                  ///< the queries as they came, for what the position adds to scores
   Tensor keys;                        ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; heads next to each other share keys
@@ -47,7 +45,6 @@ public:
 
 /// A way to compute attention. The first of the table that serves a problem is taken; the last serves all.
 struct AttentionAlgorithm {
-  const char* name;
   bool (*serves)(const AttentionProblem& problem);
   /// [B, H, Tq, Dv].
   Tensor (*run)(Pass& pass, const AttentionProblem& problem);
@@ -57,9 +54,7 @@ struct AttentionAlgorithm {
   Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
 };
 
-std::span<const AttentionAlgorithm> attention_algorithms();
-
-/// The score's own algorithm, if it serves the problem, or the first of the table that does.
+/// The score's own algorithm, if it serves the problem, or the first of the table in algorithms.cpp that does.
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem);
 
 } // namespace heed::HEED_REAL

@@ -9,8 +9,8 @@ namespace {
 // ---- in the engine's kernels ----------------------------------------------------------------------------------------
 
 bool streams(const AttentionProblem& x) {
-  return x.form.index() != 0 && x.normalizer->row_policy() && !x.factors && !x.differentiable_weights && x.rows == 0 &&
-         !(x.position && x.position->has_values());
+  return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->row_policy()) && !x.factors &&
+         !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -38,7 +38,7 @@ template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
   return with_values(std::get<PairwiseForm>(x.form));
 }
 
-bool serves_softmax(const AttentionProblem& x) { return streams(x) && x.normalizer->row_policy()->softmax(); }
+bool serves_softmax(const AttentionProblem& x) { return streams(x) && x.normalizer->is_softmax(); }
 Tensor stream_softmax(Pass& pass, const AttentionProblem& x) {
   const StreamingOptions options = streaming_options(pass, x);
   return of_form(x, [&](const auto& form, const Tensor& v) { return attend_softmax(form, v, options); });
@@ -80,7 +80,7 @@ std::int64_t rows_of(const AttentionProblem& x) {
   return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
 }
 bool serves_blocks(const AttentionProblem& x) {
-  return !x.weights && !x.factors && rows_of(x) > 0 && (!x.position || x.position->serves_steps());
+  return !x.weights && !x.factors && rows_of(x) > 0;
 }
 Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
@@ -117,14 +117,12 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
 }
 
 constexpr AttentionAlgorithm table[] = {
-    {"streaming softmax", serves_softmax, stream_softmax},
-    {"streaming rows", streams, stream_rows},
-    {"composed in blocks", serves_blocks, compose_in_blocks},
-    {"composed", [](const AttentionProblem&) { return true; }, compose_whole}};
+    {serves_softmax, stream_softmax},
+    {streams, stream_rows},
+    {serves_blocks, compose_in_blocks},
+    {[](const AttentionProblem&) { return true; }, compose_whole}};
 
 } // namespace
-
-std::span<const AttentionAlgorithm> attention_algorithms() { return table; }
 
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
   if (const AttentionAlgorithm* own = problem.score->algorithm(); own && own->serves(problem)) return *own;

@@ -27,12 +27,6 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.shape[0], x.shape[2], x.shape[1] * x.shape[3]});
 }
 
-// The layer that an attention belongs to, which may give its score's parameters a scope of their own.
-std::string layer_of(const Scope& scope) {
-  const std::string name = scope.name();
-  return name.ends_with(".score") ? std::string(owner_of(name)) : name;
-}
-
 } // namespace
 
 ScoreForm Score::form(Pass&, const Tensor&, const Tensor&) const { return {}; }
@@ -84,22 +78,22 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   return mask;
 }
 
-Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape)
-    : name_(layer_of(scope)), shape_(shape),
+Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape, AttentionPlace::Kind kind)
+    : place_{scope.name(), kind, scope.reads()}, shape_(shape),
       normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
       dropout_(choice.attention.dropout) {
   const ScoreInfo& info = score_info(choice.attention.score);
   if (info.equal_widths && shape.query_width != shape.key_width)
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
                              info.about.name, shape.query_width, shape.key_width));
-  score_ = info.make(scope, shape, choice.score_options);
+  score_ = info.make(scope / "score", shape, choice.score_options);
 }
 
 AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
-  AttentionProblem x{.name = name_, .queries = inputs.queries, .keys = inputs.keys.value_or(inputs.values),
-                     .values = inputs.values, .form = {}, .score = score_.get(), .position = inputs.position,
-                     .mask = inputs.mask, .normalizer = normalizer_.get(), .factors = inputs.factors,
-                     .dropout = dropout_, .rows = inputs.rows};
+  AttentionProblem x{.queries = inputs.queries, .keys = inputs.keys.value_or(inputs.values), .values = inputs.values,
+                     .form = {}, .score = score_.get(), .position = inputs.position, .mask = inputs.mask,
+                     .normalizer = normalizer_.get(), .factors = inputs.factors, .dropout = dropout_,
+                     .rows = inputs.rows};
   Tensor &q = x.queries, &k = x.keys, &v = x.values;
   const Op op("attention", {&q, &k, &v});
   const bool single = q.rank() == 3;
@@ -131,14 +125,14 @@ void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_turned) con
 
 Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) const {
   Tensor weights;
-  if (weights_out || pass.keeps_weights()) x.weights = &weights;
+  if (weights_out || pass.wants_weights()) x.weights = &weights;
   x.differentiable_weights = weights_out;
   const Tensor y = algorithm_for(x).run(pass, x);
   if (x.weights) {
-    pass.keep(name_, weights);
+    pass.show_weights(place_, weights);
     if (weights_out) *weights_out = weights;
   }
-  pass.show_heads(name_, y);
+  pass.show_heads(place_, y);
   return y;
 }
 
@@ -158,7 +152,7 @@ Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState
   AttentionProblem x = problem(inputs);
   give_form(pass, x, inputs.keys_turned);
   const Tensor y = score_->algorithm()->step(pass, x, state);
-  pass.show_heads(name_, y);
+  pass.show_heads(place_, y);
   return y;
 }
 
@@ -198,7 +192,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
       f.keys = memory.transformed;
     }
   }, form);
-  AttentionProblem x{.name = name_, .queries = unsqueeze(queries, 1), .keys = unsqueeze(memory.keys, 1),
+  AttentionProblem x{.queries = unsqueeze(queries, 1), .keys = unsqueeze(memory.keys, 1),
                      .values = unsqueeze(memory.values, 1), .form = form, .score = score_.get(), .mask = mask,
                      .normalizer = normalizer_.get(), .factors = factors, .dropout = dropout_};
   const Tensor y = run(pass, x, nullptr);
@@ -216,7 +210,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     : shape_(shape),
       head_width_(choice.attention.head_width ? choice.attention.head_width : divided(shape.width, shape.heads)),
       value_width_(divided(shape.width, shape.heads)),
-      attention_(scope / "score", choice, {shape.heads, head_width_, head_width_, shape.longest}),
+      attention_(scope, choice, {shape.heads, head_width_, head_width_, shape.longest},
+                 shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
       output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width,
               shape.output_bias.value_or(shape.bias)) {
   const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_, all = 2 * inner + outer;

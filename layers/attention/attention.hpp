@@ -41,10 +41,12 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 /// It has no projections; see MultiHeadAttention for these.
 class Attention {
 public:
-  /// Takes score, normalizer, dropout and their options of the choice; its `causal`, `prefix` and
-  /// `window` are the caller's to put into the mask (self_attention_mask).
+  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
+  /// normalizer, dropout and their options of the choice; its `causal`, `prefix` and `window` are the caller's to put
+  /// into the mask (self_attention_mask). `kind` changes nothing but what those who look on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
-  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape);
+  Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
+            AttentionPlace::Kind kind = AttentionPlace::Kind::self);
 
   /// [B, Tq, Dv], or [B, H, Tq, Dv] as the inputs are. `weights`, if given, receives [B, H, Tq, Tk]: what the values
   /// are summed with, before dropout; gradients flow through them. (Those who only look on get them by the Pass,
@@ -70,7 +72,7 @@ private:
   void give_form(Pass& pass, AttentionProblem& problem, bool keys_turned) const;
   Tensor run(Pass& pass, AttentionProblem& problem, Tensor* weights) const;
 
-  std::string name_;
+  AttentionPlace place_;
   ScoreShape shape_;
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
@@ -106,10 +108,8 @@ public:
 
   /// Self attention of x [B, n, width], which comes behind the positions that `past` has of the same rows, to these and
   /// to itself; `past` goes on with x, and is made if there is none. The mask's offset is set here. What it gives is
-  /// what the whole row's attention gives at these positions, where nothing attends to what is behind it and
-  /// `serves_steps`.
+  /// what the whole row's attention gives at these positions, where nothing attends to what is behind it.
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past) const;
-  bool serves_steps() const { return !shape_.position || shape_.position->serves_steps(); }
 
   /// Cross attention in two parts: the memory's keys and values, put into `to`; and attention to them.
   void remember(Pass& pass, const Tensor& memory, KeyValues& to) const;

@@ -12,10 +12,13 @@
 
 namespace heed::HEED_REAL {
 
-/// Attention weights from scores. It gives a rule for one row, and streams; or computes the weights of all rows itself.
+/// Attention weights from scores. It is the softmax or gives a rule for one row, and then streams; or it computes the
+/// weights of all rows itself.
 class Normalizer {
 public:
   virtual ~Normalizer() = default;
+  /// Is it the softmax? There is a kernel for that which sees a row piece by piece.
+  virtual bool is_softmax() const { return false; }
   /// The rule, which lives as long as this; null: there is none.
   virtual const RowPolicy* row_policy() const { return nullptr; }
   /// scores [B, H, Tq, Tk] to weights of the same shape, by the rule if not said otherwise. Masked entries are 0; a row

@@ -19,14 +19,13 @@ struct RelativeShape {
   bool operator==(const RelativeShape&) const = default;
 };
 
-/// Self attention with it is normaliser(s(turn(q_i), turn(k_j)) + terms_ij) v + values_i.
+/// Self attention with it is normaliser(s(turn(q_i), turn(k_j)) + terms_ij) v + values_i. Queries may come after keys
+/// that were there before them (Mask::offset): kept ones in decoding, or those of other queries.
 class RelativePosition {
 public:
   virtual ~RelativePosition() = default;
   /// Throws heed::Failed where it can't serve attention with these options.
   virtual void check(const AttentionOptions&) const {}
-  /// Can queries follow keys that came before them (Mask::offset): those that were kept, or those of other queries?
-  virtual bool serves_steps() const { return true; }
   /// Queries or keys x [B, H, T, D] of positions first, first + 1, ... before they meet. Keys are turned once, before
   /// they are kept.
   virtual Tensor turn(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }

@@ -6,7 +6,7 @@ namespace heed::HEED_REAL {
 
 SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, const RecurrentOptions& options,
                                  const Shape& shape)
-    : attend_(scope / "score", choice, {1, shape.query_width, shape.memory_width, shape.longest}) {
+    : attend_(scope, choice, {1, shape.query_width, shape.memory_width, shape.longest}, AttentionPlace::Kind::cross) {
   if (options.reach != "global") window_ = options.window;
   if (options.reach != "local_p") return;
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width)));

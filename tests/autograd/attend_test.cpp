@@ -6,6 +6,7 @@
 #include "autograd/relative.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
+#include "tests/autograd/softmax_rows.hpp"
 
 #include <cmath>
 #include <functional>
@@ -472,7 +473,8 @@ TEST_CASE("rows by a rule are what the composition gives, values and gradients, 
     for (const Problem& p : problems)
       for (const MaskCase& mask_case : masks)
         for (const double probability : {0.0, 0.25}) {
-          CAPTURE(kernel.pairwise, kernel.policy->softmax(), p.queries, p.keys, p.width, mask_case.name, probability);
+          CAPTURE(kernel.pairwise, kernel.policy == &softmax_rows, p.queries, p.keys, p.width, mask_case.name,
+                  probability);
           const StreamingOptions options{.mask = mask_case.make(p), .dropout = probability, .key = key, .first = 40};
           compare(outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }),
                   outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<Real>::epsilon();
 
-Real exponential_of(Real x) { return exponential(Pack(x)).get(0); }
+Real exponential_of(Real x) { return exponential(Simd(x)).get(0); }
 
 std::vector<Real> drawn(std::int64_t n, std::uint64_t seed) {
   std::vector<Real> out(static_cast<std::size_t>(n));
@@ -93,7 +93,7 @@ TEST_CASE("the normal distribution is that of erfc") {
   for (double x = -6; x < 6; x += 0.0011) {
     const auto rounded = static_cast<Real>(x);
     const double square = double{rounded} * double{rounded};
-    const Normal got = normal_distribution(Pack(rounded));
+    const Normal got = normal_distribution(Simd(rounded));
     const double cdf = 0.5 * std::erfc(-double{rounded} / std::sqrt(2.0));
     const double density = std::exp(-0.5 * square) / std::sqrt(2 * std::acos(-1.0));
     // Rounding x^2 / 2 to epsilon changes its exponential by x^2 / 2 times that.

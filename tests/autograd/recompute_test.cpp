@@ -90,7 +90,7 @@ TEST_CASE("what wants no gradient is recomputed with, and gets none", "[recomput
   CHECK_FALSE(known.slot->written);
   CHECK(x.gradient != std::vector<Real>(24));
   const std::int64_t before = tape.nodes();
-  CHECK_FALSE(by_rows(known, known).slot->wanted);
+  CHECK_FALSE(by_rows(known, known).slot->requires_grad);
   CHECK(tape.nodes() == before);
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("a piece that does not fit is named, and the tape can be used afterwar
   CHECK_THROWS_WITH(make(3), "[rows] piece 2 is [1, 3], and its part of the result is [1, 4]");
   CHECK_FALSE(tape.aside());
   CHECK_NOTHROW(tape.backward(sum(make(4))));
-  tape.watch(true);
+  tape.detect_anomaly(true);
   tape.rewind();
   Operand bad({1, 2}, {Real(1), Real(-1)});
   const Tensor broken = bad.on(tape);

@@ -16,7 +16,7 @@ struct Cell {
 };
 
 const std::vector<Cell> cells = {
-    {"srn", 1, false, false, [](const Tensors& x, const RecurrentSteps& s) { return srn(x[0], x[1], x[2], s); }},
+    {"elman", 1, false, false, [](const Tensors& x, const RecurrentSteps& s) { return elman(x[0], x[1], x[2], s); }},
     {"gru", 3, true, false, [](const Tensors& x, const RecurrentSteps& s) { return gru(x[0], x[1], x[2], x[3], s); }},
     {"lstm", 4, true, true, [](const Tensors& x, const RecurrentSteps& s) { return lstm(x[0], x[1], x[3], x[2], s); }}};
 
@@ -84,14 +84,14 @@ TEST_CASE("a cell has the right gradient through views of its operands", "[gradi
 }
 
 TEST_CASE("a cell whose operands are one tensor has the right gradient", "[gradient]") {
-  check_gradient("srn with its input as its state",
-                 [](const Tensors& x) { return srn(unsqueeze(x[0], 0), x[0], x[1]).states; },
+  check_gradient("elman with its input as its state",
+                 [](const Tensors& x) { return elman(unsqueeze(x[0], 0), x[0], x[1]).states; },
                  {input({3, 3}, 1), input({3, 3}, 2)});
-  check_gradient("srn with its input as its weight",
-                 [](const Tensors& x) { return srn(unsqueeze(x[0], 0), x[1], x[0]).states; },
+  check_gradient("elman with its input as its weight",
+                 [](const Tensors& x) { return elman(unsqueeze(x[0], 0), x[1], x[0]).states; },
                  {input({3, 3}, 1), input({3, 3}, 2)});
-  check_gradient("srn, everything one tensor",
-                 [](const Tensors& x) { return srn(unsqueeze(x[0], 0), x[0], x[0]).states; }, {input({3, 3}, 1)});
+  check_gradient("elman, everything one tensor",
+                 [](const Tensors& x) { return elman(unsqueeze(x[0], 0), x[0], x[0]).states; }, {input({3, 3}, 1)});
   check_gradient("lstm with its state as its memory",
                  [](const Tensors& x) { return lstm(x[0], x[1], x[1], x[2]).states; },
                  {input({2, 3, 8}, 1), input({3, 2}, 2), input({8, 2}, 3)});
@@ -99,37 +99,37 @@ TEST_CASE("a cell whose operands are one tensor has the right gradient", "[gradi
 
 TEST_CASE("a chain of steps has the right gradient", "[gradient]") {
   const std::int32_t lengths[] = {2, 3};
-  check_gradient("srn_step",
+  check_gradient("elman, step by step",
                  [&](const Tensors& x) {
                    Tensor h = x[1];
-                   for (int t = 0; t < 3; ++t) h = srn_step(x[0], h, x[2], {.lengths = lengths, .first = t});
+                   for (int t = 0; t < 3; ++t) h = elman(x[0], h, x[2], {.lengths = lengths, .first = t}).last;
                    return h;
                  },
-                 {input({2, 3}, 1), input({2, 3}, 2), input({3, 3}, 3)});
-  check_gradient("gru_step",
+                 {input({1, 2, 3}, 1), input({2, 3}, 2), input({3, 3}, 3)});
+  check_gradient("gru, step by step",
                  [&](const Tensors& x) {
                    Tensor h = x[1];
-                   for (int t = 0; t < 3; ++t) h = gru_step(x[0], h, x[2], x[3], {.lengths = lengths, .first = t});
+                   for (int t = 0; t < 3; ++t) h = gru(x[0], h, x[2], x[3], {.lengths = lengths, .first = t}).last;
                    return h;
                  },
-                 {input({2, 9}, 1), input({2, 3}, 2), input({9, 3}, 3), input({3}, 4)});
-  check_gradient("lstm_step",
+                 {input({1, 2, 9}, 1), input({2, 3}, 2), input({9, 3}, 3), input({3}, 4)});
+  check_gradient("lstm, step by step",
                  [&](const Tensors& x) {
-                   LstmState s{x[1], x[3]};
-                   for (int t = 0; t < 3; ++t) s = lstm_step(x[0], s, x[2], {.lengths = lengths, .first = t});
-                   return add(s.h, s.c);
+                   Recurrence s{.states = {}, .last = x[1], .cell = x[3]};
+                   for (int t = 0; t < 3; ++t) s = lstm(x[0], s.last, s.cell, x[2], {.lengths = lengths, .first = t});
+                   return add(s.last, s.cell);
                  },
-                 {input({2, 12}, 1), input({2, 3}, 2), input({12, 3}, 3), input({2, 3}, 4)});
+                 {input({1, 2, 12}, 1), input({2, 3}, 2), input({12, 3}, 3), input({2, 3}, 4)});
 }
 
 TEST_CASE("cells refuse operands that do not fit, and say which", "[gradient]") {
   Tape tape;
   const auto z = [&](const Shape& s) { return tape.zeros(s); };
   using Catch::Contains;
-  CHECK_THROWS_WITH(srn(z({2, 3, 4}), z({3, 5}), z({5, 5})), Contains("[srn]") && Contains("[2, 3, 5]"));
+  CHECK_THROWS_WITH(elman(z({2, 3, 4}), z({3, 5}), z({5, 5})), Contains("[elman]") && Contains("[2, 3, 5]"));
   CHECK_THROWS_WITH(gru(z({2, 3, 15}), z({3, 5}), z({5, 5}), z({5})), Contains("[gru]") && Contains("[15, 5]"));
   CHECK_THROWS_WITH(gru(z({2, 3, 15}), z({3, 5}), z({15, 5}), z({15})), Contains("bias") && Contains("[5]"));
   CHECK_THROWS_WITH(lstm(z({2, 3, 20}), z({3, 5}), z({2, 5}), z({20, 5})), Contains("memory") && Contains("[3, 5]"));
   CHECK_THROWS_WITH(lstm(z({0, 3, 20}), z({3, 5}), z({3, 5}), z({20, 5})), Contains("no step"));
-  CHECK_THROWS_WITH(srn(z({3, 5}), z({3, 5}), z({5, 5})), Contains("axes"));
+  CHECK_THROWS_WITH(elman(z({3, 5}), z({3, 5}), z({5, 5})), Contains("axes"));
 }

@@ -175,33 +175,33 @@ TEST_CASE("a step on a used tape gives the same bits as on a fresh one", "[tape]
   for (std::size_t i = 0; i < fresh.size(); ++i) CHECK(used[i].gradient == fresh[i].gradient);
 }
 
-TEST_CASE("a watching tape names the operation that first made a NaN", "[tape]") {
+TEST_CASE("anomaly detection names the operation that first made a NaN", "[tape]") {
   Tape tape;
   Operand x({3}, {1, -1, 2});
   CHECK_NOTHROW(sum(exp(log(x.on(tape)))));
-  tape.watch(true);
+  tape.detect_anomaly(true);
   CHECK_THROWS_AS(exp(log(x.on(tape))), Failed);
   CHECK_THROWS_WITH(exp(log(x.on(tape))), "[log] the result has a NaN at element 1 of 3");
   Operand large({2}, {1, 10000});
   CHECK_THROWS_WITH(log(exp(large.on(tape))), "[exp] the result has an infinite value at element 1 of 2");
-  tape.watch(false);
+  tape.detect_anomaly(false);
   CHECK_NOTHROW(exp(log(x.on(tape))));
 }
 
-TEST_CASE("a watching tape names the operation whose gradient first was not finite", "[tape]") {
+TEST_CASE("anomaly detection names the operation whose gradient first was not finite", "[tape]") {
   Tape tape;
-  tape.watch(true);
+  tape.detect_anomaly(true);
   // log is finite at a denormal number, its slope isn't.
   Operand x({2}, {1, std::numeric_limits<Real>::denorm_min()});
   const Tensor loss = sum(scale(log(scale(x.on(tape), 1)), 2));
   CHECK_THROWS_WITH(tape.backward(loss), "[log] a gradient has an infinite value at element 1 of 2");
 }
 
-TEST_CASE("a watched step gives the same bits", "[tape]") {
+TEST_CASE("anomaly detection changes no bit of a step", "[tape]") {
   const std::vector<std::int32_t> tokens = some_tokens(24);
   std::vector<Operand> plain = transformer_parameters(), watched = plain;
   Tape first, second;
-  second.watch(true);
+  second.detect_anomaly(true);
   CHECK(transformer_step(first, plain, tokens) == transformer_step(second, watched, tokens));
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(watched[i].gradient == plain[i].gradient);
 }

@@ -162,19 +162,6 @@ TEST_CASE("memory grows linearly with the length, in the kernels and in blocks",
   }
 }
 
-TEST_CASE("a position that does not serve queries behind earlier keys has the whole", "[attention][blocks]") {
-  struct Whole : RelativePosition {
-    bool serves_steps() const override { return false; }
-    ScoreTerms* terms(Pass&, const Tensor&, std::int64_t, const Mask& mask) const override {
-      if (mask.offset != 0) throw Failed("behind earlier keys");
-      return nullptr;
-    }
-  };
-  Blocked attention(choice_of(score_info("dot"), {}, "gumbel"), {}, {});
-  attention.position = std::make_unique<Whole>();
-  CHECK_NOTHROW(attention({}, 2));
-}
-
 TEST_CASE("within blocks, what is random must be by query and key", "[attention][blocks]") {
   Weights weights;
   Tape tape;

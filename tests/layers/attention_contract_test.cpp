@@ -1,5 +1,6 @@
 // What every attention keeps to, whatever its score, its normaliser and its mask: all registered ones are held to it.
 #include "tests/layers/attention_support.hpp"
+#include "tests/layers/kept_weights.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -8,11 +9,17 @@ namespace {
 
 constexpr double tolerance = attention_tolerance;
 
+// All scores give a form.
+bool streams(const LayerChoice& choice) {
+  const auto normalizer = normalizer_info(choice.attention.normalizer).make(choice.normalizer_options);
+  return normalizer->is_softmax() || normalizer->row_policy();
+}
+
 // Lengths that do not divide the kernels' tiles, and one position. What does not stream has no tiles: the operations
 // that it is composed of have their own tests.
 std::vector<Extents> problems(const LayerChoice& choice, bool equal_widths) {
   std::vector<Extents> out;
-  if (!normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)->row_policy()) {
+  if (!streams(choice)) {
     for (auto [queries, keys] : {std::pair{1, 1}, {1, 6}, {5, 1}, {5, 9}})
       out.push_back({.heads = 2, .queries = queries, .keys = keys, .query_width = 5,
                      .key_width = equal_widths ? 5 : 3});
@@ -188,15 +195,16 @@ TEST_CASE("the returned weights are what the values are summed with", "[attentio
     const Extents e{.heads = 2, .queries = 5, .keys = 7};
     AttentionCase attention(choice, e);
     Tape tape;
-    Pass pass = attention.weights.pass(tape, {.keep_weights = true});
+    KeptWeights told;
+    Pass pass = attention.weights.pass(tape, {.observer = &told});
     Tensor w;
     const Tensor q = attention.q.on(tape), k = attention.k.on(tape), v = attention.v.on(tape);
     const Tensor y =
         attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = {.causal = true}}, &w);
     CHECK(w.shape == Shape{2, 2, 5, 7});
     CHECK(distance(read(matmul(w, v)), read(y)) < tolerance);
-    REQUIRE(pass.attention_weights.size() == 1);
-    CHECK(read(pass.attention_weights[0]) == read(w));
+    REQUIRE(told.kept.size() == 1);
+    CHECK(read(told.kept[0]) == read(w));
   });
 }
 
@@ -209,13 +217,13 @@ TEST_CASE("those who look on get the same weights, and change no bit", "[attenti
         Tape tape;
         const Tensor q = attention.q.on(tape), k = attention.k.on(tape), v = attention.v.on(tape);
         const AttentionInputs inputs{.queries = q, .values = v, .keys = k, .mask = mask()};
-        Pass watched = attention.weights.pass(tape, {.keep_weights = true}), alone = attention.weights.pass(tape);
+        KeptWeights told;
+        Pass watched = attention.weights.pass(tape, {.observer = &told}), alone = attention.weights.pass(tape);
         const std::vector<Real> y = read(attention.attention(watched, inputs));
-        REQUIRE(watched.attention_weights.size() == 1);
-        CHECK(distance(read(watched.attention_weights[0]), attention.naive(mask()).weights) < tolerance);
-        // Without a rule for rows, blocks of queries give way to the whole.
-        const bool streams = normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)->row_policy();
-        if (streams) CHECK(y == read(attention.attention(alone, inputs)));
+        REQUIRE(told.kept.size() == 1);
+        CHECK(distance(read(told.kept[0]), attention.naive(mask()).weights) < tolerance);
+        // Where it does not stream, blocks of queries give way to the whole.
+        if (streams(choice)) CHECK(y == read(attention.attention(alone, inputs)));
         else CHECK(distance(y, read(attention.attention(alone, inputs))) < tolerance);
       }
     }

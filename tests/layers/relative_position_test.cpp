@@ -29,7 +29,7 @@ struct Placed {
          const LayerChoice& c = choice_of(score_info("scaled_dot")))
       : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
         position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
-        of_scheme(own.parameters.entries().size()), attention(own.scope() / "score", c, e.score()),
+        of_scheme(own.parameters.entries().size()), attention(own.scope(), c, e.score()),
         q(e.q(), 1, {-1, 1, 0}),
         k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     own.fill(6);

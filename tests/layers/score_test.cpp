@@ -98,7 +98,7 @@ TEST_CASE("multiplicative with the identity is dot", "[score][equals]") {
   std::vector<Real> identity(3 * 4 * 4);
   for (std::size_t h = 0; h < 3; ++h)
     for (std::size_t d = 0; d < 4; ++d) identity[h * 16 + d * 4 + d] = 1;
-  product.weights.set("weight", identity);
+  product.weights.set("score.weight", identity);
   AttentionCase dot(choice_of(score_info("dot")), e);
   expect_equal(product, dot);
 }
@@ -122,7 +122,7 @@ TEST_CASE("cosine does not see how long queries and keys are", "[score]") {
 TEST_CASE("additive with v = 0 attends to all keys alike", "[score][equals]") {
   const Extents e{.heads = 2, .queries = 3, .keys = 5};
   AttentionCase additive(choice_of(score_info("additive")), e);
-  additive.weights.set("v", std::vector<Real>(2 * 4));
+  additive.weights.set("score.v", std::vector<Real>(2 * 4));
   CHECK(distance(additive({}).weights, std::vector<double>(2 * 2 * 3 * 5, 0.2)) < tolerance);
 }
 
@@ -147,9 +147,9 @@ TEST_CASE("concat with one matrix is additive with its two parts", "[score][equa
     key.insert(key.end(), w + 4 * 5, w + 7 * 5);
   }
   const Real* v = concat.weights.parameters.values(ParameterId{1});
-  additive.weights.set("query", query);
-  additive.weights.set("key", key);
-  additive.weights.set("v", {v, v + 10});
+  additive.weights.set("score.query", query);
+  additive.weights.set("score.key", key);
+  additive.weights.set("score.v", {v, v + 10});
   expect_equal(concat, additive);
 }
 
@@ -178,23 +178,23 @@ TEST_CASE("Keras's scores are additive without its projections", "[score][equals
     AttentionCase a(choice_of(score_info("additive")), e);
     std::vector<Real> scaled = identity;
     for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= i < 16 ? first : second;
-    a.weights.set("query", scaled);
-    a.weights.set("key", scaled);
-    a.weights.set("v", v);
+    a.weights.set("score.query", scaled);
+    a.weights.set("score.key", scaled);
+    a.weights.set("score.v", v);
     return a;
   };
   const std::vector<Real> v = {1, -2, 3, Real(0.5), 2, 1, Real(-0.25), 4};
   const std::vector<Real> two = {3, 3, 3, 3, -2, -2, -2, -2};
   AttentionCase scaled(choice_of(score_info("keras_additive")), e);
-  scaled.weights.set("scale", v);
+  scaled.weights.set("score.scale", v);
   AttentionCase expected = additive(1, 1, v);
   expect_equal(scaled, expected);
   AttentionCase plain(choice_of(score_info("keras_additive"), {{"use_scale", false}}), e);
   AttentionCase ones = additive(1, 1, std::vector<Real>(8, 1));
   expect_equal(plain, ones);
   AttentionCase concat(choice_of(score_info("keras_concat"), {{"use_scale", true}}), e);
-  concat.weights.set("concat_score_weight", {3, -2});
-  concat.weights.set("scale", {Real(0.5), 2});
+  concat.weights.set("score.concat_score_weight", {3, -2});
+  concat.weights.set("score.scale", {Real(0.5), 2});
   AttentionCase doubled = additive(Real(0.5), 2, two);
   expect_equal(concat, doubled);
 }

@@ -2,6 +2,7 @@
 // encoder_layer.json).
 #include "layers/block.hpp"
 #include "tests/fixtures/fixture.hpp"
+#include "tests/layers/kept_weights.hpp"
 #include "tests/layers/layer_support.hpp"
 
 using namespace heed;
@@ -100,10 +101,11 @@ void compare_self_attention(const std::string& name) {
     allowed = c.fixture["allowed"].as<std::uint8_t>();
     mask.allowed = allowed.data();
   }
-  Pass pass(c.tape, c.weights.parameters, nullptr, {.keep_weights = true});
+  KeptWeights weights;
+  Pass pass(c.tape, c.weights.parameters, nullptr, {.observer = &weights});
   attention(pass, x.on(c.tape), mask);
-  REQUIRE(pass.attention_weights.size() == 1);
-  CHECK(distance(read(pass.attention_weights[0]), c.fixture["weights"].values) < agreement);
+  REQUIRE(weights.kept.size() == 1);
+  CHECK(distance(read(weights.kept[0]), c.fixture["weights"].values) < agreement);
 
   Pass training = c.pass();
   c.backward(training, attention(training, x.on(c.tape), mask));

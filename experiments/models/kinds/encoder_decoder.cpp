@@ -63,7 +63,7 @@ public:
 private:
   EncoderDecoder(const Scope& scope, const Config& config, const TaskShape& shape, const Options& options)
       : encoder_(scope / "encoder", encoder_config(config), shape),
-        decoder_(scope / "decoder", decoder_config(config, options),
+        decoder_((scope / "decoder").reading_outputs(), decoder_config(config, options),
                  StackShape{.vocabulary = shape.classes,
                             .longest = shape.output_length,
                             .memory_width = encoder_.width(),

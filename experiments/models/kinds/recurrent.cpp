@@ -11,7 +11,8 @@ public:
   RecurrentTranslator(const Scope& scope, const Config& config, const TaskShape& shape)
       : encoder_(scope, config, shape, config.recurrent.bidirectional),
         embedding_(scope / "output_embedding", shape.classes, config.model.width),
-        decoder_(scope / "decoder", config.layers.front(), config.recurrent, config.recurrent_options,
+        decoder_((scope / "decoder").reading_outputs(), config.layers.front(), config.recurrent,
+                 config.recurrent_options,
                  {.width = config.model.width, .memory_width = config.model.width, .longest = shape.length},
                  config.recurrent_attention_options),
         output_((scope / "output").of_head(), config.model.width, shape.classes, has_head_bias(config, true)),

@@ -12,10 +12,7 @@ public:
   Tensor operator()(Pass&, const Tensor& scores, const Mask& mask) const override {
     return masked_softmax(scores, mask);
   }
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  SoftmaxRows rule_;
+  bool is_softmax() const override { return true; }
 };
 
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {

@@ -7,9 +7,10 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class Skewed : public RelativePosition {
+/// Music Transformer's relative attention.
+class MusicTransformerPosition : public RelativePosition {
 public:
-  Skewed(const Scope& scope, const RelativeShape& shape)
+  MusicTransformerPosition(const Scope& scope, const RelativeShape& shape)
       : longest_(shape.longest), factor_(static_cast<Real>(1 / std::sqrt(static_cast<double>(shape.query_width)))),
         weight_(scope.position("weight", {shape.heads, shape.longest, shape.query_width})) {}
 
@@ -63,7 +64,7 @@ extern const PositionInfo position_skewed{
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues&)
-        -> std::unique_ptr<RelativePosition> { return std::make_unique<Skewed>(scope, shape); },
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<MusicTransformerPosition>(scope, shape); },
     .pair = pair};
 
 } // namespace heed::HEED_REAL

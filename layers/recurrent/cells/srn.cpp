@@ -6,13 +6,13 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class Srn : public RecurrentCell {
+class Elman : public RecurrentCell {
 public:
-  Srn(const Scope& scope, std::int64_t width) : weight_(scope.weight("weight", {width, width})) {}
+  Elman(const Scope& scope, std::int64_t width) : weight_(scope.weight("weight", {width, width})) {}
 
   Recurrence operator()(Pass& pass, const Tensor& x, const RecurrentState& before,
                         const RecurrentSteps& steps) const override {
-    return srn(x, before.h, pass(weight_), steps);
+    return elman(x, before.h, pass(weight_), steps);
   }
 
 private:
@@ -41,7 +41,7 @@ extern const RecurrentCellInfo cell_srn{
     .gates = 1,
     .has_memory = false,
     .make = [](const Scope& scope, std::int64_t width, const OptionValues&) -> std::unique_ptr<RecurrentCell> {
-      return std::make_unique<Srn>(scope, width);
+      return std::make_unique<Elman>(scope, width);
     },
     .step = step};
 

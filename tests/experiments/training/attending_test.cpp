@@ -4,6 +4,7 @@
 #include "experiments/training/attending.hpp"
 #include "experiments/training/introspection.hpp"
 #include "tests/experiments/training/training_support.hpp"
+#include "tests/layers/kept_weights.hpp"
 
 #include <numeric>
 #include <set>
@@ -38,10 +39,11 @@ struct Subject {
   // The weights of a pass over a batch, padded to the longest row, call by call: [H, Tq, Tk] of row 0.
   std::vector<std::vector<std::vector<std::vector<double>>>> pass_weights(const Batch& b) {
     Tape tape;
-    Pass pass(tape, run.parameters, nullptr, {.keep_weights = true});
+    KeptWeights weights;
+    Pass pass(tape, run.parameters, nullptr, {.observer = &weights});
     run.model->logits(pass, b);
     std::vector<std::vector<std::vector<std::vector<double>>>> out;
-    for (const Tensor& w : pass.attention_weights) {
+    for (const Tensor& w : weights.kept) {
       auto& call = out.emplace_back();
       for (std::int64_t h = 0; h < w.shape[1]; ++h) {
         auto& head = call.emplace_back();

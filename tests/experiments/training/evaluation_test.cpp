@@ -413,15 +413,6 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   REQUIRE(task->shape(Form::language_model).vocabulary == 65);
   const Cost cost = engine(c).cost(c, *task);
   CHECK(cost.parameters == 804096);
-  std::map<std::string, std::int64_t> modules(cost.parameters_by_module.begin(), cost.parameters_by_module.end());
-  CHECK(modules.at("embedding") == 65 * 128);
-  CHECK(modules.at("position") == 64 * 128);
-  CHECK(modules.at("blocks.3.attention") == 4 * 128 * 128);
-  CHECK(modules.at("blocks.0.ffn") == 8 * 128 * 128);
-  CHECK(modules.at("final_norm") == 128);
-  std::int64_t total = 0;
-  for (const auto& [name, n] : cost.parameters_by_module) total += n;
-  CHECK(total == cost.parameters);
   // A multiplication and an addition for each weight, token and direction: 2 forward, 4 backward. Attention
   // adds 2 * 128 for each score that a token sees and as much for the value it weights, and again twice backward; the
   // causal mask lets through 65 / 2 of 64 keys on average.

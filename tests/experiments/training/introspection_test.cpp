@@ -5,6 +5,7 @@
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "tests/experiments/training/training_support.hpp"
+#include "tests/layers/kept_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -85,14 +86,15 @@ TEST_CASE("entropy and distance are those of the kept weights, padding left out"
     for (std::int64_t r = 0; r < s.rows(); ++r) {
       const Batch b = s.row(r);  // with its padding
       Tape tape;
-      Pass pass(tape, s.run.parameters, nullptr, {.keep_weights = true});
+      KeptWeights weights;
+      Pass pass(tape, s.run.parameters, nullptr, {.observer = &weights});
       s.run.model->logits(pass, b);
-      REQUIRE(pass.attention_weights.size() == 2);
+      REQUIRE(weights.kept.size() == 2);
       lengths.insert(b.lengths[0]);
       for (std::size_t block = 0; block < 2; ++block)
         for (std::int64_t h = 0; h < 2; ++h)
           for (std::int64_t i = 0; i < b.lengths[0]; ++i) {
-            const Tensor& w = pass.attention_weights[block];
+            const Tensor& w = weights.kept[block];
             const auto at = [&](std::int64_t j) { return w.data[h * w.stride[1] + i * w.stride[2] + j * w.stride[3]]; };
             double total = 0;
             for (std::int64_t j = 0; j < b.length; ++j) total += at(j);

@@ -1,4 +1,4 @@
-// Vectors of numbers, and loops over them. With plain `load(p, n)` and `store(p, v, n)` the same body serves whole
+// SIMD vectors of numbers, and loops over them. With plain `load(p, n)` and `store(p, v, n)` the same body serves whole
 // vectors and the rest at the end.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace heed::HEED_REAL {
 
-using Pack = xsimd::batch<Real>;
-inline constexpr int lanes = static_cast<int>(Pack::size);
+using Simd = xsimd::batch<Real>;
+inline constexpr int lanes = static_cast<int>(Simd::size);
 
 /// The first n numbers at p; the other lanes are zero.
-inline Pack load(const Real* p, int n = lanes) {
-  if (n == lanes) [[likely]] return Pack::load_unaligned(p);
+inline Simd load(const Real* p, int n = lanes) {
+  if (n == lanes) [[likely]] return Simd::load_unaligned(p);
   alignas(64) Real padded[lanes] = {};
   for (int i = 0; i < n; ++i) padded[i] = p[i];
-  return Pack::load_aligned(padded);
+  return Simd::load_aligned(padded);
 }
 
 /// Writes the first n lanes.
-inline void store(Real* p, const Pack& v, int n = lanes) {
+inline void store(Real* p, const Simd& v, int n = lanes) {
   if (n == lanes) [[likely]] return v.store_unaligned(p);
   alignas(64) Real all[lanes];
   v.store_aligned(all);
@@ -36,11 +36,11 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 }
 
 /// Stores or adds, as `first` says.
-inline void deposit(Real* p, const Pack& v, bool first, int n = lanes) { store(p, first ? v : v + load(p, n), n); }
+inline void deposit(Real* p, const Simd& v, bool first, int n = lanes) { store(p, first ? v : v + load(p, n), n); }
 inline void deposit(Real& p, Real v, bool first) { p = first ? v : p + v; }
 
 /// The sum of all lanes.
-inline Real lane_sum(const Pack& x) {
+inline Real lane_sum(const Simd& x) {
 #if XSIMD_VERSION_MAJOR < 9
   return xsimd::hadd(x);
 #else
@@ -57,15 +57,15 @@ template <class To, class T> inline xsimd::batch<To> reinterpret_lanes(const xsi
 #endif
 }
 
-/// Sum over i of f(i, n), where f returns a Pack whose lanes beyond n are zero.
+/// Sum over i of f(i, n), where f returns a Simd whose lanes beyond n are zero.
 template <class F> inline Real sum_over(std::int64_t size, F&& f) {
-  Pack total(Real{0});
+  Simd total(Real{0});
   map(size, [&](std::int64_t i, int n) { total += f(i, n); });
   return lane_sum(total);
 }
 
 /// The largest lane; a NaN may be passed over.
-inline Real largest_lane(const Pack& x) {
+inline Real largest_lane(const Simd& x) {
   using Quarter = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
   constexpr int width = static_cast<int>(Quarter::size);
   alignas(64) Real all[lanes];
@@ -82,7 +82,7 @@ inline Real largest(const Real* p, std::int64_t n) {
   std::int64_t i = 0;
   Real m = p[0];
   if (n >= lanes) {
-    Pack best = load(p);
+    Simd best = load(p);
     for (i = lanes; i + lanes <= n; i += lanes) best = xsimd::max(best, load(p + i));
     m = largest_lane(best);
   }
