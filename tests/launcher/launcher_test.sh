@@ -42,6 +42,11 @@ if sys.argv[1] == "--suites":
 else:
     print([pathlib.Path(word).name for word in sys.argv[1:]])
 PYTHON
+cat >"$project/tests/style.py" <<'PYTHON'
+import pathlib, sys
+print(pathlib.Path(sys.argv[1]).name, sys.argv[2:])
+sys.exit(7)
+PYTHON
 cat >"$project/main.cpp" <<'CPP'
 #include <cstdio>
 #include <cstring>
@@ -87,7 +92,7 @@ for package in "$@"; do
   esac
 done
 SH
-fake gcovr </dev/null
+for name in clang-format gcovr; do printf '#!/bin/sh\n' | fake "$name"; done
 fake sudo <<'SH'
 #!/bin/sh
 [ "$1" = -n ] && shift
@@ -174,6 +179,9 @@ heed test --coverage stated
 [[ $? == 1 ]] && grep -qx "0 passed, 1 failed" "$place/out" &&
   last_is "['gcovr', 'a project', 'build-coverage']"
 point "it takes suites and names; where a test fails, it says so in the exit status, too" $?
+heed style "a b"
+[[ $? == 7 && $(<"$place/out") == "clang-format ['a b']" ]]
+point "heed style has the formatting checked" $?
 
 touch "$place/no_benchmark"
 fake apt-get <<'SH'
