@@ -17,9 +17,11 @@ namespace heed {
 /// comes from the heap.
 class Job {
 public:
+  // clang-format off
   template <class F>
     requires std::is_invocable_v<const F&, int, int>
   Job(const F& f) : f_(&f), call_([](const void* p, int i, int worker) { (*static_cast<const F*>(p))(i, worker); }) {}
+  // clang-format on
   void operator()(int i, int worker) const { call_(f_, i, worker); }
 
 private:

@@ -2,6 +2,8 @@
 
 namespace heed {
 
+// clang-format off
+
 const OptionTable<AttentionOptions>& attention_option_table() {
   using O = AttentionOptions;
   static const auto table = option_table<O>(
@@ -99,6 +101,8 @@ const OptionTable<BlockOptions>& block_option_table() {
           .one_of({"same", "yes", "no"}).neutral("same"));
   return table;
 }
+
+// clang-format on
 
 bool yes(const std::string& word, bool otherwise) { return word == "same" ? otherwise : word == "yes"; }
 

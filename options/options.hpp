@@ -70,6 +70,7 @@ template <class Owner, class Member> struct BoundOption {
   Option option;
   Member Owner::*member;
 
+  // clang-format off
   BoundOption at_least(double v) && { option.minimum = v; return std::move(*this); }
   BoundOption at_most(double v) && { option.maximum = v; return std::move(*this); }
   BoundOption above(double v) && { option.minimum = v; option.minimum_excluded = true; return std::move(*this); }
@@ -81,6 +82,7 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// This option came later: with the value `v`, which must be its default, nothing changes. See Option::neutral.
   BoundOption neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
+  // clang-format on
 };
 
 template <class Owner, class Member>

@@ -35,12 +35,14 @@ enum class Start { zero, there, row };  ///< nothing; what stands in C; `start_r
 
 namespace detail {
 
+// clang-format off
 /// Calls f(0), ..., f(N - 1), with numbers that are constants of the compiler.
 template <int N, class F> [[gnu::always_inline]] inline void unrolled(const F& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
     (f(std::integral_constant<int, I>{}), ...);
   }(std::make_integer_sequence<int, N>{});
 }
+// clang-format on
 
 } // namespace detail
 
@@ -50,6 +52,7 @@ inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row,
                           std::int64_t depth, Start start, const Real* start_row = nullptr) {
   // Loops would do, but GCC then takes the sums through memory on their way into the registers and out of them.
   Simd sum[Rows * Vectors];
+  // clang-format off
   const auto each = [](const auto& f) __attribute__((always_inline)) { detail::unrolled<Rows * Vectors>(f); };
   const auto place = [=](int n) __attribute__((always_inline)) { return c + n / Vectors * c_row + n % Vectors * lanes; };
   if (start == Start::zero)
@@ -58,6 +61,7 @@ inline void product_block(const Scattered& a, const Real* b, std::int64_t b_row,
     each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(place(n)); });
   else
     each([&](auto n) __attribute__((always_inline)) { sum[n] = Simd::load_unaligned(start_row + n % Vectors * lanes); });
+  // clang-format on
   for (std::int64_t k = 0; k < depth; ++k) {
     Simd right[Vectors];
     detail::unrolled<Vectors>([&](auto j) __attribute__((always_inline)) {

@@ -2,6 +2,8 @@
 
 namespace heed {
 
+// clang-format off
+
 const OptionTable<GeneralOptions>& general_option_table() {
   using O = GeneralOptions;
   static const auto table = option_table<O>(
@@ -193,5 +195,7 @@ const OptionTable<ReportOptions>& report_option_table() {
           .default_means("none").without_effect_on_results());
   return table;
 }
+
+// clang-format on
 
 } // namespace heed

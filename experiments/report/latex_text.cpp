@@ -24,6 +24,7 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
 }
 
 const std::map<std::uint32_t, std::string_view>& commands() {
+  // clang-format off
   static const std::map<std::uint32_t, std::string_view> table{
       {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'_', "\\_"},
       {'%', "\\%"}, {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"},
@@ -35,6 +36,7 @@ const std::map<std::uint32_t, std::string_view>& commands() {
       {0x3C4, "$\\tau$"}, {0x3C6, "$\\varphi$"}, {0x2013, "--"}, {0x2014, "---"}, {0x2018, "`"}, {0x2019, "'"},
       {0x201C, "``"}, {0x201D, "''"}, {0x2026, "\\ldots{}"}, {0x2192, "$\\rightarrow$"}, {0x2212, "$-$"},
       {0x221A, "$\\surd$"}, {0x221E, "$\\infty$"}, {0x2260, "$\\neq$"}, {0x2264, "$\\leq$"}, {0x2265, "$\\geq$"}};
+  // clang-format on
   return table;
 }
 

@@ -27,6 +27,7 @@ struct RunColumn {
 };
 
 /// The columns of `runs`, in the order in which `row_of` fills them.
+// clang-format off
 constexpr RunColumn run_columns[] = {
     {"id", "TEXT PRIMARY KEY", Kind::text}, {"name", "TEXT", Kind::text},
     {"state", "TEXT NOT NULL", Kind::text}, {"seed", "INTEGER", Kind::number},
@@ -38,6 +39,7 @@ constexpr RunColumn run_columns[] = {
     {"blas", "TEXT", Kind::text},           {"numerics", "INTEGER", Kind::number},
     {"host", "TEXT", Kind::text},           {"cpu", "TEXT", Kind::text},
     {"data", "TEXT", Kind::text},           {"failure", "TEXT", Kind::text}};
+// clang-format on
 
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 Cell number_or_null(std::int64_t n) { return n == 0 ? Cell() : Cell(n); }

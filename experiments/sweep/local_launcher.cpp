@@ -64,6 +64,7 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
   const std::vector<std::string> arguments{"worker", run.path.string(), "--threads", fmt::format("{}", threads)};
   auto worker = std::make_unique<Worker>();
   std::error_code error;
+  // clang-format off
   worker->child = process::child(process::exe = program_.string(), process::args = arguments,
                                  process::std_in < process::null, (process::std_out & process::std_err) > log.get(),
                                  error, process::extend::on_exec_setup = [](auto&) {
@@ -72,6 +73,7 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
                                    ::setpgid(0, 0);
                                    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
                                  });
+  // clang-format on
   if (error) throw Failed(fmt::format("cannot start '{}': {}", program_.string(), error.message()));
   worker->number = ++started_;
   workers_.push_back(std::move(worker));

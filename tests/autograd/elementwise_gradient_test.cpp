@@ -43,6 +43,7 @@ const std::vector<Binary> pairs = {
 };
 
 // Every way in which an axis can be missing, stretched or shared, on either side.
+// clang-format off
 const std::vector<std::pair<Shape, Shape>> broadcasts = {
     {{}, {}},           {{3}, {}},          {{}, {3}},          {{1}, {}},       {{7}, {7}},
     {{17}, {1}},        {{1}, {17}},        {{33}, {33}},       {{2, 3}, {3}},   {{3}, {2, 3}},
@@ -50,6 +51,7 @@ const std::vector<std::pair<Shape, Shape>> broadcasts = {
     {{2, 3, 5}, {3, 1}}, {{4, 1, 3}, {2, 1}}, {{2, 3, 1, 4}, {1, 3, 2, 1}}, {{2, 3, 2, 3}, {}},
     {{2, 3, 2, 3}, {2, 3, 2, 3}},
     {{0}, {0}},         {{0}, {1}},         {{2, 0}, {2, 1}},   {{2, 1, 3}, {0, 1}}};
+// clang-format on
 
 } // namespace
 

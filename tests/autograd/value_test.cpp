@@ -96,10 +96,12 @@ TEST_CASE("elementwise functions keep what is not finite and saturate without ov
 }
 
 TEST_CASE("arithmetic broadcasts as xtensor does", "[value]") {
+  // clang-format off
   for (const auto& [left, right] : std::vector<std::pair<Shape, Shape>>{
            {{}, {}}, {{3}, {}}, {{}, {17}}, {{7}, {1}}, {{2, 3}, {3}}, {{3}, {2, 3}}, {{2, 1}, {1, 33}},
            {{2, 17}, {2, 1}},
            {{4, 1, 3}, {2, 1}}, {{2, 3, 1, 4}, {1, 3, 2, 1}}, {{2, 3, 2, 3}, {2, 3, 2, 3}}, {{2, 0}, {2, 1}}}) {
+  // clang-format on
     INFO(left.text() << " " << right.text());
     Tape tape;
     Operand x(left, 1), y(right, 2, {0.5, 2});
@@ -149,9 +151,11 @@ TEST_CASE("matmul equals three loops, for every pair of views", "[value]") {
     INFO(left.text() << ", " << v.name << ", by " << right.text() << ", " << w.name);
     CHECK(distance(read(matmul(a, b)), expected) < 10 * rounding);
   };
+  // clang-format off
   for (const auto& [left, right] : std::vector<std::pair<Shape, Shape>>{
            {{1, 1}, {1, 1}}, {{1, 7}, {7, 3}}, {{3, 1}, {1, 7}}, {{17, 33}, {33, 1}}, {{2, 0}, {0, 3}},
            {{2, 3, 4}, {2, 4, 5}}, {{2, 3, 4}, {4, 5}}, {{3, 4}, {2, 4, 5}}, {{2, 2, 3, 7}, {2, 2, 7, 3}}})
+  // clang-format on
     for (const View& v : views())
       for (const View& w : views())
         if (v.fits(left) && w.fits(right)) check(left, v, right, w);

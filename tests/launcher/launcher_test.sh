@@ -35,6 +35,18 @@ programs = sorted(p.name for p in pathlib.Path(sys.argv[2], "benchmarks").iterdi
 print(programs, sys.argv[3:])
 sys.exit(7)
 PYTHON
+cat >"$project/tests/coverage.py" <<'PYTHON'
+import pathlib, sys
+if sys.argv[1] == "--suites":
+    print("other")
+else:
+    print([pathlib.Path(word).name for word in sys.argv[1:]])
+PYTHON
+cat >"$project/tests/style.py" <<'PYTHON'
+import pathlib, sys
+print(pathlib.Path(sys.argv[1]).name, sys.argv[2:])
+sys.exit(7)
+PYTHON
 cat >"$project/main.cpp" <<'CPP'
 #include <cstdio>
 #include <cstring>
@@ -80,6 +92,7 @@ for package in "$@"; do
   esac
 done
 SH
+for name in clang-format gcovr; do printf '#!/bin/sh\n' | fake "$name"; done
 fake sudo <<'SH'
 #!/bin/sh
 [ "$1" = -n ] && shift
@@ -156,6 +169,19 @@ printf '#!/bin/sh\nkill -SEGV $$\n' >"$project/stated.sh"
 heed test
 [[ $? == 1 ]] && last_is "2 passed, 1 failed"
 point "a test program that crashes counts as a failure" $?
+
+heed test --coverage
+[[ $? == 0 && -e $project/build-coverage/test_other && ! -e $project/build-coverage/heed ]] &&
+  last_is "['gcovr', 'a project', 'build-coverage']" && grep -qx "1 passed, 0 failed" "$place/out" &&
+  [[ -n $(find "$project/build-coverage" -name '*.gcda') ]]
+point "heed test --coverage runs the C++ suites in a build of their own, then says what they went through" $?
+heed test --coverage stated
+[[ $? == 1 ]] && grep -qx "0 passed, 1 failed" "$place/out" &&
+  last_is "['gcovr', 'a project', 'build-coverage']"
+point "it takes suites and names; where a test fails, it says so in the exit status, too" $?
+heed style "a b"
+[[ $? == 7 && $(<"$place/out") == "clang-format ['a b']" ]]
+point "heed style has the formatting checked" $?
 
 touch "$place/no_benchmark"
 fake apt-get <<'SH'

@@ -1,0 +1,60 @@
+"""Holds the C++ sources to .clang-format. Exit status: 0 where nothing is to be mended, 1 where something is.
+
+Usage: style.py CLANG_FORMAT [FILE ...]     all sources, where none is named
+
+Versions of clang-format differ in what they make of the same settings. So another than Debian 12's checks nothing, and
+says so.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+VERSION = "14"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def sources():
+    """What git knows, and what it is to know."""
+    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard", "*.hpp", "*.cpp"], cwd=ROOT,
+                            check=True, capture_output=True, text=True).stdout.split("\0")
+    return [str(ROOT / file) for file in listed if file and (ROOT / file).exists()]
+
+
+def first_places(program, files):
+    """Where each of the files that are formatted otherwise first is so: {file: line}."""
+    run = subprocess.run([program, "--style=file", "--dry-run", "--Werror", *files], capture_output=True, text=True,
+                         check=False)
+    places = re.findall(r"^(.+?):(\d+):\d+: error: code should be clang-formatted", run.stderr, re.M)
+    if run.returncode and not places:
+        sys.exit(run.stderr)
+    return {file: line for file, line in reversed(places)}
+
+
+def main(program, *named):
+    stated = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+    version = re.search(r"version (\d+)", stated).group(1)
+    if version != VERSION:
+        print(f"skipped: this is clang-format {version}, which formats otherwise than {VERSION}, which counts")
+        return 0
+    files = list(named) or sources()
+    cores = len(os.sched_getaffinity(0))
+    parts = [files[i::cores] for i in range(cores) if files[i::cores]]
+    with concurrent.futures.ThreadPoolExecutor(cores) as pool:
+        wrong = {file: line for part in pool.map(lambda some: first_places(program, some), parts)
+                 for file, line in part.items()}
+    for file, line in sorted(wrong.items()):
+        print(f"{os.path.relpath(file)}:{line}: not formatted as .clang-format has it")
+    if wrong:
+        print(f"{len(wrong)} of {len(files)} files; to mend them:")
+        print("  clang-format -i " + " ".join(sorted(map(os.path.relpath, wrong))))
+        return 1
+    print(f"{len(files)} files are formatted")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
