@@ -165,7 +165,8 @@ public:
         try {
           tried[a].push_back(arms_[a].settings.with(point));
           if (matcher_) refuse_unevened(a, point, tried[a].back());
-          Trial trial{planned(point), {}, {}, {}, {}};
+          Trial trial;
+          trial.point = planned(point);
           for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(run_of(tried[a].back(), a, seed));
           tuning.arms[a].trials.push_back(std::move(trial));
         } catch (const Refused& error) {
