@@ -1,4 +1,5 @@
 // The lists of all options, for people, programs and editors; and the tables that they come from.
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/dependencies.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/sweep_kinds.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("What options depend on exists", "[config]") {
 TEST_CASE("The JSON Schema has every option with its type, bounds, words and default", "[config]") {
   const json::value schema = json::parse(json_schema());
   CHECK(schema.at("$schema") == "https://json-schema.org/draft/2020-12/schema");
-  for (const TableInfo& table : all_tables())
+  for (const TableInfo& table : catalogue())
     for (const Option& o : table.options) {
       const std::string key = full_name(table.table, o.name);
       INFO(key);
@@ -100,7 +101,7 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   };
   visit(schema);
   CHECK(references > 50);
-  CHECK(tables > all_tables().size());
+  CHECK(tables > catalogue().size());
   const json::object& override = schema.at_pointer("/properties/block/properties/override/items").as_object();
   CHECK(override.at("required") == json::array{"layers"});
   CHECK(override.at("properties").as_object().contains("residual"));
