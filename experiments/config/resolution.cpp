@@ -51,14 +51,14 @@ std::string nearest_divisors(std::int64_t n, std::int64_t k) {
 }
 
 /// A setting that may turn out to do nothing: what is known of it so far, over all the views that it counts in.
-struct Candidate {
+struct WrittenValue {
   const std::string* key;
   const Setting* setting;
   bool does_something = false;
   bool chosen_otherwise_later = false;  ///< in some view, a later layer is why it does nothing
   std::string why;
 
-  Candidate(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
+  WrittenValue(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
 
   void idle(const std::string& reason, int layer_of_reason) {
     const bool later = layer_of_reason > setting->origin.layer;
@@ -80,7 +80,7 @@ bool decides(const View& view, const std::string& key, const Setting& setting) {
 }
 
 /// `at_least`: the layer of what else decides whether the view has a say.
-void judge(Candidate& candidate, const View& view, int at_least = 0) {
+void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const Dependency* unmet = unmet_dependency(*candidate.key, values_of(view));
   if (!unmet) {
     candidate.does_something = true;
@@ -140,13 +140,13 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
 }
 
 void Resolution::find_idle_settings() {
-  std::vector<Candidate> candidates;
+  std::vector<WrittenValue> candidates;
   // With overrides, fewer blocks may be why a setting has nothing left to act on.
   const Dependency* no_blocks = unmet_dependency("model.layers", values_of(run));
   const std::string count_key = no_blocks ? no_blocks->on : "model.layers";
   const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(count_key).origin.layer;
   for (const auto& [key, setting] : settings_.values_) {
-    Candidate c(key, setting);
+    WrittenValue c(key, setting);
     if (!belongs_to_blocks(key)) judge(c, run);
     for (const View& block : blocks)
       if (belongs_to_blocks(key) && decides(block, key, setting)) judge(c, block, layer_of_count);
@@ -166,7 +166,7 @@ void Resolution::find_idle_settings() {
       else problems.add(fmt::format("{}: {}", override.origin.text(), why));
     }
     for (const auto& [key, setting] : override.values) {
-      Candidate c(key, setting);
+      WrittenValue c(key, setting);
       for (std::int64_t layer : override.layers)
         if (layer < count && decides(blocks[static_cast<std::size_t>(layer)], key, setting))
           judge(c, blocks[static_cast<std::size_t>(layer)]);
@@ -176,7 +176,7 @@ void Resolution::find_idle_settings() {
       if (some) candidates.push_back(std::move(c));
     }
   }
-  for (const Candidate& c : candidates) {
+  for (const WrittenValue& c : candidates) {
     if (c.does_something) continue;
     const Origin& origin = c.setting->origin;
     if (c.chosen_otherwise_later)

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace json_fields;
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t plan_format = 1;
 
 std::vector<PlannedChange> read_changes(const json::array& changes) {
   std::vector<PlannedChange> out;
@@ -150,8 +150,8 @@ std::string configs_hash(const Plan& plan) {
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
-  if (const auto format = integer(object, "format"); format != format_version)
-    throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
+  if (const auto format = integer(object, "format"); format != plan_format)
+    throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, plan_format)};
 
   Plan plan;
   plan.name = text(object, "name");
@@ -268,7 +268,7 @@ std::string to_json(const Plan& plan) {
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
                                 "\"metric\": {},\n{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
-                                format_version, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
+                                plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
                                 json_text(plan.metric), margin, question, within_json(plan.within),
                                 json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace json_fields;
 
-constexpr std::int64_t format_version = 1;
+constexpr std::int64_t choices_format = 1;
 
 fs::path choices_file(const fs::path& folder) { return folder / "tuned.json"; }
 
@@ -81,7 +81,7 @@ std::string choices_json(const Plan& plan) {
     arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
                                *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
   }
-  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", format_version,
+  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", choices_format,
                      json_text(plan.hash),
                      fmt::join(arms, ",\n"));
 }
@@ -155,8 +155,8 @@ void read_choices(Plan& plan, const fs::path& folder) {
   try {
     const json::value whole = parsed(*bytes);
     const json::object& object = as_object(whole, "it");
-    if (const auto format = integer(object, "format"); format != format_version)
-      throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, format_version)};
+    if (const auto format = integer(object, "format"); format != choices_format)
+      throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, choices_format)};
     if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
     const json::array& arms = list(object, "arms");
     if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
