@@ -86,8 +86,15 @@ void Tape::Room::recycle(Real* gradient, std::int64_t size) {
 }
 
 void Tape::Room::rewind() {
+  give_up();
   std::fill(std::begin(piles), std::end(piles), Pile{});
   arena.rewind();
+}
+
+std::shared_ptr<const std::uint64_t> Tape::generation(const Tensor& x) {
+  std::shared_ptr<std::uint64_t>& generation = room_of(*x.slot).generation;
+  if (!generation) generation = std::make_shared<std::uint64_t>(0);
+  return generation;
 }
 
 Into Tape::into(const Tensor& x) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <fmt/core.h>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,9 @@ public:
 
   /// Forgets the step. Tensors of it are no longer valid.
   void rewind();
+  /// A number that goes up when x's memory is given up: by `rewind`, by the next Aside for what was made in one, and at
+  /// the tape's end, which it outlives. So whoever keeps it knows whether x is still there (autograd/xtensor.hpp).
+  std::shared_ptr<const std::uint64_t> generation(const Tensor& x);
 
   /// In this mode every result and gradient is looked at, and the first that is not finite throws heed::Failed, naming
   /// the operation: `[softmax] the result has a NaN at 17`.
@@ -122,7 +126,10 @@ private:
   struct Room {
     Arena arena;
     Pile piles[pile_count];
+    std::shared_ptr<std::uint64_t> generation;  // made for the first who asks
 
+    ~Room() { give_up(); }
+    void give_up() { if (generation) ++*generation; }
     Real* take_gradient(std::int64_t size);
     void recycle(Real* gradient, std::int64_t size);
     void rewind();

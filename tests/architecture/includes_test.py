@@ -20,6 +20,7 @@ PAGE = "docs/architecture.md"
 HEADER = "| room | includes | keeps to itself |"
 ROOTS = ["autograd", "options", "layers", "experiments"]
 OUTSIDE = re.compile(r"(xsimd|xtensor|xflens|cblas|openblas)\b")  # what autograd/ alone may name
+DOOR = "autograd/xtensor.hpp"  # for tests and other people's programs: no source reads xtensor's headers, which are slow
 
 
 @dataclass
@@ -95,6 +96,9 @@ def include_complaints(rooms: list[Room], sources: dict[str, str]) -> list[str]:
             if not found or found[2].startswith("@"):  # a template's, which Meson fills in
                 continue
             where = f"{file}:{number}: includes {found[2]}"
+            if found[2] == DOOR or (file != DOOR and re.match(r"(xtensor|xtensor-blas|xtl)/", found[2])):
+                out.append(f"{where}, which no source may: {DOOR} is for programs around the engine")
+                continue
             if found[1] == "<":
                 if room.name != "autograd" and OUTSIDE.match(found[2]):
                     out.append(f"{where}, which autograd alone may")
@@ -168,6 +172,14 @@ class Walls(unittest.TestCase):
     def test_libraries_of_the_engine_fail_elsewhere(self):
         self.complain("experiments/config/x.cpp", "#include <cblas.h>",
                       "experiments/config/x.cpp:1: includes cblas.h, which autograd alone may")
+
+    def test_headers_of_xtensor_fail_everywhere_but_in_the_door(self):
+        no = "which no source may: autograd/xtensor.hpp is for programs around the engine"
+        self.complain("autograd/xtensor.hpp", "#include <xtensor/xarray.hpp>")
+        self.complain("autograd/x.cpp", "#include <xtensor/xarray.hpp>",
+                      f"autograd/x.cpp:1: includes xtensor/xarray.hpp, {no}")
+        self.complain("experiments/config/x.cpp", '#include "autograd/xtensor.hpp"',
+                      f"experiments/config/x.cpp:1: includes autograd/xtensor.hpp, {no}")
 
     def test_a_room_without_a_row_fails(self):
         self.complain("experiments/cellar/x.cpp", "",
