@@ -255,7 +255,6 @@ const std::vector<std::pair<std::string, void (*)(TensorView<const Real, true>&)
     {"copied into an array", [](auto& v) { const Array a = v; }},
     {"assigned to an array", [](auto& v) { Array a = xt::zeros<Real>({2, 3}); xt::noalias(a) = v; }},
     {"added up", [](auto& v) { (void)xt::sum(v)(); }},
-    {"added up at once", [](auto& v) { (void)xt::sum(v, xt::evaluation_strategy::immediate)(); }},
     {"in an expression", [](auto& v) { const Array a = v * 2 + Real(1); }},
     {"compared", [](auto& v) { (void)xt::all(xt::isclose(v, xt::ones<Real>({2, 3}))); }},
     {"multiplied", [](auto& v) { (void)xt::linalg::dot(v, xt::ones<Real>({3, 1})); }},
