@@ -44,7 +44,7 @@ private:
   void add_block(std::size_t bytes);
 
   std::vector<Block> blocks_;
-  std::size_t offset_ = 0;     // within the last block
+  std::size_t offset_ = 0; // within the last block
   std::size_t used_ = 0, capacity_ = 0, peak_ = 0;
 };
 

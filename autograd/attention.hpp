@@ -46,7 +46,7 @@ struct StreamingOptions {
   double dropout = 0;
   RandomKey key{};
   std::uint64_t first = 0;
-  ScoreTerms* terms = nullptr;  ///< added to the scores; null: nothing
+  ScoreTerms* terms = nullptr; ///< added to the scores; null: nothing
   /// Where the weights go, before dropout, without a gradient: [B, H, Tq, Tk], row-major; null: they are not wanted.
   Real* weights = nullptr;
 };

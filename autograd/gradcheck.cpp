@@ -12,7 +12,7 @@ namespace heed::HEED_REAL {
 namespace {
 
 using Function = std::function<Tensor(Tape&, const std::vector<Tensor>&)>;
-using Rows = std::vector<std::vector<Real>>;  // numbers for each input
+using Rows = std::vector<std::vector<Real>>; // numbers for each input
 
 std::vector<Real> weights(std::int64_t n, std::uint64_t which) {
   std::vector<Real> w(static_cast<std::size_t>(n));
@@ -155,9 +155,8 @@ GradcheckResult gradcheck(const Function& function, const std::vector<CheckInput
       };
       const double numeric = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
       values[k][i] = x;
-      note(result, options, error(analytic[k][i], numeric), [&] {
-        return fmt::format("{}: analytic {}, numeric {}", place(inputs, k, i), analytic[k][i], numeric);
-      });
+      note(result, options, error(analytic[k][i], numeric),
+           [&] { return fmt::format("{}: analytic {}, numeric {}", place(inputs, k, i), analytic[k][i], numeric); });
     }
   compare_uses(result, function, inputs, values, analytic, options);
   for (std::size_t k = 0; k < inputs.size(); ++k)

@@ -25,8 +25,8 @@ struct GradcheckOptions {
 
 struct GradcheckResult {
   bool passed = true;
-  double worst = 0;      ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
-  std::string message;   ///< where the worst is: "input 1 (key) [2, 3] element 4: analytic 0.1, numeric 0.2"
+  double worst = 0;    ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
+  std::string message; ///< where the worst is: "input 1 (key) [2, 3] element 4: analytic 0.1, numeric 0.2"
 };
 
 /// Checks the gradient of a function by every element of every input. A result with several elements is weighted with

@@ -7,8 +7,8 @@
 namespace heed::HEED_REAL {
 
 struct ConvolutionOptions {
-  std::int64_t stride = 1;   ///< between neighbouring results, down and across
-  std::int64_t padding = 0;  ///< rows and columns of zeros around the image
+  std::int64_t stride = 1;  ///< between neighbouring results, down and across
+  std::int64_t padding = 0; ///< rows and columns of zeros around the image
 };
 
 /// y_boij = bias_o + sum_cuv w_ocuv x_b,c,stride i + u - padding,stride j + v - padding, with zeros outside the image:

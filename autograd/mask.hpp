@@ -54,7 +54,7 @@ struct Mask {
       r.end = std::min(r.end, at + window + 1);
     }
     r.end = std::max<std::int64_t>(r.end, 0);
-    r.begin = std::min(r.begin, r.end);  // a window may lie beyond the last key
+    r.begin = std::min(r.begin, r.end); // a window may lie beyond the last key
     if (causal && prefix > 0) add_prefix(r, lengths ? std::min<std::int64_t>(keys, lengths[b]) : keys);
     return r;
   }

@@ -25,7 +25,7 @@ public:
 
   /// An array of the state, for checkpoints. Its shape may be another than its parameter's.
   struct StateArray {
-    std::string name;  ///< "adam.m.blocks.0.ffn.expand.weight"
+    std::string name; ///< "adam.m.blocks.0.ffn.expand.weight"
     Shape shape;
     std::span<Real> numbers;
   };
@@ -38,11 +38,11 @@ protected:
   /// One parameter in one step.
   struct Update {
     const Parameters::Entry& entry;
-    std::size_t index;       ///< of the entry among the parameters'
-    Real* values;            ///< [entry.shape]
-    const Real* gradients;   ///< likewise, not yet multiplied by `factor`
+    std::size_t index;     ///< of the entry among the parameters'
+    Real* values;          ///< [entry.shape]
+    const Real* gradients; ///< likewise, not yet multiplied by `factor`
     double learning_rate, factor;
-    std::int64_t step;       ///< the first is 1
+    std::int64_t step; ///< the first is 1
   };
   /// May change the parameter's own state and no other's, since several threads work at a time.
   virtual void update_one(const Update& update) = 0;
@@ -53,7 +53,7 @@ protected:
                           std::vector<StateArray>& to);
 
 private:
-  std::int64_t extent_;  // of the parameters that it was made for
+  std::int64_t extent_; // of the parameters that it was made for
 };
 
 /// sqrt of the sum of squares, over fixed blocks of 8192 numbers, each block's squares summed in double: the same bits

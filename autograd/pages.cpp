@@ -30,7 +30,7 @@ void* map_pages(std::size_t bytes) {
   const std::size_t used = (before + bytes + small_page - 1) / small_page * small_page;
   if (before > 0) munmap(begin, before);
   if (used < bytes + large_page) munmap(begin + used, bytes + large_page - used);
-  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a refusal changes nothing but the speed
+  madvise(begin + before, bytes, MADV_HUGEPAGE); // a refusal changes nothing but the speed
   return begin + before;
 }
 

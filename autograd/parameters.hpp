@@ -17,9 +17,9 @@ namespace heed::HEED_REAL {
 struct Init {
   enum class Kind { constant, normal, uniform };
   Kind kind = Kind::constant;
-  double a = 0;  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
-  std::int64_t first = 0;  ///< where above 0: only so many numbers, from the first on, have `a`
-  double b = 0;            ///< what the others have in its place
+  double a = 0;           ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  std::int64_t first = 0; ///< where above 0: only so many numbers, from the first on, have `a`
+  double b = 0;           ///< what the others have in its place
   static Init zeros() { return {}; }
   static Init constant(double value) { return {Kind::constant, value}; }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
@@ -41,12 +41,12 @@ struct ParameterId {
 class Parameters {
 public:
   struct Entry {
-    std::string name;           ///< "blocks.0.attention.query.weight"
+    std::string name; ///< "blocks.0.attention.query.weight"
     Shape shape;
     Init init;
-    std::int64_t offset = 0;    ///< of its first number within the layout
+    std::int64_t offset = 0; ///< of its first number within the layout
     WeightDecay decay = WeightDecay::no;
-    std::string module{};       ///< whose it is: "blocks.0.attention.query"; empty: nobody's
+    std::string module{}; ///< whose it is: "blocks.0.attention.query"; empty: nobody's
   };
 
   /// Throws heed::Failed for a name that is taken.

@@ -44,12 +44,13 @@ Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const 
                 "what makes pieces lives in the arena, which destroys nothing: capture by value, and only "
                 "trivial values");
   const Work* work = new (out.tape->keep<Work>(1)) Work{part, make};
-  return recompute(
-      name, out,
-      {count, work,
-       [](const void* w, const Tensor& whole, std::int64_t i) { return static_cast<const Work*>(w)->part(whole, i); },
-       [](const void* w, std::int64_t i) { return static_cast<const Work*>(w)->make(i); }},
-      &first, [](const void* f, std::int64_t i) { return (*static_cast<const First*>(f))(i); });
+  return recompute(name, out,
+                   {count, work,
+                    [](const void* w, const Tensor& whole, std::int64_t i) {
+                      return static_cast<const Work*>(w)->part(whole, i);
+                    },
+                    [](const void* w, std::int64_t i) { return static_cast<const Work*>(w)->make(i); }},
+                   &first, [](const void* f, std::int64_t i) { return (*static_cast<const First*>(f))(i); });
 }
 template <class Part, class Make>
 Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make) {

@@ -24,9 +24,9 @@ struct RecurrentSteps {
 
 /// What a cell leaves behind.
 struct Recurrence {
-  Tensor states;  ///< [T, B, H]: the state after each step; beyond a row's length, the one that was carried over
-  Tensor last;    ///< [B, H]: the state after the last step taken
-  Tensor cell;    ///< [B, H]: an LSTM's memory after the last step taken; empty for the others
+  Tensor states; ///< [T, B, H]: the state after each step; beyond a row's length, the one that was carried over
+  Tensor last;   ///< [B, H]: the state after the last step taken
+  Tensor cell;   ///< [B, H]: an LSTM's memory after the last step taken; empty for the others
 };
 
 /// Elman's network, the plain recurrent cell (Elman 1990, "Finding structure in time"), as torch.nn.RNN:

@@ -13,21 +13,21 @@ namespace heed {
 /// What randomness is used for: uses that share a seed and a step stay independent of each other. The numbers are part
 /// of every result, so one that is in use never changes.
 enum class Stream : std::uint16_t {
-  init = 1,             ///< initial weights
-  dropout = 2,          ///< masks of dropout
-  training_rows = 3,    ///< which examples a training step sees
-  evaluation_rows = 4,  ///< the fixed examples of the evaluation splits
-  sampling = 5,         ///< tokens drawn from a model
-  sweep = 6,            ///< configurations drawn by a sweep
-  test = 7,             ///< inputs that tests and benchmarks make up
-  random_evaluation = 8,  ///< random rows of a split, drawn anew at each evaluation
+  init = 1,              ///< initial weights
+  dropout = 2,           ///< masks of dropout
+  training_rows = 3,     ///< which examples a training step sees
+  evaluation_rows = 4,   ///< the fixed examples of the evaluation splits
+  sampling = 5,          ///< tokens drawn from a model
+  sweep = 6,             ///< configurations drawn by a sweep
+  test = 7,              ///< inputs that tests and benchmarks make up
+  random_evaluation = 8, ///< random rows of a split, drawn anew at each evaluation
 };
 
 /// One sequence of 2^64 blocks of 128 random bits. Two keys that differ anywhere give unrelated sequences.
 struct RandomKey {
   std::uint64_t seed = 0;
   Stream stream = Stream::init;
-  std::uint64_t step = 0;  ///< optimiser step, parameter number, ...: below 2^48
+  std::uint64_t step = 0; ///< optimiser step, parameter number, ...: below 2^48
 };
 
 /// Four words of 32 random bits.
@@ -87,8 +87,8 @@ inline std::uint64_t below(const RandomKey& key, std::uint64_t position, std::ui
 /// for a part of a larger array, those of the elements there.
 struct Numbering {
   std::uint64_t first = 0;
-  std::int64_t rows = 0;                   ///< rows that follow each other before there is a leap; 0: there are none
-  std::uint64_t next_row = 0, next_leap = 0;  ///< from the start of a row to the next one's, and from leap to leap
+  std::int64_t rows = 0;                     ///< rows that follow each other before there is a leap; 0: there are none
+  std::uint64_t next_row = 0, next_leap = 0; ///< from the start of a row to the next one's, and from leap to leap
 
   Numbering(std::uint64_t from = 0) : first(from) {}
   Numbering(std::uint64_t from, std::int64_t together, std::uint64_t row, std::uint64_t leap)

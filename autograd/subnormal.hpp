@@ -21,7 +21,7 @@ public:
 
 private:
 #if defined(__SSE__)
-  static constexpr std::uint64_t flush = 0x8040;  // of results (FZ), and of operands (DAZ)
+  static constexpr std::uint64_t flush = 0x8040; // of results (FZ), and of operands (DAZ)
   static std::uint64_t mode() { return _mm_getcsr(); }
   static void set(std::uint64_t mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
 #elif defined(__aarch64__)

@@ -75,7 +75,7 @@ Real* Tape::Room::take_gradient(std::int64_t size) {
 }
 
 void Tape::Room::recycle(Real* gradient, std::int64_t size) {
-  if (size == 0) return;  // a pile of size 0 is one that is free for any size
+  if (size == 0) return; // a pile of size 0 is one that is free for any size
   for (Pile& pile : piles) {
     if (pile.size == 0) pile.size = size;
     if (pile.size == size) {
@@ -109,7 +109,7 @@ Into Tape::into(const Tensor& x) {
   if (s.written) return {p, false};
   s.written = true;
   if (x.size() == s.size) return {p, true};
-  std::fill_n(s.grad, s.size, Real{0});  // a view of a part: the rest of the slot has no gradient yet
+  std::fill_n(s.grad, s.size, Real{0}); // a view of a part: the rest of the slot has no gradient yet
   return {p, false};
 }
 
@@ -179,7 +179,7 @@ void Tape::backward(const Tensor& loss, Real seed) {
 void Tape::run_back() {
   for (const Node* node = last_; node; node = node->previous) {
     Slot& s = *node->output.slot;
-    if (!s.written) continue;  // nothing depends on this result
+    if (!s.written) continue; // nothing depends on this result
     touched_count_ = 0;
     node->run(node->closure);
     for (int i = 0; i < touched_count_; ++i)

@@ -103,8 +103,8 @@ private:
     static_assert(std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>,
                   "a closure lives in the arena, which destroys nothing: capture by value, and only trivial values");
     void* where = here().arena.take(sizeof(F));
-    auto* node = new (here().arena.take(sizeof(Node))) Node{
-        last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f)};
+    auto* node = new (here().arena.take(sizeof(Node)))
+        Node{last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f)};
     last_ = node;
     ++nodes_;
   }
@@ -126,10 +126,12 @@ private:
   struct Room {
     Arena arena;
     Pile piles[pile_count];
-    std::shared_ptr<std::uint64_t> generation;  // made for the first who asks
+    std::shared_ptr<std::uint64_t> generation; // made for the first who asks
 
     ~Room() { give_up(); }
-    void give_up() { if (generation) ++*generation; }
+    void give_up() {
+      if (generation) ++*generation;
+    }
     Real* take_gradient(std::int64_t size);
     void recycle(Real* gradient, std::int64_t size);
     void rewind();
@@ -137,14 +139,14 @@ private:
   Room& here() { return rooms_[aside_]; }
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
-  Room rooms_[2];  // the step's, and the Aside's
+  Room rooms_[2]; // the step's, and the Aside's
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
   bool aside_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
-  Slot* touched_[8] = {};  // by the closure that runs, for anomaly detection
+  Slot* touched_[8] = {}; // by the closure that runs, for anomaly detection
   int touched_count_ = 0;
 };
 
@@ -208,7 +210,8 @@ public:
 
   /// Throws heed::Failed with `[name] message`. The message is only formatted when the check fails.
   template <class... A> void check(bool holds, fmt::format_string<A...> message, A&&... arguments) const {
-    if (!holds) [[unlikely]] fail(fmt::format(message, std::forward<A>(arguments)...));
+    if (!holds) [[unlikely]]
+      fail(fmt::format(message, std::forward<A>(arguments)...));
   }
   [[noreturn]] void fail(const std::string& message) const;
 

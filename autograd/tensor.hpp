@@ -13,12 +13,12 @@ class Tape;
 /// The memory behind a tensor and all views of it: one value, one gradient.
 struct Slot {
   Real* value = nullptr;
-  Real* grad = nullptr;        ///< null until somebody adds to it
-  std::int64_t size = 0;       ///< elements
-  bool requires_grad = false;  ///< is its gradient computed? That of a leaf, and of all that depends on one.
-  bool written = false;        ///< has the gradient its first contribution?
-  bool owned = false;          ///< is the gradient's memory the tape's, to be recycled?
-  bool aside = false;          ///< was it made in a Tape::Aside, so that it ends with it?
+  Real* grad = nullptr;       ///< null until somebody adds to it
+  std::int64_t size = 0;      ///< elements
+  bool requires_grad = false; ///< is its gradient computed? That of a leaf, and of all that depends on one.
+  bool written = false;       ///< has the gradient its first contribution?
+  bool owned = false;         ///< is the gradient's memory the tape's, to be recycled?
+  bool aside = false;         ///< was it made in a Tape::Aside, so that it ends with it?
 };
 
 /// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.
@@ -27,7 +27,7 @@ struct Tensor {
   Real* data = nullptr;
   Slot* slot = nullptr;
   Shape shape;
-  Shape stride;                ///< in elements
+  Shape stride; ///< in elements
 
   std::int64_t size() const { return shape.size(); }
   int rank() const { return shape.rank; }

@@ -73,12 +73,30 @@ class WatchedIterator
 public:
   WatchedIterator(T* p, Watch watch) : p_(p), watch_(std::move(watch)) {}
 
-  T& operator*() const { watch_.check(); return *p_; }
-  T* operator->() const { watch_.check(); return p_; }
-  WatchedIterator& operator++() { ++p_; return *this; }
-  WatchedIterator& operator--() { --p_; return *this; }
-  WatchedIterator& operator+=(std::ptrdiff_t n) { p_ += n; return *this; }
-  WatchedIterator& operator-=(std::ptrdiff_t n) { p_ -= n; return *this; }
+  T& operator*() const {
+    watch_.check();
+    return *p_;
+  }
+  T* operator->() const {
+    watch_.check();
+    return p_;
+  }
+  WatchedIterator& operator++() {
+    ++p_;
+    return *this;
+  }
+  WatchedIterator& operator--() {
+    --p_;
+    return *this;
+  }
+  WatchedIterator& operator+=(std::ptrdiff_t n) {
+    p_ += n;
+    return *this;
+  }
+  WatchedIterator& operator-=(std::ptrdiff_t n) {
+    p_ -= n;
+    return *this;
+  }
   friend std::ptrdiff_t operator-(const WatchedIterator& a, const WatchedIterator& b) { return a.p_ - b.p_; }
   friend bool operator==(const WatchedIterator& a, const WatchedIterator& b) { return a.p_ == b.p_; }
   friend bool operator<(const WatchedIterator& a, const WatchedIterator& b) { return a.p_ < b.p_; }
@@ -96,8 +114,14 @@ public:
 
   WatchedBuffer(T* p, std::shared_ptr<const std::uint64_t> generation) : p_(p), watch_(std::move(generation)) {}
 
-  T& operator[](std::size_t i) { watch_.check(); return p_[i]; }
-  const T& operator[](std::size_t i) const { watch_.check(); return p_[i]; }
+  T& operator[](std::size_t i) {
+    watch_.check();
+    return p_[i];
+  }
+  const T& operator[](std::size_t i) const {
+    watch_.check();
+    return p_[i];
+  }
   iterator begin() { return {p_, watch_}; }
   const_iterator cbegin() const { return {p_, watch_}; }
 

@@ -49,8 +49,9 @@ public:
     Tensor in[3];
     for (std::size_t i = 0; i < 3; ++i) in[i] = tape_.leaf(values_[i].data(), gradients_[i].data(), shape_);
     const Mask mask{.causal = causal_};
-    const Tensor y = (*attention_)(pass, {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask,
-                                          .position = position_.get(), .rows = rows_});
+    const Tensor y = (*attention_)(
+        pass,
+        {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask, .position = position_.get(), .rows = rows_});
     tape_.backward(f32::bench::upstream(y, values_[3].data()));
   }
 
@@ -61,7 +62,7 @@ private:
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;
   std::unique_ptr<RelativePosition> position_;
-  std::vector<float> parameter_gradients_, values_[4], gradients_[4];  // q, k, v; the gradient of the result
+  std::vector<float> parameter_gradients_, values_[4], gradients_[4]; // q, k, v; the gradient of the result
   Tape tape_;
 };
 
@@ -78,9 +79,8 @@ void measure_attention(const AttentionCase& about, int threads) {
                                            by_batch ? about.heads : about.heads / threads,
                                            static_cast<std::uint64_t>(i)));
   Workers workers(threads);
-  serve_rounds({}, 2, [&] {
-    workers.run(threads, [&](int job, int) { parts[static_cast<std::size_t>(job)]->run(); });
-  });
+  serve_rounds({}, 2,
+               [&] { workers.run(threads, [&](int job, int) { parts[static_cast<std::size_t>(job)]->run(); }); });
 }
 
 } // namespace heed::bench

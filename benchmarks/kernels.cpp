@@ -44,13 +44,13 @@ void forward_backward(benchmark::State& state, std::int64_t elements, const std:
     const Tensor y = op(tape);
     tape.backward(y.rank() == 0 ? y : bench::upstream(y, gradient.values()));
   }
-  state.counters["elements"] =
-      benchmark::Counter(static_cast<double>(elements * state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["elements"] = benchmark::Counter(static_cast<double>(elements * state.iterations()),
+                                                  benchmark::Counter::kIsRate);
 }
 
 void set_flops(benchmark::State& state, double flops) {
-  state.counters["FLOPS"] =
-      benchmark::Counter(flops * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["FLOPS"] = benchmark::Counter(flops * static_cast<double>(state.iterations()),
+                                               benchmark::Counter::kIsRate);
 }
 
 /// c [m, n] = a [m, k] b [k, n]
@@ -68,9 +68,7 @@ void gemm_of(benchmark::State& state) {
 }
 
 /// All that a view's memory holds, as one vector.
-Tensor whole_slot(const Tensor& x) {
-  return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1});
-}
+Tensor whole_slot(const Tensor& x) { return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1}); }
 
 void softmax_of(benchmark::State& state) {
   const Shape shape{tokens, state.range(0)};

@@ -25,8 +25,8 @@ constexpr const char* usage =
 void print_machine() {
   const heed::Machine machine = heed::this_machine();
   const heed::Build build = heed::this_build();
-  const boost::json::object object{{"cpu", machine.cpu},     {"cores", machine.cores},       {"memory", machine.memory},
-                                   {"heed", build.version},  {"compiler", build.compiler},   {"flags", build.flags},
+  const boost::json::object object{{"cpu", machine.cpu},    {"cores", machine.cores},     {"memory", machine.memory},
+                                   {"heed", build.version}, {"compiler", build.compiler}, {"flags", build.flags},
                                    {"blas", build.blas}};
   std::cout << boost::json::serialize(object) << std::endl;
 }

@@ -21,8 +21,8 @@ struct AttentionCase {
   std::string score;
   int batch = 1, heads = 1, length = 1, width = 1;
   bool causal = false;
-  std::int64_t rows = 0;                 ///< composed of operations, so many queries at a time; 0: as training does
-  std::vector<std::string> overrides{};  ///< "attention.normalizer=sparsemax", "position.kind=shaw"
+  std::int64_t rows = 0;                ///< composed of operations, so many queries at a time; 0: as training does
+  std::vector<std::string> overrides{}; ///< "attention.normalizer=sparsemax", "position.kind=shaw"
 };
 /// With several threads each takes an equal part of the batch or, where that cannot be divided, of the heads.
 void measure_attention(const AttentionCase& about, int threads);

@@ -23,7 +23,7 @@ void measure_peak(int threads) {
       Product& p = products[static_cast<std::size_t>(job)];
       for (int i = 0; i < calls; ++i)
         f32::blas_gemm(f32::row_major(p.a.data(), rows, inner), f32::row_major(p.b.data(), inner, columns),
-                  f32::row_major(p.c.data(), rows, columns));
+                       f32::row_major(p.c.data(), rows, columns));
     });
   });
 }

@@ -12,7 +12,9 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
                                                   const Block::Shape& shape) {
   if (shape.memory_width == 0) return {};
   return MultiHeadAttention(scope, choice.for_cross_attention(),
-                            {.width = shape.width, .memory_width = shape.memory_width, .heads = shape.heads,
+                            {.width = shape.width,
+                             .memory_width = shape.memory_width,
+                             .heads = shape.heads,
                              .bias = yes(choice.attention.qkv_bias, choice.block.bias),
                              .output_bias = yes(choice.attention.output_bias, choice.block.bias),
                              .longest = shape.longest_memory},
@@ -25,13 +27,15 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
     : name_(scope.name()), residual_attention_(choice.block.residual == "both" || choice.block.residual == "attention"),
       residual_ffn_(choice.block.residual == "both" || choice.block.residual == "ffn"),
       pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), options_(choice.attention),
-      dropout_(choice.block.dropout),
-      attention_(scope / "attention", choice,
-                 {.width = shape.width, .memory_width = 0, .heads = shape.heads,
-                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
-                  .output_bias = yes(choice.attention.output_bias, choice.block.bias), .position = shape.position,
-                  .longest = shape.longest},
-                 shape.residual_init),
+      dropout_(choice.block.dropout), attention_(scope / "attention", choice,
+                                                 {.width = shape.width,
+                                                  .memory_width = 0,
+                                                  .heads = shape.heads,
+                                                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                                                  .output_bias = yes(choice.attention.output_bias, choice.block.bias),
+                                                  .position = shape.position,
+                                                  .longest = shape.longest},
+                                                 shape.residual_init),
       cross_(cross_attention(scope / "cross_attention", choice, shape)),
       ffn_(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
            choice.block.bias, shape.residual_init) {
@@ -59,22 +63,24 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const
 Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given) const {
   if (cross_) throw Failed("[block] it has cross attention, and was called without a memory");
   const Mask mask = self_attention_mask(options_, given);
-  return sublayers(pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); },
-                   [](const Tensor& in) { return in; });
+  return sublayers(
+      pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); }, [](const Tensor& in) { return in; });
 }
 
 Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, const Tensor& memory,
                          const Mask& memory_mask) const {
   if (!cross_) throw Failed("[block] it has no cross attention, and was called with a memory");
   const Mask mask = self_attention_mask(options_, given);
-  return sublayers(pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); },
-                   [&](const Tensor& in) { return (*cross_)(pass, in, memory, memory_mask); });
+  return sublayers(
+      pass, x, [&](const Tensor& in) { return attention_(pass, in, mask); },
+      [&](const Tensor& in) { return (*cross_)(pass, in, memory, memory_mask); });
 }
 
 Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& memory_mask) const {
   const Mask mask = self_attention_mask(options_, {});
-  return sublayers(pass, x, [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own); },
-                   [&](const Tensor& in) { return cross_->recall(pass, in, past.memory, memory_mask); });
+  return sublayers(
+      pass, x, [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own); },
+      [&](const Tensor& in) { return cross_->recall(pass, in, past.memory, memory_mask); });
 }
 
 } // namespace heed::HEED_REAL

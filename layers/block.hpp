@@ -20,11 +20,11 @@ class Block {
 public:
   struct Shape {
     std::int64_t width = 0, heads = 1;
-    InitRule residual_init;  ///< of the projections that end the sublayers
-    std::shared_ptr<const RelativePosition> position{};  ///< that acts within attention; null: none
-    std::int64_t longest = 0;  ///< row that there will ever be; 0: not known
-    std::int64_t memory_width = 0;  ///< of what cross attention attends to; 0: there is no cross attention
-    std::int64_t longest_memory = 0;  ///< likewise; 0: not known
+    InitRule residual_init;                             ///< of the projections that end the sublayers
+    std::shared_ptr<const RelativePosition> position{}; ///< that acts within attention; null: none
+    std::int64_t longest = 0;                           ///< row that there will ever be; 0: not known
+    std::int64_t memory_width = 0;   ///< of what cross attention attends to; 0: there is no cross attention
+    std::int64_t longest_memory = 0; ///< likewise; 0: not known
   };
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
@@ -36,7 +36,7 @@ public:
 
   /// What a block keeps of the steps of some rows.
   struct Past {
-    std::unique_ptr<AttentionState> own;  ///< null before the first step
+    std::unique_ptr<AttentionState> own; ///< null before the first step
     KeyValues memory;
   };
   /// Keeps what cross attention needs of the memory.
@@ -56,9 +56,9 @@ private:
   AttentionOptions options_;
   double dropout_;
   std::optional<Norm> attention_norm_, cross_norm_, ffn_norm_;
-  MultiHeadAttention attention_;         // named `attention`
-  std::optional<MultiHeadAttention> cross_;  // named `cross_attention`
-  FeedForward ffn_;                      // named `ffn`
+  MultiHeadAttention attention_;            // named `attention`
+  std::optional<MultiHeadAttention> cross_; // named `cross_attention`
+  FeedForward ffn_;                         // named `ffn`
 };
 
 } // namespace heed::HEED_REAL

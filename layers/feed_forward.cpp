@@ -10,7 +10,7 @@ struct Choice {
   bool gated;
 };
 constexpr Choice choices[] = {
-    {"relu", Activation::relu, false}, {"gelu", Activation::gelu, false}, {"gelu_tanh", Activation::gelu_tanh, false},
+    {"relu", Activation::relu, false}, {"gelu", Activation::gelu, false},  {"gelu_tanh", Activation::gelu_tanh, false},
     {"silu", Activation::silu, false}, {"swiglu", Activation::silu, true},
 };
 

@@ -12,8 +12,8 @@ namespace heed::HEED_REAL {
 /// y = W2 (silu(W1 x) * W3 x) (Shazeer 2020, arXiv 2002.05202). x and y: [..., width]; the hidden vector has `hidden`
 /// entries, in swiglu's case twice.
 struct FeedForward {
-  Linear expand;                 ///< named `expand`; for swiglu it holds W1 and W3, one after the other
-  Linear project;                ///< named `project`
+  Linear expand;  ///< named `expand`; for swiglu it holds W1 and W3, one after the other
+  Linear project; ///< named `project`
   Activation activation;
   bool gated;
 

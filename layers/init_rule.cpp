@@ -9,10 +9,10 @@ namespace {
 double number(InitRule::Rule rule, std::int64_t in, std::int64_t out) {
   const auto inputs = static_cast<double>(in), both = inputs + static_cast<double>(out);
   switch (rule) {
-  case InitRule::Rule::xavier_uniform: return std::sqrt(6 / both);
-  case InitRule::Rule::xavier_normal: return std::sqrt(2 / both);
-  case InitRule::Rule::torch: return 1 / std::sqrt(inputs);
-  case InitRule::Rule::given: break;
+    case InitRule::Rule::xavier_uniform: return std::sqrt(6 / both);
+    case InitRule::Rule::xavier_normal: return std::sqrt(2 / both);
+    case InitRule::Rule::torch: return 1 / std::sqrt(inputs);
+    case InitRule::Rule::given: break;
   }
   return 0;
 }

@@ -21,7 +21,7 @@ struct Fans {
 struct InitRule {
   enum class Rule { given, xavier_uniform, xavier_normal, torch };
   Rule rule = Rule::given;
-  Init init{};  ///< where it is given
+  Init init{}; ///< where it is given
 
   InitRule() = default;
   InitRule(const Init& given) : init(given) {}
@@ -33,11 +33,11 @@ struct InitRule {
 
 /// The rules for all kinds of parameters.
 struct InitRules {
-  InitRule linear;                ///< affine maps and convolutions
-  InitRule embedding, position;   ///< vectors of tokens; learned vectors of positions
-  InitRule head;                  ///< the map to the logits
-  bool linear_is_chosen = false;  ///< does `linear` hold for layers, too, that have a start of their own?
-  bool qkv_as_one = false;        ///< the fans of queries', keys' and values' matrices are those of all three together
+  InitRule linear;               ///< affine maps and convolutions
+  InitRule embedding, position;  ///< vectors of tokens; learned vectors of positions
+  InitRule head;                 ///< the map to the logits
+  bool linear_is_chosen = false; ///< does `linear` hold for layers, too, that have a start of their own?
+  bool qkv_as_one = false;       ///< the fans of queries', keys' and values' matrices are those of all three together
 
   InitRules(const InitRule& all) : linear(all), embedding(all), position(all), head(all) {}
 };

@@ -13,36 +13,36 @@ namespace heed {
 struct AttentionOptions {
   std::string score = "scaled_dot";
   std::string normalizer = "softmax";
-  bool causal = true;                  ///< a position attends to itself and what is before it (encoder: false)
-  std::int64_t prefix = 0;             ///< where causal: so many first positions are seen by all; 0: none
-  std::int64_t window = 0;             ///< how many positions a query sees on each side of its own; 0: all
-  std::int64_t head_width = 0;         ///< of queries and keys; 0: width / heads
-  double dropout = 0.0;                ///< of the attention weights, in training
-  std::string cross_score = "same";    ///< of cross attention: same (as score, with its options) | a score
+  bool causal = true;                    ///< a position attends to itself and what is before it (encoder: false)
+  std::int64_t prefix = 0;               ///< where causal: so many first positions are seen by all; 0: none
+  std::int64_t window = 0;               ///< how many positions a query sees on each side of its own; 0: all
+  std::int64_t head_width = 0;           ///< of queries and keys; 0: width / heads
+  double dropout = 0.0;                  ///< of the attention weights, in training
+  std::string cross_score = "same";      ///< of cross attention: same (as score, with its options) | a score
   std::string cross_normalizer = "same"; ///< likewise
-  std::string qkv_bias = "same";       ///< of queries, keys and values: same (as block.bias) | yes | no
-  std::string output_bias = "same";    ///< of the projection after the heads, likewise
+  std::string qkv_bias = "same";         ///< of queries, keys and values: same (as block.bias) | yes | no
+  std::string output_bias = "same";      ///< of the projection after the heads, likewise
 };
 
 /// [position]
 struct PositionOptions {
   std::string kind = "sinusoidal";
-  std::string combine = "add";         ///< add | concat
-  std::int64_t width = 0;              ///< of concatenated positions; 0: the model's width
-  std::string concat = "project";      ///< project (back to the model's width) | widen (the model)
-  bool shared = false;                 ///< do all blocks share one instance of a scheme that acts within attention?
+  std::string combine = "add";    ///< add | concat
+  std::int64_t width = 0;         ///< of concatenated positions; 0: the model's width
+  std::string concat = "project"; ///< project (back to the model's width) | widen (the model)
+  bool shared = false;            ///< do all blocks share one instance of a scheme that acts within attention?
 };
 
 /// [block]
 struct BlockOptions {
-  std::string residual = "both";       ///< both | attention | ffn | none
-  std::string norm = "pre";            ///< pre | post | none
-  std::string norm_kind = "layer";     ///< layer | rms
-  std::string activation = "gelu";     ///< relu | gelu | gelu_tanh | silu | swiglu
-  std::int64_t ffn_width = 0;          ///< 0: four times the model's width
-  bool bias = true;                    ///< of the linear maps and the layer norms
-  double dropout = 0.0;                ///< of each sublayer's output, in training
-  std::string norm_bias = "same";      ///< of the layer norms: same (as bias) | yes | no
+  std::string residual = "both";   ///< both | attention | ffn | none
+  std::string norm = "pre";        ///< pre | post | none
+  std::string norm_kind = "layer"; ///< layer | rms
+  std::string activation = "gelu"; ///< relu | gelu | gelu_tanh | silu | swiglu
+  std::int64_t ffn_width = 0;      ///< 0: four times the model's width
+  bool bias = true;                ///< of the linear maps and the layer norms
+  double dropout = 0.0;            ///< of each sublayer's output, in training
+  std::string norm_bias = "same";  ///< of the layer norms: same (as bias) | yes | no
 };
 
 /// What an option of same | yes | no comes to, where it is as `otherwise` if it says same.
@@ -51,13 +51,13 @@ bool yes(const std::string& word, bool otherwise);
 /// [recurrent]
 struct RecurrentOptions {
   std::string cell = "gru";
-  std::int64_t layers = 1;             ///< of the encoder and of the decoder each
-  bool bidirectional = true;           ///< the encoder reads both ways, each with half of the width
-  double dropout = 0.0;                ///< of each layer's states, in training
+  std::int64_t layers = 1;   ///< of the encoder and of the decoder each
+  bool bidirectional = true; ///< the encoder reads both ways, each with half of the width
+  double dropout = 0.0;      ///< of each layer's states, in training
   std::string attention = "bahdanau";
-  bool input_feeding = true;           ///< luong: the attentional vector goes into the next step
-  std::string reach = "global";        ///< global | local_m | local_p
-  std::int64_t window = 10;            ///< D: so many source positions on each side, where the reach is local
+  bool input_feeding = true;    ///< luong: the attentional vector goes into the next step
+  std::string reach = "global"; ///< global | local_m | local_p
+  std::int64_t window = 10;     ///< D: so many source positions on each side, where the reach is local
 };
 
 const OptionTable<RecurrentOptions>& recurrent_option_table();
@@ -68,8 +68,8 @@ const OptionTable<BlockOptions>& block_option_table();
 /// Everything one block of a model needs to know; `[[block.override]]` makes these differ between blocks.
 struct LayerChoice {
   AttentionOptions attention;
-  OptionValues score_options;          ///< of table [attention.SCORE]
-  OptionValues normalizer_options;     ///< of table [attention.NORMALIZER]
+  OptionValues score_options;      ///< of table [attention.SCORE]
+  OptionValues normalizer_options; ///< of table [attention.NORMALIZER]
   BlockOptions block;
 
   /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One

@@ -11,8 +11,7 @@ struct Linear {
   ParameterId weight, bias;
   bool biased;
 
-  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias,
-         WeightDecay decay = WeightDecay::yes)
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias, WeightDecay decay = WeightDecay::yes)
       : Linear(scope, in, out, with_bias, {.in = in, .out = out}, decay) {}
   Linear(const Scope& scope, std::int64_t in, std::int64_t out, bool with_bias, const Fans& fans,
          WeightDecay decay = WeightDecay::yes)

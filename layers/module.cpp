@@ -9,14 +9,16 @@ void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
 
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
-    : state_{&tape, &parameters, gradients, options,
-             tape.keep<Tensor>(static_cast<std::int64_t>(parameters.entries().size())), 0} {
+    : state_{&tape,
+             &parameters,
+             gradients,
+             options,
+             tape.keep<Tensor>(static_cast<std::int64_t>(parameters.entries().size())),
+             0} {
   std::fill_n(state_.leaves, parameters.entries().size(), Tensor{});
 }
 
-Pass::Pass(const State& state, const Part& part) : state_(state), part_(part) {
-  state_.options.observer = nullptr;
-}
+Pass::Pass(const State& state, const Part& part) : state_(state), part_(part) { state_.options.observer = nullptr; }
 
 Tensor Pass::operator()(ParameterId id) {
   Tensor& leaf = state_.leaves[id.index];
@@ -49,8 +51,9 @@ Pass::DropoutPlace Pass::next_dropout(const Shape& shape) {
                              "is {}: take it of queries and keys before they meet, in a score's form",
                              p.some_queries, p.some_keys, shape.text()));
   const std::int64_t matrix = p.queries * p.keys;
-  return {key, {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),
-                p.some_queries, number(p.keys), number(matrix)}};
+  return {key,
+          {site + number((state_.options.first_row + p.entry) * shape[1] * matrix + p.first_query * p.keys),
+           p.some_queries, number(p.keys), number(matrix)}};
 }
 
 void Pass::finish_gradients() {

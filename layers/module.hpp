@@ -103,13 +103,13 @@ private:
 /// Which attention it is, for those who look on.
 struct AttentionPlace {
   enum class Kind {
-    self,     ///< of what the stack reads to itself
-    cross,    ///< of a decoder to what its encoder read
-    pooling,  ///< of a query of its own to what the stack reads
+    self,    ///< of what the stack reads to itself
+    cross,   ///< of a decoder to what its encoder read
+    pooling, ///< of a query of its own to what the stack reads
   };
-  std::string module;           ///< the layer that it is: "blocks.0.attention"
+  std::string module; ///< the layer that it is: "blocks.0.attention"
   Kind kind = Kind::self;
-  Reads reads = Reads::input;   ///< the stack
+  Reads reads = Reads::input; ///< the stack
 };
 
 /// Whoever looks into a pass, or takes something out of it. Modules are named by their scopes; one that is called
@@ -131,11 +131,11 @@ public:
 class Pass {
 public:
   struct Options {
-    bool training = false;         ///< dropout acts, gradients are wanted
-    std::uint64_t seed = 0;        ///< with the step, decides dropout
+    bool training = false;  ///< dropout acts, gradients are wanted
+    std::uint64_t seed = 0; ///< with the step, decides dropout
     std::int64_t step = 0;
-    std::int64_t first_row = 0;    ///< of this pass within the batch, so that shards see the same randomness
-    Observer* observer = nullptr;  ///< who looks on; null: nobody
+    std::int64_t first_row = 0;   ///< of this pass within the batch, so that shards see the same randomness
+    Observer* observer = nullptr; ///< who looks on; null: nobody
   };
 
   /// `gradients` has the layout of `parameters`, and may be null where none are wanted.

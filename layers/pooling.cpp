@@ -43,9 +43,9 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
   const ParameterId query = scope.plain("query", {1, shape.width}, start);
-  context_.emplace(Context{query, Linear(keys, shape.width, shape.width, true),
-                           Attention(scope, choice, {1, shape.width, shape.width, shape.longest},
-                                     AttentionPlace::Kind::pooling)});
+  context_.emplace(Context{
+      query, Linear(keys, shape.width, shape.width, true),
+      Attention(scope, choice, {1, shape.width, shape.width, shape.longest}, AttentionPlace::Kind::pooling)});
 }
 
 Tensor Pooling::operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {
@@ -68,7 +68,7 @@ Tensor Pooling::mean_of_range(const Tensor& x, const std::int32_t* lengths) cons
 
 Tensor Pooling::by_context(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {
   const Tensor keys = tanh(context_->keys(pass, x));
-  const Tensor query = add(pass.tape().zeros({x.shape[0], 1, 1}), pass(context_->query));  // the same for every row
+  const Tensor query = add(pass.tape().zeros({x.shape[0], 1, 1}), pass(context_->query)); // the same for every row
   const Tensor y = context_->attend(pass, {.queries = query, .values = x, .keys = keys, .mask = {.lengths = lengths}});
   return reshape(y, {x.shape[0], x.shape[2]});
 }

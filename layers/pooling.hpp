@@ -21,7 +21,7 @@ class Pooling {
 public:
   struct Shape {
     std::int64_t width = 0;
-    std::int64_t longest = 0;  ///< sequence; 0: not known
+    std::int64_t longest = 0; ///< sequence; 0: not known
   };
 
   /// A context's parameters are named `query` (u), `keys` (W, b) and `score`. Throws heed::Failed for an unknown word.

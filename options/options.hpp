@@ -20,7 +20,7 @@ namespace heed {
 
 /// The value of an option that is a word or a number, such as `scale = "sqrt"` or `scale = 0.125`.
 struct WordOrNumber {
-  std::string word;     ///< empty where it is a number
+  std::string word; ///< empty where it is a number
   double number = 0.0;
   bool operator==(const WordOrNumber&) const = default;
 };
@@ -33,17 +33,17 @@ enum class OptionType { boolean, integer, real, text, word_or_number, integers, 
 
 /// One option: everything that anyone wants to know of it except its current value.
 struct Option {
-  std::string name;                        ///< the key within its table: "temperature"
-  std::string meaning;                     ///< one sentence
+  std::string name;    ///< the key within its table: "temperature"
+  std::string meaning; ///< one sentence
   OptionType type = OptionType::text;
   Value default_value;
-  std::string unit;                        ///< "tokens", "steps", ...; empty where there is none
-  std::optional<double> minimum, maximum;  ///< of the value, or of each entry of a list
+  std::string unit;                       ///< "tokens", "steps", ...; empty where there is none
+  std::optional<double> minimum, maximum; ///< of the value, or of each entry of a list
   bool minimum_excluded = false, maximum_excluded = false;
-  std::vector<std::string> words;          ///< the words a text may be; empty: any text
-  std::string variants_of;                 ///< another choice ("attention.score"), whose variants are words here, too
-  std::string default_meaning;             ///< where the default stands for something: "0: the head width"
-  bool changes_results = true;             ///< false: not part of a run's identity (threads, report, ...)
+  std::vector<std::string> words; ///< the words a text may be; empty: any text
+  std::string variants_of;        ///< another choice ("attention.score"), whose variants are words here, too
+  std::string default_meaning;    ///< where the default stands for something: "0: the head width"
+  bool changes_results = true;    ///< false: not part of a run's identity (threads, report, ...)
   /// Of an option that came later than the runs before it: the value with which everything is as it was without the
   /// option. While it has that value, it is no part of a run's identity.
   std::optional<Value> neutral{};

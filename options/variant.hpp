@@ -17,7 +17,7 @@ struct OptionCondition {
   /// Alone among `words`: any text but the empty one, or any number but 0, of an option that takes more than words.
   static constexpr const char* anything = "*";
 
-  std::string option;  ///< by full name; a table's name stands for all in it
+  std::string option; ///< by full name; a table's name stands for all in it
   std::string on;
   std::vector<std::string> words;
   bool unless = false;
@@ -27,12 +27,12 @@ struct OptionCondition {
 /// The info record of a variant. It stands in the variant's own file, and is all that the configuration,
 /// `heed variants`, the tests and the documentation know of it.
 struct Variant {
-  std::string name;     ///< the word that a configuration uses
-  std::string summary;  ///< one line, with the formula
-  std::string paper;    ///< authors, year and arXiv number, or where it comes from; empty for common knowledge
-  std::string equals;   ///< what it equals and when: an oracle for tests ("dot, with scale = 1")
-  std::string cost;     ///< parameters and operations
-  std::vector<Option> options;  ///< the keys of its own table
+  std::string name;            ///< the word that a configuration uses
+  std::string summary;         ///< one line, with the formula
+  std::string paper;           ///< authors, year and arXiv number, or where it comes from; empty for common knowledge
+  std::string equals;          ///< what it equals and when: an oracle for tests ("dot, with scale = 1")
+  std::string cost;            ///< parameters and operations
+  std::vector<Option> options; ///< the keys of its own table
   /// Defaults that it changes elsewhere, by full name: an encoder sets {"attention.causal", false}.
   std::vector<std::pair<std::string, Value>> presets;
   /// Options elsewhere, by full name, that do nothing where it is chosen; a table's name stands for all in it.
@@ -75,9 +75,9 @@ const Info& variant_named(std::span<const Info* const> table, std::string_view n
 /// A family of variants, and the option that chooses among them: option `key` of table `table` holds a variant's
 /// name, whose own options then stand in the table `table.NAME`.
 struct VariantFamily {
-  std::string title;    ///< "score function"
-  std::string table;    ///< "attention"
-  std::string key;      ///< "score"
+  std::string title; ///< "score function"
+  std::string table; ///< "attention"
+  std::string key;   ///< "score"
   std::vector<const Variant*> variants;
 };
 

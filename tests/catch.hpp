@@ -15,7 +15,7 @@ namespace Catch {
 using Matchers::EndsWith;
 using Matchers::StartsWith;
 inline auto Contains(const std::string& text) { return Matchers::ContainsSubstring(text); }
-}  // namespace Catch
+} // namespace Catch
 #else
 #include <catch2/catch.hpp>
 #endif

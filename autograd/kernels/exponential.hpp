@@ -62,15 +62,15 @@ struct Normal {
 /// polynomial q was fitted to exp(z^2) erfc(z) for z up to 9.4, beyond which the float is 0 (relative error 1e-7).
 inline Normal normal_distribution(const Simd& x) {
   constexpr Real peak = Real(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2),
-      half = std::numbers::sqrt2_v<Real> / 2;
+                 half = std::numbers::sqrt2_v<Real> / 2;
   const Simd e = exponential(Real(-0.5) * x * x);
   if constexpr (std::is_same_v<Real, double>) {
     return {Real(0.5) * xsimd::erfc(x * -half), peak * e};
   } else {
     const Simd t = 1.F / xsimd::fma(xsimd::abs(x), Simd(0.4F * half), Simd(1.F));
     Simd q(0.07264004F);
-    for (const float c : {-0.39024803F, 0.68463554F, -0.38672204F, 0.42795957F, 0.12614181F, 0.24157297F, 0.22393883F,
-                          8.1215779e-5F})
+    for (const float c :
+         {-0.39024803F, 0.68463554F, -0.38672204F, 0.42795957F, 0.12614181F, 0.24157297F, 0.22393883F, 8.1215779e-5F})
       q = xsimd::fma(q, t, Simd(c));
     const Simd tail = 0.5F * e * q;
     return {xsimd::select(x > Simd(0.F), 1.F - tail, tail), peak * e};

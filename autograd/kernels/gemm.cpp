@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <complex>  // cxxblas.cxx, from xtensor-blas, needs it and does not say so
+#include <complex> // cxxblas.cxx, from xtensor-blas, needs it and does not say so
 #include <xflens/cxxblas/cxxblas.cxx>
 
 namespace heed::HEED_REAL {
@@ -25,8 +25,7 @@ bool unit(std::int64_t stride, std::int64_t extent) { return stride == 1 || exte
 Operand operand(const Matrix& m, const char* which) {
   if (unit(m.column_stride, m.columns))
     return {cxxblas::NoTrans, std::max(m.row_stride, std::max<std::int64_t>(m.columns, 1))};
-  if (unit(m.row_stride, m.rows))
-    return {cxxblas::Trans, std::max(m.column_stride, std::max<std::int64_t>(m.rows, 1))};
+  if (unit(m.row_stride, m.rows)) return {cxxblas::Trans, std::max(m.column_stride, std::max<std::int64_t>(m.rows, 1))};
   throw Failed(fmt::format("[gemm] {} has no stride of 1: strides {} and {}", which, m.row_stride, m.column_stride));
 }
 

@@ -24,12 +24,13 @@ struct Extents {
 inline Extents attention_extents(const Op& op, const Tensor& q, const Tensor& k, const Tensor& v) {
   op.check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4, "q, k and v need four axes, they have {}, {} and {}",
            q.rank(), k.rank(), v.rank());
-  const Extents e{q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3],
-                  std::max<std::int64_t>(k.shape[1], 1)};
+  const Extents e{
+      q.shape[0], q.shape[1], q.shape[2], k.shape[2], q.shape[3], v.shape[3], std::max<std::int64_t>(k.shape[1], 1)};
   if (!(k.shape == Shape{e.batch, e.key_heads, e.keys, k.shape[3]}) ||
       !(v.shape == Shape{e.batch, e.key_heads, e.keys, e.value_width}) || e.heads % e.key_heads != 0)
     op.fail(fmt::format("q, k and v must be [B, H, Tq, D], [B, Hk, Tk, D] and [B, Hk, Tk, Dv] with H a multiple of Hk: "
-                        "q is {}, k is {}, v is {}", q.shape.text(), k.shape.text(), v.shape.text()));
+                        "q is {}, k is {}, v is {}",
+                        q.shape.text(), k.shape.text(), v.shape.text()));
   return e;
 }
 
@@ -183,7 +184,7 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
 struct RunningSoftmax {
   static constexpr Real nothing = -std::numeric_limits<Real>::infinity();
   Real top = nothing;
-  Simd totals = Simd(Real{0});  ///< lane by lane, since only the sum of the whole row is asked for
+  Simd totals = Simd(Real{0}); ///< lane by lane, since only the sum of the whole row is asked for
 
   /// Turns the scores row[c0 .. c1 - 1] into exp(score - top); what was weighted with earlier weights must be
   /// multiplied with the result.

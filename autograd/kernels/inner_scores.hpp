@@ -25,7 +25,7 @@ inline void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width
 /// Scores of some queries with the keys of a tile's columns, as a product.
 struct InnerScores {
   Scattered q;
-  const Real* k_tiles;  // the keys times the factor
+  const Real* k_tiles; // the keys times the factor
   std::int64_t width;
 
   void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,

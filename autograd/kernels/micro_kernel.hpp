@@ -31,7 +31,7 @@ struct Scattered {
 };
 
 /// What a product's sums start from.
-enum class Start { zero, there, row };  ///< nothing; what stands in C; `start_row`, the same for every row of C
+enum class Start { zero, there, row }; ///< nothing; what stands in C; `start_row`, the same for every row of C
 
 namespace detail {
 
@@ -82,8 +82,7 @@ template <int Rows, int Vectors>
 inline void product_block_of(std::int64_t rows, const Scattered& a, const Real* b, std::int64_t b_row, Real* c,
                              std::int64_t c_row, std::int64_t depth, Start start, const Real* start_row = nullptr) {
   if (rows == Rows) return product_block<Rows, Vectors>(a, b, b_row, c, c_row, depth, start, start_row);
-  if constexpr (Rows > 1)
-    product_block_of<Rows - 1, Vectors>(rows, a, b, b_row, c, c_row, depth, start, start_row);
+  if constexpr (Rows > 1) product_block_of<Rows - 1, Vectors>(rows, a, b, b_row, c, c_row, depth, start, start_row);
 }
 
 } // namespace heed::HEED_REAL

@@ -11,7 +11,7 @@ namespace {
 // feed the registers, a block of a [row_block, depth_block] and a block of b [depth_block, column_block] stay in the
 // second.
 constexpr std::int64_t depth_block = 256, column_block = 512 / sizeof(Real) * sizeof(float),
-    row_block = 40 * block_rows;
+                       row_block = 40 * block_rows;
 
 // Rooms for packed copies, kept by each thread so that a step allocates nothing. Uninitialised, so that small products
 // take the memory of a part only.
@@ -92,8 +92,7 @@ void times_panel(std::int64_t rows, const Scattered& a, const Real* b, std::int6
     if (n == width)
       product_block_of<block_rows, Vectors>(together, a.from(i), b, width, c + i * c_row, c_row, depth, start,
                                             start_row);
-    else
-      edge_block<Vectors>(together, a.from(i), b, n, c + i * c_row, c_row, depth, start, start_row);
+    else edge_block<Vectors>(together, a.from(i), b, n, c + i * c_row, c_row, depth, start, start_row);
     if (finish)
       for (std::int64_t r = i; r < i + together; ++r) finish->run(finish->context, c + r * c_row, n);
   }

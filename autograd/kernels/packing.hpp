@@ -37,7 +37,7 @@ inline void turn_square(const Real* from, std::int64_t from_row, Real factor, Re
   if constexpr (square == 4) {
     const Square a = in(0), b = in(1), c = in(2), d = in(3);
     const Square ac = xsimd::zip_lo(a, c), ac2 = xsimd::zip_hi(a, c), bd = xsimd::zip_lo(b, d),
-        bd2 = xsimd::zip_hi(b, d);
+                 bd2 = xsimd::zip_hi(b, d);
     xsimd::zip_lo(ac, bd).store_unaligned(to);
     xsimd::zip_hi(ac, bd).store_unaligned(to + to_row);
     xsimd::zip_lo(ac2, bd2).store_unaligned(to + 2 * to_row);

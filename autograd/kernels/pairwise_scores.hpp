@@ -22,11 +22,11 @@ inline constexpr std::int64_t pair_tile = 2 * lanes; // keys whose r stay in the
 // whose factor alone would overflow, as the exponential of the sum. Each pair comes out the same in all ranges in which
 // it can, so what a query gets does not depend on keys that it does not see, bit for bit.
 enum class Range { product, cut_product, mixed };
-inline constexpr Real out_of_range = -1;             // in place of a factor
+inline constexpr Real out_of_range = -1; // in place of a factor
 
 inline Simd inverse(const Simd& x) {
   if constexpr (single) {
-    const Simd r = xsimd::reciprocal(x);      // 11 bits or more; each of Newton's steps doubles them
+    const Simd r = xsimd::reciprocal(x); // 11 bits or more; each of Newton's steps doubles them
     const Simd once = r * xsimd::fnma(x, r, Simd(Real{2}));
     return sizeof(Real) * lanes == 64 ? once : once * xsimd::fnma(x, once, Simd(Real{2}));
   } else {
@@ -37,8 +37,8 @@ inline Simd inverse(const Simd& x) {
 // One head's queries and keys, ready for `odds`.
 struct Factors {
   Range range;
-  Real *q, *q_twice;                  // [Tq, D]: exp(2q), and, in the mixed range, 2q
-  Real *k_columns, *k_columns_twice;  // [D, k_row]: exp(2k), and 2k likewise
+  Real *q, *q_twice;                 // [Tq, D]: exp(2q), and, in the mixed range, 2q
+  Real *k_columns, *k_columns_twice; // [D, k_row]: exp(2k), and 2k likewise
   std::int64_t width, k_row;
 };
 
@@ -59,7 +59,7 @@ inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Re
   for (std::int64_t t = 0; t < rows; ++t)
     for (std::int64_t d = 0; d < width; ++d) {
       const Real v = 2 * x.p[t * x.row + d * x.column], size = std::abs(v);
-      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d];  // a NaN stays
+      magnitude[d] = t == 0 || !(size <= magnitude[d]) ? size : magnitude[d]; // a NaN stays
       high[d] = t == 0 ? v : std::max(high[d], v);
     }
 }
@@ -67,14 +67,15 @@ inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Re
 // What `prepare` works in, of one head at a time.
 struct FactorsRoom {
   Factors factors;
-  Real *q, *k, *bounds;  // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
+  Real *q, *k, *bounds; // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
 
   FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row)
-      : factors{Range::product, scratch.take<Real>(e.queries * e.width), nullptr, scratch.take<Real>(e.width * k_row),
-                nullptr, e.width, k_row},
+      : factors{Range::product, scratch.take<Real>(e.queries * e.width),
+                nullptr,        scratch.take<Real>(e.width * k_row),
+                nullptr,        e.width,
+                k_row},
         q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)),
-        bounds(scratch.take<Real>(4 * e.width)),
-        scratch_(scratch) {}
+        bounds(scratch.take<Real>(4 * e.width)), scratch_(scratch) {}
 
   // What only the mixed range needs, and few heads ever do.
   void hold_sums(const Extents& e) {
@@ -135,8 +136,7 @@ void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_
         const Simd left = xsimd::fma(Simd(w[d]), b, w[d + 1] * a), right = xsimd::fma(Simd(w[d + 2]), n, w[d + 3] * m);
         sum = xsimd::fma(xsimd::fma(left, mn, right * ab), inverse(ab * mn), sum);
       }
-      for (; d < f.width; ++d)
-        sum = xsimd::fma(Simd(w[d]), inverse(one_plus(d)), sum);
+      for (; d < f.width; ++d) sum = xsimd::fma(Simd(w[d]), inverse(one_plus(d)), sum);
       store(tile + r * row + at, sum * Real{-2});
     }
 }
@@ -158,10 +158,10 @@ struct PairwiseScores {
 struct PairwiseSlopes {
   const Factors& f;
   const Real* w;
-  Real* r;            // [D, group, pair_tile]: of the pairs under way
-  Real* dq_lanes;     // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
-  Real* dk_columns;   // [D, k_row]: sum over queries of the same
-  Real* dw_lanes;     // [D, lanes]: sum over pairs of ds r
+  Real* r;          // [D, group, pair_tile]: of the pairs under way
+  Real* dq_lanes;   // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
+  Real* dk_columns; // [D, k_row]: sum over queries of the same
+  Real* dw_lanes;   // [D, lanes]: sum over pairs of ds r
 
   PairwiseSlopes(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
       : f(room.factors), w(nullptr), r(scratch.take<Real>(e.width * group * pair_tile)),
@@ -247,7 +247,7 @@ inline Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t colu
 
 // An operand as one finds it, or projected by a matrix for each head, [H, columns of x, D].
 struct Projected {
-  Tensor x, matrix;  // no matrix: x itself
+  Tensor x, matrix; // no matrix: x itself
   std::int64_t rows, width;
 
   Matrix of_head(std::int64_t h) const {
@@ -281,8 +281,8 @@ struct Operands {
   PairwiseForm form;
   Extents e;
   Projected queries, keys;
-  std::int64_t k_row;  // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number
-                       // of them, so that the columns of one key don't all fall into the same few sets of the cache.
+  std::int64_t k_row; // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number
+                      // of them, so that the columns of one key don't all fall into the same few sets of the cache.
 
   Operands(const Op& op, const PairwiseForm& f, const Tensor& v)
       : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
@@ -296,8 +296,8 @@ struct Operands {
       if (w.shape[0] != e.heads || !(wq.shape == Shape{e.heads, q.shape[3], e.width}) ||
           !(wk.shape == Shape{e.heads, k.shape[3], e.width}))
         op.fail(fmt::format("Wq, Wk and w must be [H, Dq, D], [H, Dk, D] and [H, D], for q {} and k {}: they are {}, "
-                            "{} and {}", q.shape.text(), k.shape.text(), wq.shape.text(), wk.shape.text(),
-                            w.shape.text()));
+                            "{} and {}",
+                            q.shape.text(), k.shape.text(), wq.shape.text(), wk.shape.text(), w.shape.text()));
       form.queries = in_rows(q);
       form.keys = in_rows(k);
       form.matrices = {in_rows(wq), in_rows(wk)};
@@ -329,7 +329,7 @@ struct Operands {
 // Where one pass's gradients go, and what one head's are put there from.
 struct Gradients {
   Into dq, dk, dw, dwq, dwk;
-  Real* dk_rows;  // [Tk, whole_vectors(D)], where nothing is projected
+  Real* dk_rows; // [Tk, whole_vectors(D)], where nothing is projected
 
   Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k)
       : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),

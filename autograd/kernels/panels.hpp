@@ -43,7 +43,7 @@ inline Panels pack_panels(const Matrix& m, Real* to) {
 /// their last column is overwritten.
 inline void panel_product(const Scattered& a, const Panels& b, Real* c, std::int64_t c_row, std::int64_t rows,
                           bool add) {
-  constexpr std::int64_t depth_block = 256;  // of a panel stays in the nearest cache while all rows meet it
+  constexpr std::int64_t depth_block = 256; // of a panel stays in the nearest cache while all rows meet it
   count_operations(2.0 * static_cast<double>(rows) * static_cast<double>(b.depth) * static_cast<double>(b.columns));
   const Real* panel = b.p;
   for (std::int64_t j = 0; j < b.columns; j += panel_width, panel += b.depth * panel_width)

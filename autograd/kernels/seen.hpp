@@ -36,9 +36,8 @@ struct Seen {
       std::fill(row + range.end, row + keys, Real{0});
     }
     if (in_one_piece()) {
-      map(range.end - range.begin, [&](std::int64_t j, int m) {
-        deposit(row + range.begin + j, load(numbers + j, m), first, m);
-      });
+      map(range.end - range.begin,
+          [&](std::int64_t j, int m) { deposit(row + range.begin + j, load(numbers + j, m), first, m); });
       return;
     }
     for (std::int64_t j = range.first(); j < range.end; ++j) {

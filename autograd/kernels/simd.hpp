@@ -14,7 +14,8 @@ inline constexpr int lanes = static_cast<int>(Simd::size);
 
 /// The first n numbers at p; the other lanes are zero.
 inline Simd load(const Real* p, int n = lanes) {
-  if (n == lanes) [[likely]] return Simd::load_unaligned(p);
+  if (n == lanes) [[likely]]
+    return Simd::load_unaligned(p);
   alignas(64) Real padded[lanes] = {};
   for (int i = 0; i < n; ++i) padded[i] = p[i];
   return Simd::load_aligned(padded);
@@ -22,7 +23,8 @@ inline Simd load(const Real* p, int n = lanes) {
 
 /// Writes the first n lanes.
 inline void store(Real* p, const Simd& v, int n = lanes) {
-  if (n == lanes) [[likely]] return v.store_unaligned(p);
+  if (n == lanes) [[likely]]
+    return v.store_unaligned(p);
   alignas(64) Real all[lanes];
   v.store_aligned(all);
   for (int i = 0; i < n; ++i) p[i] = all[i];

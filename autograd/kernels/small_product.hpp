@@ -24,8 +24,7 @@ template <int Vectors>
 inline void product_columns_of(std::int64_t vectors, const Scattered& a, const Real* b, std::int64_t b_row, Real* c,
                                std::int64_t c_row, std::int64_t rows, std::int64_t depth, Start start) {
   if (vectors == Vectors) return product_columns<Vectors>(a, b, b_row, c, c_row, rows, depth, start);
-  if constexpr (Vectors > 1)
-    product_columns_of<Vectors - 1>(vectors, a, b, b_row, c, c_row, rows, depth, start);
+  if constexpr (Vectors > 1) product_columns_of<Vectors - 1>(vectors, a, b, b_row, c, c_row, rows, depth, start);
 }
 
 } // namespace detail

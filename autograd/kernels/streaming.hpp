@@ -78,8 +78,8 @@ template <class Scores> void softmax_weights(const HeadProblem& head, const Scor
         Real* row = s + r * key_tile;
         fill_unseen(row, j0, c.c0, c.c1, block.seen[r], head.allowed(i0 + r), RunningSoftmax::nothing);
         map(std::min(c.c1, e.keys - j0) - c.c0, [&](std::int64_t k, int n) {
-          store(out + (i0 + r) * e.keys + j0 + c.c0 + k,
-                bounded_exponential(load(row + c.c0 + k) - log_sums[i0 + r]), n);
+          store(out + (i0 + r) * e.keys + j0 + c.c0 + k, bounded_exponential(load(row + c.c0 + k) - log_sums[i0 + r]),
+                n);
         });
       }
     }

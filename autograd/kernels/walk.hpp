@@ -23,7 +23,7 @@ template <int N, class F> void walk(Shape extent, std::array<Shape, N> stride, F
     extent.push_back(1);
     for (Shape& s : stride) s.push_back(0);
   }
-  int rank = 1;  // axes kept, from the back: `kept[rank - 1]` is the outermost so far
+  int rank = 1; // axes kept, from the back: `kept[rank - 1]` is the outermost so far
   std::array<std::int64_t, Shape::max_rank> size{};
   std::array<std::array<std::int64_t, N>, Shape::max_rank> step{};
   for (int i = extent.rank - 1; i >= 0; --i) {

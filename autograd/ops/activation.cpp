@@ -46,24 +46,28 @@ template <class At> Tensor elementwise_with_slope(const char* name, const Tensor
 } // namespace
 
 Tensor exp(const Tensor& x) {
-  return elementwise("exp", x, [](Simd v) { return exponential(v); }, [](Simd, Simd y) { return y; });
+  return elementwise(
+      "exp", x, [](Simd v) { return exponential(v); }, [](Simd, Simd y) { return y; });
 }
 
 Tensor log(const Tensor& x) {
-  return elementwise("log", x, [](Simd v) { return xsimd::log(v); }, [](Simd v, Simd) { return Real{1} / v; });
+  return elementwise(
+      "log", x, [](Simd v) { return xsimd::log(v); }, [](Simd v, Simd) { return Real{1} / v; });
 }
 
 Tensor tanh(const Tensor& x) {
-  return elementwise("tanh", x, [](Simd v) { return xsimd::tanh(v); }, [](Simd, Simd y) { return Real{1} - y * y; });
+  return elementwise(
+      "tanh", x, [](Simd v) { return xsimd::tanh(v); }, [](Simd, Simd y) { return Real{1} - y * y; });
 }
 
 Tensor sigmoid(const Tensor& x) {
-  return elementwise("sigmoid", x, [](Simd v) { return logistic(v); },
-                     [](Simd, Simd y) { return y * (Real{1} - y); });
+  return elementwise(
+      "sigmoid", x, [](Simd v) { return logistic(v); }, [](Simd, Simd y) { return y * (Real{1} - y); });
 }
 
 Tensor relu(const Tensor& x) {
-  return elementwise("relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });
+  return elementwise(
+      "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });
 }
 
 Tensor gelu(const Tensor& x) { return elementwise_with_slope("gelu", x, gelu_at); }

@@ -29,7 +29,7 @@ template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tens
   Into d = x.tape->into(x);
   if (!d) return;
   const Real* dy = x.tape->grad(y);
-  if (d.first && x.size() != y.size()) {  // stretched, over none at all perhaps
+  if (d.first && x.size() != y.size()) { // stretched, over none at all perhaps
     walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
       for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
     });

@@ -13,7 +13,7 @@ struct Backward {
   const Real* v_tiles;
   PackedRows q_rows, k_rows, dy_rows;
   const Real *log_sums, *delta;
-  Real *dq, *dk, *dv;                      // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
+  Real *dq, *dk, *dv; // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
 };
 
 // Weights p and scores' gradients ds of a block of queries within a tile, 0 where nothing is seen; and the columns that
@@ -79,8 +79,8 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
                     v_width, n, v_width, block.rows, true);
       small_product({ds + c.c0, 1, key_tile}, a.q_rows.p + i0 * a.q_rows.row, a.q_rows.row, a.dk + c.c0 * width, width,
                     n, width, block.rows, true);
-      small_product({ds + c.c0, key_tile, 1}, a.k_rows.p + (j0 + c.c0) * a.k_rows.row, a.k_rows.row,
-                    a.dq + i0 * width, width, block.rows, width, n, true);
+      small_product({ds + c.c0, key_tile, 1}, a.k_rows.p + (j0 + c.c0) * a.k_rows.row, a.k_rows.row, a.dq + i0 * width,
+                    width, block.rows, width, n, true);
     }
     if (dk.p) put_rows(a.dk, width, keys, e.width, factor, dk, j0);
     if (dv.p) put_rows(a.dv, v_width, keys, e.value_width, 1, dv, j0);
@@ -97,7 +97,7 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();
   const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),
-      v_width = whole_vectors(e.value_width);
+                     v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);

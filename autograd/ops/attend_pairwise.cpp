@@ -14,7 +14,7 @@ struct Backward {
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
-  Real* dv;           // [Tk, whole_vectors(Dv)]
+  Real* dv; // [Tk, whole_vectors(Dv)]
 };
 
 template <Range range> void backward(const HeadProblem& head, const Backward& a, Real* dq) {
@@ -32,8 +32,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0);
         bool any = false;
-        for (std::int64_t r = r0; r < r0 + rows; ++r)
-          any = any || block.seen[r].meets(j0, j0 + keys);
+        for (std::int64_t r = r0; r < r0 + rows; ++r) any = any || block.seen[r].meets(j0, j0 + keys);
         Real *p_rows = p + r0 * pair_tile, *d_rows = ds + r0 * pair_tile;
         if (!any) {
           std::fill_n(p_rows, rows * pair_tile, Real{0});

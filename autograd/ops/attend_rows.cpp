@@ -169,15 +169,15 @@ private:
   std::optional<pairwise::Gradients> to_;
   std::optional<pairwise::PairwiseSlopes> slopes_;
   const Real* w_ = nullptr;
-  Real total_ = 0;  // of w
-  Real sum_ = 0;    // of a head's ds
+  Real total_ = 0; // of w
+  Real sum_ = 0;   // of a head's ds
 };
 
 // What both directions share: the scores of a block's queries with terms, and their weights.
 struct Rows {
   Strip strip;
-  Real *s, *w;     // strips
-  Real* gathered;  // rows of what is seen, one behind the other
+  Real *s, *w;    // strips
+  Real* gathered; // rows of what is seen, one behind the other
 
   Rows(Tape::Scratch& scratch, const Extents& e)
       : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
@@ -239,8 +239,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
         rows.fill_weights(head, block, *policy);
         if (options.weights)
           for (std::int64_t r = 0; r < block.rows; ++r)
-            std::copy_n(rows.w + r * rows.strip.row, block.keys,
-                        options.weights + head.number(i0 + r, block.origin));
+            std::copy_n(rows.w + r * rows.strip.row, block.keys, options.weights + head.number(i0 + r, block.origin));
         rows.drop(head, block, rows.w);
         small_product({rows.w, rows.strip.row, 1}, v_rows.p + block.origin * v_rows.row, v_rows.row, sums, v_width,
                       block.rows, v_width, block.keys, false);

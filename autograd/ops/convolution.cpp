@@ -23,7 +23,7 @@ struct Windows {
   Range inside(std::int64_t u, std::int64_t extent, std::int64_t out) const {
     const std::int64_t before = std::max<std::int64_t>(padding - u, 0);
     const std::int64_t begin = std::min(out, (before + stride - 1) / stride);
-    const std::int64_t last = extent - 1 + padding - u;  // stride times the last place is at most this
+    const std::int64_t last = extent - 1 + padding - u; // stride times the last place is at most this
     return {begin, std::clamp(last < 0 ? 0 : last / stride + 1, begin, out)};
   }
 
@@ -39,8 +39,8 @@ struct Windows {
           for (std::int64_t i = down.begin; i < down.end; ++i) {
             const std::int64_t row = at + i * out_width;
             outside(row, across.begin);
-            f((c * height + i * stride + u - padding) * width + across.begin * stride + v - padding,
-              row + across.begin, across.end - across.begin);
+            f((c * height + i * stride + u - padding) * width + across.begin * stride + v - padding, row + across.begin,
+              across.end - across.begin);
             outside(row + across.end, out_width - across.end);
           }
           outside(at + down.end * out_width, (out_height - down.end) * out_width);
@@ -75,21 +75,28 @@ struct Windows {
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, const ConvolutionOptions& options) {
   const Op op("conv2d", {&input, &weight, bias ? bias : &weight});
   op.check(input.rank() == 4 && weight.rank() == 4,
-           "x must be [B, C, H, W] and w [O, C, kh, kw], they have {} and {} axes",
-           input.rank(), weight.rank());
+           "x must be [B, C, H, W] and w [O, C, kh, kw], they have {} and {} axes", input.rank(), weight.rank());
   if (input.shape[1] != weight.shape[1])
     op.fail(fmt::format("x and w must share the channels: x is {}, w is {}", input.shape.text(), weight.shape.text()));
-  op.check(options.stride >= 1 && options.padding >= 0, "the stride must be 1 or more and the padding 0 or more, they "
-           "are {} and {}", options.stride, options.padding);
+  op.check(options.stride >= 1 && options.padding >= 0,
+           "the stride must be 1 or more and the padding 0 or more, they "
+           "are {} and {}",
+           options.stride, options.padding);
   const std::int64_t B = input.shape[0], O = weight.shape[0];
-  Windows win{input.shape[1], input.shape[2], input.shape[3], weight.shape[2], weight.shape[3], options.stride,
-              options.padding, 0, 0};
+  Windows win{input.shape[1],
+              input.shape[2],
+              input.shape[3],
+              weight.shape[2],
+              weight.shape[3],
+              options.stride,
+              options.padding,
+              0,
+              0};
   const std::int64_t room_down = win.height + 2 * win.padding - win.kernel_height;
   const std::int64_t room_across = win.width + 2 * win.padding - win.kernel_width;
   if (room_down < 0 || room_across < 0 || win.kernel_height < 1 || win.kernel_width < 1)
     op.fail(fmt::format("the kernel must fit into the padded image: x is {}, w is {}, the padding {}",
-                        input.shape.text(),
-                        weight.shape.text(), win.padding));
+                        input.shape.text(), weight.shape.text(), win.padding));
   win.out_height = room_down / win.stride + 1;
   win.out_width = room_across / win.stride + 1;
   if (bias && !(bias->shape == Shape{O}))

@@ -17,7 +17,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
   const std::int64_t channels = C / groups, places = x.size() / (B * C), width = channels * places;
   const Real share = Real{1} / static_cast<Real>(width);
   const Tensor y = op.output(x.shape);
-  Real* centre = op.tape().keep<Real>(B * groups);     // mean and 1 / deviation of each group
+  Real* centre = op.tape().keep<Real>(B * groups); // mean and 1 / deviation of each group
   Real* precision = op.tape().keep<Real>(B * groups);
   // Calls f(channel, offset of its numbers) for each channel of a group.
   const auto each_channel = [=](std::int64_t g, auto&& f) {
@@ -28,29 +28,31 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
     const Real m = centre[g] = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
     Real squares = 0;
     const std::int64_t whole = width / lanes * lanes;
-    squares = sum_over(whole, [&](std::int64_t i, int n) { const Simd c = load(p + i, n) - m; return c * c; });
+    squares = sum_over(whole, [&](std::int64_t i, int n) {
+      const Simd c = load(p + i, n) - m;
+      return c * c;
+    });
     for (std::int64_t i = whole; i < width; ++i) squares += (p[i] - m) * (p[i] - m);
     const Real s = precision[g] = Real{1} / std::sqrt(share * squares + epsilon);
     each_channel(g, [&](std::int64_t c, std::int64_t at) {
       const Real slope = s * gain.data[c], shift = bias.data[c];
-      map(places, [&](std::int64_t i, int n) {
-        store(y.data + at + i, (load(x.data + at + i, n) - m) * slope + shift, n);
-      });
+      map(places,
+          [&](std::int64_t i, int n) { store(y.data + at + i, (load(x.data + at + i, n) - m) * slope + shift, n); });
     });
   }
   // With h = (x - mean) s and w = gain dy: dx = s (w - mean(w) - h mean(w h)), dgain = sum dy h, dbias = sum dy.
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    Real* along = tape.keep<Real>(B * C);   // the sums of dy of each channel of each row, and those of dy h
+    Real* along = tape.keep<Real>(B * C); // the sums of dy of each channel of each row, and those of dy h
     Real* across = tape.keep<Real>(B * C);
     for (std::int64_t g = 0; g < B * groups; ++g)
       each_channel(g, [&](std::int64_t c, std::int64_t at) {
         const std::int64_t k = g / groups * C + c;
         along[k] = sum_over(places, [&](std::int64_t i, int n) { return load(dy + at + i, n); });
         across[k] = precision[g] * sum_over(places, [&](std::int64_t i, int n) {
-          return load(dy + at + i, n) * (load(x.data + at + i, n) - centre[g]);
-        });
+                      return load(dy + at + i, n) * (load(x.data + at + i, n) - centre[g]);
+                    });
       });
     if (const Into d = tape.into(x))
       for (std::int64_t g = 0; g < B * groups; ++g) {

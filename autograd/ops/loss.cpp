@@ -22,7 +22,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
   const std::int32_t ignore = options.ignore;
   const Real smoothing = options.label_smoothing, spread = smoothing / static_cast<Real>(classes);
   const Real divisor = options.divisor > 0 ? options.divisor : std::max(Real{1}, static_cast<Real>(counted));
-  Real* normaliser = op.tape().keep<Real>(rows);  // log sum exp of each row
+  Real* normaliser = op.tape().keep<Real>(rows); // log sum exp of each row
 
   double total = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -37,9 +37,11 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
     const Real all = normaliser[r] = top + std::log(sum);
     total += (1 - smoothing) * static_cast<double>(all - p[kept[r]]);
     if (smoothing > 0)
-      total += spread * sum_over(classes, [&](std::int64_t k, int n) {
-        return n == lanes ? all - load(p + k) : load(p + k, n) * Real{-1};
-      }) + spread * all * static_cast<Real>(classes % lanes);
+      total += spread * sum_over(classes,
+                                 [&](std::int64_t k, int n) {
+                                   return n == lanes ? all - load(p + k) : load(p + k, n) * Real{-1};
+                                 }) +
+               spread * all * static_cast<Real>(classes % lanes);
   }
   const Tensor y = op.output({});
   y.data[0] = static_cast<Real>(total / divisor);

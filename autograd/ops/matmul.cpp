@@ -10,9 +10,7 @@ namespace {
 // The matrix in the last two axes of x, at the given place.
 Matrix matrix(const Tensor& x, Real* p) { return {p, x.shape[-2], x.shape[-1], x.stride[-2], x.stride[-1]}; }
 
-bool usable(const Tensor& x) {
-  return x.stride[-1] == 1 || x.stride[-2] == 1 || x.shape[-1] == 1 || x.shape[-2] == 1;
-}
+bool usable(const Tensor& x) { return x.stride[-1] == 1 || x.stride[-2] == 1 || x.shape[-1] == 1 || x.shape[-2] == 1; }
 
 // Calls f(a, b, y) with the offset of each pair of matrices and of their product.
 template <class F> void each_product(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
@@ -96,15 +94,15 @@ namespace {
 
 // Where an activation behind a product puts what it finds.
 struct Activated {
-  Real *y, *slope;  // slope: null where no gradient is required
+  Real *y, *slope; // slope: null where no gradient is required
 };
 
 template <auto at> void activate(const void* context, Real* part, std::int64_t n) {
-  const auto [y, slope] = *static_cast<const Activated*>(context);
+  const Activated to = *static_cast<const Activated*>(context);
   map(n, [&](std::int64_t i, int count) {
     const ValueAndSlope v = at(load(part + i, count));
     store(part + i, v.value, count);
-    if (slope) store(slope + (part - y) + i, v.slope, count);
+    if (to.slope) store(to.slope + (part - to.y) + i, v.slope, count);
   });
 }
 

@@ -34,7 +34,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
   const std::int64_t width = x.shape[-1], count = x.size() / width;
   const Real share = Real{1} / static_cast<Real>(width);
   const Tensor y = op.output(x.shape);
-  Real* centre = op.tape().keep<Real>(count);      // mean and 1 / deviation of each row
+  Real* centre = op.tape().keep<Real>(count); // mean and 1 / deviation of each row
   Real* precision = op.tape().keep<Real>(count);
   for (std::int64_t r = 0; r < count; ++r) {
     const Real* p = x.data + r * width;
@@ -42,7 +42,10 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
     const Real m = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
     Real squares = 0;
     if (width % lanes == 0)
-      squares = sum_over(width, [&](std::int64_t i, int) { const Simd c = load(p + i) - m; return c * c; });
+      squares = sum_over(width, [&](std::int64_t i, int) {
+        const Simd c = load(p + i) - m;
+        return c * c;
+      });
     else
       for (std::int64_t i = 0; i < width; ++i) squares += (p[i] - m) * (p[i] - m);
     const Real s = Real{1} / std::sqrt(share * squares + epsilon);
@@ -92,12 +95,13 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
   Real* precision = op.tape().keep<Real>(count);
   for (std::int64_t r = 0; r < count; ++r) {
     const Real* p = x.data + r * width;
-    const Real squares =
-        sum_over(width, [&](std::int64_t i, int n) { const Simd v = load(p + i, n); return v * v; });
-    const Real s = precision[r] = Real{1} / std::sqrt(share * squares + epsilon);
-    map(width, [&](std::int64_t i, int n) {
-      store(y.data + r * width + i, load(p + i, n) * s * load(gain.data + i, n), n);
+    const Real squares = sum_over(width, [&](std::int64_t i, int n) {
+      const Simd v = load(p + i, n);
+      return v * v;
     });
+    const Real s = precision[r] = Real{1} / std::sqrt(share * squares + epsilon);
+    map(width,
+        [&](std::int64_t i, int n) { store(y.data + r * width + i, load(p + i, n) * s * load(gain.data + i, n), n); });
   }
   // With h = x s: dx = s (g dy - h mean(g dy h)), dgain = sum dy h.
   op.record(y, [=] {
@@ -131,11 +135,13 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
   const Tensor x = contiguous(input);
   const std::int64_t width = x.shape[-1], count = x.size() / width;
   const Tensor y = op.output(x.shape);
-  Real* inverse = op.tape().keep<Real>(count);  // 1 / |x|, negative where epsilon took the norm's place
+  Real* inverse = op.tape().keep<Real>(count); // 1 / |x|, negative where epsilon took the norm's place
   for (std::int64_t r = 0; r < count; ++r) {
     const Real* p = x.data + r * width;
-    const Real norm = std::sqrt(
-        sum_over(width, [&](std::int64_t i, int n) { const Simd v = load(p + i, n); return v * v; }));
+    const Real norm = std::sqrt(sum_over(width, [&](std::int64_t i, int n) {
+      const Simd v = load(p + i, n);
+      return v * v;
+    }));
     const Real s = Real{1} / std::max(norm, epsilon);
     inverse[r] = norm < epsilon ? -s : s;
     map(width, [&](std::int64_t i, int n) { store(y.data + r * width + i, load(p + i, n) * s, n); });
@@ -148,9 +154,9 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *q = y.data + r * width, *g = dy + r * width;
       const Real s = std::abs(inverse[r]);
-      const Real along = inverse[r] < 0 ? Real{0} : sum_over(width, [&](std::int64_t i, int n) {
-        return load(q + i, n) * load(g + i, n);
-      });
+      const Real along = inverse[r] < 0
+                             ? Real{0}
+                             : sum_over(width, [&](std::int64_t i, int n) { return load(q + i, n) * load(g + i, n); });
       map(width, [&](std::int64_t i, int n) {
         deposit(d.p + r * width + i, s * (load(g + i, n) - load(q + i, n) * along), d.first, n);
       });

@@ -13,7 +13,7 @@ namespace heed::HEED_REAL {
 namespace {
 
 bool has_nan(const Real* x, std::int64_t n) {
-  std::int64_t nans = 0;  // without a way out of the loop, so that it runs in vectors
+  std::int64_t nans = 0; // without a way out of the loop, so that it runs in vectors
   for (std::int64_t i = 0; i < n; ++i) nans += x[i] != x[i];
   return nans > 0;
 }
@@ -38,9 +38,8 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active
     for (std::int64_t j = 0; j < count; ++j)
       if (active[j] > threshold) active[left++] = active[j];
     if (left == count) {
-      map(n, [&](std::int64_t j, int m) {
-        store(w + j, xsimd::max(load(s + j, m) - top - threshold, Simd(Real{0})), m);
-      });
+      map(n,
+          [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m) - top - threshold, Simd(Real{0})), m); });
       return;
     }
     count = left;
@@ -52,9 +51,8 @@ void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds,
   const Real sum = sum_over(n, [&](std::int64_t j, int m) {
     return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
   });
-  const Real count = sum_over(n, [&](std::int64_t j, int m) {
-    return xsimd::select(load(w + j, m) != zero, one, zero);
-  });
+  const Real count = sum_over(n,
+                              [&](std::int64_t j, int m) { return xsimd::select(load(w + j, m) != zero, one, zero); });
   const Real mean = sum / count;
   map(n, [&](std::int64_t j, int m) {
     store(ds + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
@@ -132,8 +130,8 @@ Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const 
       for (std::uint64_t j = 0; j < 4; ++j)
         if (i + j >= first && i + j < end)
           // In (0, 1), both ends excluded, and exact in both precisions.
-          g.data[at + static_cast<std::int64_t>(i + j - first)] =
-              (static_cast<Real>(bits[j] >> 9) + Real(0.5)) * Real(0x1p-23);
+          g.data[at + static_cast<std::int64_t>(i + j - first)] = (static_cast<Real>(bits[j] >> 9) + Real(0.5)) *
+                                                                  Real(0x1p-23);
     }
   });
   map(n, [&](std::int64_t i, int m) {

@@ -56,7 +56,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
       Tape::Aside aside(tape);
       const double counted = counted_operations();
       const Tensor z = pieces.make(pieces.work, i);
-      count_operations(counted - counted_operations());  // they count once
+      count_operations(counted - counted_operations()); // they count once
       give_gradient(z, y, pieces, i);
       aside.backward();
     }

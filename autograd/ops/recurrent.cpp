@@ -13,17 +13,17 @@ namespace {
 
 // One row of one step. A cell keeps `kept` vectors of H numbers for its backward pass.
 struct RowForward {
-  const Real *x, *product;    // [gates H]: the projected input, and W h
-  const Real *h, *c, *bias;   // [H]: before the step
+  const Real *x, *product;  // [gates H]: the projected input, and W h
+  const Real *h, *c, *bias; // [H]: before the step
   Real *kept, *next_h, *next_c;
 };
 struct RowBackward {
-  const Real *kept, *h, *c;   // as the forward pass had them
-  const Real* dh;             // the derivative by the state after the step
-  Real* dc;                   // by the memory after the step, and then by that before it
-  Real* dx;                   // [gates H], written
-  Real* dproduct;             // [H] of the last gate, written where `own_product`; for all others it is dx
-  Real* passed;               // [H], written: what reaches the state before the step beside the product
+  const Real *kept, *h, *c; // as the forward pass had them
+  const Real* dh;           // the derivative by the state after the step
+  Real* dc;                 // by the memory after the step, and then by that before it
+  Real* dx;                 // [gates H], written
+  Real* dproduct;           // [H] of the last gate, written where `own_product`; for all others it is dx
+  Real* passed;             // [H], written: what reaches the state before the step beside the product
 };
 
 struct Elman {
@@ -31,9 +31,8 @@ struct Elman {
   static constexpr bool own_product = false, has_memory = false;
 
   static void forward(const RowForward& s, std::int64_t width) {
-    map(width, [&](std::int64_t i, int n) {
-      store(s.next_h + i, tanh_of(load(s.x + i, n) + load(s.product + i, n)), n);
-    });
+    map(width,
+        [&](std::int64_t i, int n) { store(s.next_h + i, tanh_of(load(s.x + i, n) + load(s.product + i, n)), n); });
   }
   // `after` is the state after the step: what tanh gave.
   static void backward(const RowBackward& s, const Real* after, std::int64_t width) {
@@ -46,7 +45,7 @@ struct Elman {
 };
 
 struct Gru {
-  static constexpr int gates = 3, kept = 4;  // r, z, n, W_n h + b
+  static constexpr int gates = 3, kept = 4; // r, z, n, W_n h + b
   static constexpr bool own_product = true, has_memory = false;
 
   static void forward(const RowForward& s, std::int64_t width) {
@@ -79,7 +78,7 @@ struct Gru {
 };
 
 struct Lstm {
-  static constexpr int gates = 4, kept = 5;  // i, f, g, o, tanh(c')
+  static constexpr int gates = 4, kept = 5; // i, f, g, o, tanh(c')
   static constexpr bool own_product = false, has_memory = true;
 
   static void forward(const RowForward& s, std::int64_t width) {
@@ -142,8 +141,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
                  const Tensor& biases, const RecurrentSteps& given) {
   constexpr int G = Cell::gates;
   op.check(input.rank() == 3 && state.rank() == 2,
-           "x must be [T, B, {} H] and the state [B, H], they have {} and {} axes",
-           G, input.rank(), state.rank());
+           "x must be [T, B, {} H] and the state [B, H], they have {} and {} axes", G, input.rank(), state.rank());
   const std::int64_t T = input.shape[0], B = input.shape[1], H = state.shape[1], all = G * H;
   op.check(T > 0, "x has no step");
   check_shape(op, "x", input, {T, B, all});
@@ -188,7 +186,8 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
         continue;
       }
       Cell::forward({x.data + (t * B + b) * all, products + b * product_row, h + at, c + at, bias.data,
-                     kept_at(t) + b * Cell::kept * H, next_h + at, next_c + at}, H);
+                     kept_at(t) + b * Cell::kept * H, next_h + at, next_c + at},
+                    H);
     }
   }
   if (Cell::has_memory) std::copy_n(memories + order.at(T - 1) * step, step, y.data + T * step);
@@ -201,7 +200,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     const Into into_x = tape.into(x);
     const bool in_place = alone && into_x && into_x.first;
     Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
-    Real* own = Cell::own_product ? tape.keep<Real>(T * step) : dx;  // of the last gate's product
+    Real* own = Cell::own_product ? tape.keep<Real>(T * step) : dx; // of the last gate's product
     // So many columns of dx are the product's gradient, too.
     const std::int64_t shared = Cell::own_product ? all - H : all;
     const std::int64_t dh_row = whole_panels(H);
@@ -212,8 +211,8 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     if (Cell::has_memory) std::copy_n(dy + T * step, step, dc);
     const Matrix shared_w = rows_of(w.data, shared, H, H), own_w = rows_of(w.data + shared * H, all - shared, H, H);
     const Panels backwards = T == 1 ? Panels{} : pack_panels(shared_w, tape.keep<Real>(shared * dh_row));
-    const Panels own_backwards =
-        T == 1 || !Cell::own_product ? Panels{} : pack_panels(own_w, tape.keep<Real>(H * dh_row));
+    const Panels own_backwards = T == 1 || !Cell::own_product ? Panels{}
+                                                              : pack_panels(own_w, tape.keep<Real>(H * dh_row));
 
     for (std::int64_t s = T - 1; s >= 0; --s) {
       const std::int64_t t = order.at(s);
@@ -231,12 +230,12 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
           continue;
         }
         Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, own + t * step + at,
-                        passed + b * dh_row}, y.data + t * step + at, H);
+                        passed + b * dh_row},
+                       y.data + t * step + at, H);
       }
       if (s == 0 && !h0.slot->requires_grad) break;
       product({dx + t * B * all, all, 1}, shared_w, backwards, passed, dh_row, B, true);
-      if (Cell::own_product)
-        product({own + t * step, H, 1}, own_w, own_backwards, passed, dh_row, B, true);
+      if (Cell::own_product) product({own + t * step, H, 1}, own_w, own_backwards, passed, dh_row, B, true);
     }
 
     if (into_x && !in_place)

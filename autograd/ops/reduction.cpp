@@ -58,9 +58,8 @@ Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, 
         Real* p = d.p + (o * a.n + i) * a.inner;
         if (a.inner == 1) deposit(*p, weight * dy[o], d.first);
         else
-          map(a.inner, [&](std::int64_t k, int n) {
-            deposit(p + k, load(dy + o * a.inner + k, n) * weight, d.first, n);
-          });
+          map(a.inner,
+              [&](std::int64_t k, int n) { deposit(p + k, load(dy + o * a.inner + k, n) * weight, d.first, n); });
       }
   });
   return y;
@@ -85,7 +84,7 @@ Tensor max(const Tensor& input, int axis, bool keep) {
       const Real* p = x.data + o * a.n * a.inner + k;
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < a.n; ++i)
-        if (p[i * a.inner] > p[best * a.inner] || p[i * a.inner] != p[i * a.inner]) best = i;  // a NaN wins
+        if (p[i * a.inner] > p[best * a.inner] || p[i * a.inner] != p[i * a.inner]) best = i; // a NaN wins
       y.data[o * a.inner + k] = p[best * a.inner];
       where[o * a.inner + k] = (o * a.n + best) * a.inner + k;
     }

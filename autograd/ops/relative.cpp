@@ -17,7 +17,7 @@ struct Distances {
   std::int64_t rows, queries, keys, clip, offset;
 
   struct Row {
-    std::int64_t begin, end, column;  // the column of key `begin`
+    std::int64_t begin, end, column; // the column of key `begin`
   };
   Row row(std::int64_t r) const {
     const std::int64_t at = r % queries + offset;
@@ -32,9 +32,8 @@ struct Distances {
     for (std::int64_t r = 0; r < rows; ++r, p += columns(), y += keys) {
       const Row d = row(r);
       for (std::int64_t j = 0; j < d.begin; ++j) deposit(y[j], p[0], first);
-      map(d.end - d.begin, [&](std::int64_t j, int n) {
-        deposit(y + d.begin + j, load(p + d.column + j, n), first, n);
-      });
+      map(d.end - d.begin,
+          [&](std::int64_t j, int n) { deposit(y + d.begin + j, load(p + d.column + j, n), first, n); });
       for (std::int64_t j = d.end; j < keys; ++j) deposit(y[j], p[columns() - 1], first);
     }
   }
@@ -103,8 +102,8 @@ private:
     const Shape& s = numbers_.shape;
     for (std::int64_t r = 0; r < tile.queries; ++r) {
       const std::int64_t row = ((s[0] == 1 ? 0 : tile.b) * s[1] + (s[1] == 1 ? 0 : tile.h)) * s[2] +
-          (s[2] == 1 ? 0 : tile.i + r);
-      const std::int64_t here = tile.i + r + offset_ - tile.j;  // the query's own place among the tile's columns
+                               (s[2] == 1 ? 0 : tile.i + r);
+      const std::int64_t here = tile.i + r + offset_ - tile.j; // the query's own place among the tile's columns
       const std::int64_t begin = std::clamp<std::int64_t>(here - clip_, 0, tile.keys);
       const std::int64_t end = std::clamp<std::int64_t>(here + clip_ + 1, begin, tile.keys);
       f(r, row * s[3], Part{0, begin, 0}, Part{begin, end, begin - here + clip_}, Part{end, tile.keys, 2 * clip_});
@@ -217,7 +216,7 @@ private:
 
   Tensor queries_, vectors_;
   std::int64_t lowest_, offset_, width_, padded_;
-  Real *rows_, *columns_, *products_, *some_queries_, *sums_;  // of the tile under way
+  Real *rows_, *columns_, *products_, *some_queries_, *sums_; // of the tile under way
   Real *d_queries_ = nullptr, *d_vectors_ = nullptr;
 };
 
@@ -232,10 +231,10 @@ ScoreTerms* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
 
 ScoreTerms* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
   const Op op("terms_by_vector", {&queries, &vectors});
-  op.check(queries.rank() == 4 && vectors.rank() == 3 && vectors.shape[1] > 0 &&
-               vectors.shape[2] == queries.shape[3] && (vectors.shape[0] == 1 || vectors.shape[0] == queries.shape[1]),
-           "the queries must be [B, H, Tq, D] and the vectors [H or 1, n, D], they are {} and {}",
-           queries.shape.text(), vectors.shape.text());
+  op.check(queries.rank() == 4 && vectors.rank() == 3 && vectors.shape[1] > 0 && vectors.shape[2] == queries.shape[3] &&
+               (vectors.shape[0] == 1 || vectors.shape[0] == queries.shape[1]),
+           "the queries must be [B, H, Tq, D] and the vectors [H or 1, n, D], they are {} and {}", queries.shape.text(),
+           vectors.shape.text());
   return keep_terms(op.tape(), ProductsByDistance(queries, contiguous(vectors), lowest, offset));
 }
 

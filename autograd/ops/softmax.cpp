@@ -98,7 +98,7 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
   op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
   const Tensor x = contiguous(input);
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3],
-      count = x.size() / std::max<std::int64_t>(keys, 1);
+                     count = x.size() / std::max<std::int64_t>(keys, 1);
   const Tensor y = op.output(x.shape);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t b = i / (heads * queries), q = i % queries;

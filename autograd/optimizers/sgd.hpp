@@ -7,7 +7,7 @@ namespace heed::HEED_REAL {
 
 struct SgdOptions {
   double momentum = 0.0, weight_decay = 0.0;
-  bool nesterov = false;  ///< w <- w - rate (g + momentum m)
+  bool nesterov = false; ///< w <- w - rate (g + momentum m)
 };
 
 /// g <- g + decay w; m <- momentum m + g; w <- w - rate m (PyTorch's form). Its state is "sgd.momentum", or nothing
@@ -22,7 +22,7 @@ private:
   void update_one(const Update& update) override;
 
   SgdOptions options_;
-  PagedVector<Real> momentum_;  // empty without
+  PagedVector<Real> momentum_; // empty without
 };
 
 } // namespace heed::HEED_REAL

@@ -46,9 +46,7 @@ std::string padded(const std::string& text, std::size_t width, bool right = fals
   return right ? blanks + cut : cut + blanks;
 }
 
-bool drawn(const AttentionMap& map) {
-  return map.queries.size() <= longest_drawn && map.keys.size() <= longest_drawn;
-}
+bool drawn(const AttentionMap& map) { return map.queries.size() <= longest_drawn && map.keys.size() <= longest_drawn; }
 
 std::size_t longest(const std::vector<std::string>& tokens) {
   std::size_t width = 0;
@@ -129,13 +127,14 @@ std::string attention_text(const AttentionExample& example, const Style& style) 
   }
   out += "\n" + to_text(table);
   for (auto first = example.heads.begin(); first != example.heads.end();) {
-    const auto end =
-        std::find_if(first, example.heads.end(), [&](const AttentionMap& m) { return m.module != first->module; });
+    const auto end = std::find_if(first, example.heads.end(),
+                                  [&](const AttentionMap& m) { return m.module != first->module; });
     if (drawn(*first)) out += draw({first, end});
     first = end;
   }
   if (all_drawn)
-    out += "\n  queries from top to bottom, keys from left to right; weights above 0.005 ·, 0.05 ░, 0.2 ▒, 0.45 ▓, 0.75 █\n";
+    out += "\n  queries from top to bottom, keys from left to right; weights above 0.005 ·, 0.05 ░, 0.2 ▒, 0.45 ▓, "
+           "0.75 █\n";
   return out;
 }
 

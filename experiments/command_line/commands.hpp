@@ -16,7 +16,7 @@ namespace heed {
 struct Commands {
   CLI::App& app;
   Console& console;
-  std::function<int()> chosen;         ///< what to do, once the command line has been read; returns the exit status
+  std::function<int()> chosen; ///< what to do, once the command line has been read; returns the exit status
 };
 
 void add_run(Commands& commands);
@@ -36,7 +36,7 @@ void add_inspect(Commands& commands);
 void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
-void add_worker(Commands& commands);   ///< hidden: one run of a sweep, in a process of its own
+void add_worker(Commands& commands); ///< hidden: one run of a sweep, in a process of its own
 
 /// A new command in the list. @param help  what stands below its options
 Command new_command(Commands& commands, const std::string& name, const std::string& summary, const std::string& help);

@@ -54,9 +54,7 @@ std::string as_csv(const Cell& cell, const IndexField& field) {
   struct ToText {
     bool flag;
     std::string operator()(std::monostate) const { return {}; }
-    std::string operator()(std::int64_t v) const {
-      return flag ? (v != 0 ? "true" : "false") : fmt::format("{}", v);
-    }
+    std::string operator()(std::int64_t v) const { return flag ? (v != 0 ? "true" : "false") : fmt::format("{}", v); }
     std::string operator()(double v) const { return csv_number(v); }
     std::string operator()(const std::string& v) const { return v; }
   };

@@ -59,8 +59,7 @@ void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::f
   }
   print(console.err,
         "a new sweep: this is no longer what {} was planned from, which stays as it is, with {} finished{}.\n",
-        older.folder.string(), counted(finished, "run"),
-        running > 0 ? fmt::format(" and {} running", running) : "");
+        older.folder.string(), counted(finished, "run"), running > 0 ? fmt::format(" and {} running", running) : "");
   if (shared == 0) print(console.err, "The two have no run in common.\n");
   else
     print(console.err, "{} of its {} are in this one, too, {} of them finished: they are not run again.\n", shared,

@@ -16,20 +16,20 @@ namespace heed {
 /// A run of the plan, of tuning or a replicate.
 struct EstimatedRun {
   const PlannedRun* run = nullptr;
-  const Trial* trial = nullptr;        ///< of tuning: the point that it tries
+  const Trial* trial = nullptr; ///< of tuning: the point that it tries
   RunState state = RunState::missing;
   Load load;
-  double seconds = 0;                  ///< of training, about, from its arm's by the FLOPs; 0: nothing was measured
+  double seconds = 0; ///< of training, about, from its arm's by the FLOPs; 0: nothing was measured
 };
 
 struct Estimate {
-  std::vector<EstimatedRun> runs;      ///< those of tuning first
+  std::vector<EstimatedRun> runs; ///< those of tuning first
   std::size_t finished = 0;
-  double flops = 0;                    ///< of the runs that are not finished
-  Share share;                         ///< how they would be run
-  double bytes = 0;                    ///< of memory, of all that run at a time
-  std::vector<double> arm_seconds;     ///< of training each arm's first run, about; empty where nothing was measured
-  std::optional<double> seconds;       ///< of all that is to do, run so
+  double flops = 0;                ///< of the runs that are not finished
+  Share share;                     ///< how they would be run
+  double bytes = 0;                ///< of memory, of all that run at a time
+  std::vector<double> arm_seconds; ///< of training each arm's first run, about; empty where nothing was measured
+  std::optional<double> seconds;   ///< of all that is to do, run so
 
   std::size_t to_do() const { return runs.size() - finished; }
 };

@@ -49,8 +49,7 @@ std::string size_in_words(const Plan& plan) {
 }
 
 std::string shell_words(const std::vector<std::string>& words) {
-  static constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%";
+  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%";
   std::string text;
   for (const std::string& word : words) {
     if (!text.empty()) text += ' ';

@@ -7,8 +7,7 @@
 
 namespace heed {
 
-template <class... Values>
-void print(std::ostream& out, fmt::format_string<Values...> format, Values&&... values) {
+template <class... Values> void print(std::ostream& out, fmt::format_string<Values...> format, Values&&... values) {
   out << fmt::format(format, std::forward<Values>(values)...);
 }
 

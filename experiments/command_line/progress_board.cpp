@@ -21,21 +21,21 @@ ProgressBoard::ProgressBoard(std::vector<BoardRun> runs, double now) : start_(no
 void ProgressBoard::take(const RunEvent& event, double) {
   Entry& entry = runs_.at(event.run);
   switch (event.kind) {
-  case RunEvent::Kind::skipped:
-    entry.state = State::done;
-    entry.before = true;
-    break;
-  case RunEvent::Kind::elsewhere: entry.state = State::elsewhere; break;
-  case RunEvent::Kind::started: entry.state = State::running; break;
-  case RunEvent::Kind::progress:
-    entry.state = State::running;
-    entry.progress = event.progress;
-    // What a checkpoint had done already says nothing about the speed of this start.
-    if (!entry.base) entry.base = event.progress.step > entry.about.steps / 10 ? fraction(entry) : 0.0;
-    break;
-  case RunEvent::Kind::finished: entry.state = State::done; break;
-  case RunEvent::Kind::failed: entry.state = State::failed; break;
-  case RunEvent::Kind::interrupted: entry.state = State::stopped; break;
+    case RunEvent::Kind::skipped:
+      entry.state = State::done;
+      entry.before = true;
+      break;
+    case RunEvent::Kind::elsewhere: entry.state = State::elsewhere; break;
+    case RunEvent::Kind::started: entry.state = State::running; break;
+    case RunEvent::Kind::progress:
+      entry.state = State::running;
+      entry.progress = event.progress;
+      // What a checkpoint had done already says nothing about the speed of this start.
+      if (!entry.base) entry.base = event.progress.step > entry.about.steps / 10 ? fraction(entry) : 0.0;
+      break;
+    case RunEvent::Kind::finished: entry.state = State::done; break;
+    case RunEvent::Kind::failed: entry.state = State::failed; break;
+    case RunEvent::Kind::interrupted: entry.state = State::stopped; break;
   }
 }
 
@@ -45,13 +45,13 @@ double ProgressBoard::fraction(const Entry& entry) const {
 }
 
 std::size_t ProgressBoard::done() const {
-  return static_cast<std::size_t>(
-      std::count_if(runs_.begin(), runs_.end(), [](const Entry& e) { return e.state == State::done; }));
+  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
+                                                [](const Entry& e) { return e.state == State::done; }));
 }
 
 std::size_t ProgressBoard::failed() const {
-  return static_cast<std::size_t>(
-      std::count_if(runs_.begin(), runs_.end(), [](const Entry& e) { return e.state == State::failed; }));
+  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
+                                                [](const Entry& e) { return e.state == State::failed; }));
 }
 
 std::optional<double> ProgressBoard::seconds_left(double now) const {
@@ -60,17 +60,17 @@ std::optional<double> ProgressBoard::seconds_left(double now) const {
   for (const Entry& entry : runs_) {
     const double base = entry.base.value_or(0);
     switch (entry.state) {
-    case State::done:
-      if (!entry.before) worked += entry.about.work * (1 - base);
-      break;
-    case State::running:
-      worked += entry.about.work * (fraction(entry) - (entry.base ? base : fraction(entry)));
-      left += entry.about.work * (1 - fraction(entry));
-      break;
-    case State::waiting:
-    case State::elsewhere:
-    case State::stopped: left += entry.about.work * (1 - fraction(entry)); break;
-    case State::failed: break;
+      case State::done:
+        if (!entry.before) worked += entry.about.work * (1 - base);
+        break;
+      case State::running:
+        worked += entry.about.work * (fraction(entry) - (entry.base ? base : fraction(entry)));
+        left += entry.about.work * (1 - fraction(entry));
+        break;
+      case State::waiting:
+      case State::elsewhere:
+      case State::stopped: left += entry.about.work * (1 - fraction(entry)); break;
+      case State::failed: break;
     }
   }
   const double elapsed = now - start_;

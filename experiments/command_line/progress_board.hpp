@@ -12,9 +12,9 @@
 namespace heed {
 
 struct BoardRun {
-  std::string label;                   ///< "score = additive, seed 3"
+  std::string label; ///< "score = additive, seed 3"
   std::int64_t steps = 0;
-  double work = 1;                     ///< relative to other runs: its FLOPs
+  double work = 1; ///< relative to other runs: its FLOPs
 };
 
 /// Times are seconds on any clock that only goes forward.
@@ -49,8 +49,8 @@ private:
     BoardRun about;
     State state = State::waiting;
     Progress progress;
-    std::optional<double> base;        ///< the part that was done before this start, 0 to 1
-    bool before = false;               ///< finished before this start
+    std::optional<double> base; ///< the part that was done before this start, 0 to 1
+    bool before = false;        ///< finished before this start
   };
   double fraction(const Entry& entry) const;
   std::string at(const Entry& entry) const;

@@ -33,19 +33,19 @@ void RunDisplay::take(const RunEvent& event) {
   board_.take(event, now);
   changed_ = true;
   switch (event.kind) {
-  case RunEvent::Kind::finished:
-    if (!console_.live) say(fmt::format("finished {}; {}", board_.label(event.run), board_.headline(now)));
-    break;
-  case RunEvent::Kind::failed:
-    say(fmt::format("{} {}: {}", console_.err_style.red("failed"), board_.label(event.run), event.reason));
-    break;
-  case RunEvent::Kind::elsewhere:
-    say(fmt::format("{} is being run by another process; looking at it again later", board_.label(event.run)));
-    break;
-  case RunEvent::Kind::skipped:
-  case RunEvent::Kind::started:
-  case RunEvent::Kind::progress:
-  case RunEvent::Kind::interrupted: break;
+    case RunEvent::Kind::finished:
+      if (!console_.live) say(fmt::format("finished {}; {}", board_.label(event.run), board_.headline(now)));
+      break;
+    case RunEvent::Kind::failed:
+      say(fmt::format("{} {}: {}", console_.err_style.red("failed"), board_.label(event.run), event.reason));
+      break;
+    case RunEvent::Kind::elsewhere:
+      say(fmt::format("{} is being run by another process; looking at it again later", board_.label(event.run)));
+      break;
+    case RunEvent::Kind::skipped:
+    case RunEvent::Kind::started:
+    case RunEvent::Kind::progress:
+    case RunEvent::Kind::interrupted: break;
   }
   tick();
 }

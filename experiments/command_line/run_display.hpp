@@ -46,7 +46,7 @@ private:
   ProgressBoard board_;
   double last_shown_;
   std::function<TerminalSize()> size_;
-  std::vector<std::size_t> drawn_;     ///< columns of each line of the last drawing
+  std::vector<std::size_t> drawn_; ///< columns of each line of the last drawing
   bool changed_ = true;
 };
 

@@ -8,7 +8,7 @@
 namespace heed {
 
 struct TerminalSize {
-  std::size_t columns = 0, rows = 0;   ///< 0: not a terminal, or one that doesn't say
+  std::size_t columns = 0, rows = 0; ///< 0: not a terminal, or one that doesn't say
 };
 
 TerminalSize terminal_size(int descriptor);

@@ -42,7 +42,7 @@ TrainedRun trained_run(const std::string& out, const std::string& name, std::int
     say();
     return run;
   } catch (...) {
-    say();  // why there may be none left
+    say(); // why there may be none left
     throw;
   }
 }
@@ -58,7 +58,7 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
   const Config config = read_config(run);
   std::optional<KeptCheckpoint> kept = newest_checkpoint(run, &damaged);
   if (kept && average > 1) {
-    damaged.clear();  // it names them again
+    damaged.clear(); // it names them again
     try {
       kept->checkpoint = average_of_newest(run, average, damaged);
     } catch (const Refused& refused) {
@@ -70,8 +70,8 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
                               name_of(state_of(run))));
   std::unique_ptr<Task> task = make_task(config);
   // Another file gives another vocabulary, by which the run's tokens would be read as others.
-  if (const auto manifest = read_manifest(run); manifest && !manifest->data.empty() &&
-                                                manifest->data != task->fingerprint())
+  if (const auto manifest = read_manifest(run);
+      manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
     throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
                               "original back{}",
                               run.id(), manifest->data, task->fingerprint(),

@@ -17,8 +17,8 @@ struct TrainedRun {
   std::string id;
   Config config;
   std::unique_ptr<Task> task;
-  Checkpoint checkpoint;               ///< the newest that is whole, or an average; damaged ones are named on the
-                                       ///< console
+  Checkpoint checkpoint; ///< the newest that is whole, or an average; damaged ones are named on the
+                         ///< console
 };
 
 /// RUN is a path or a unique beginning of an ID within `out`. With `average` above 1, the checkpoint is the average of

@@ -19,10 +19,10 @@ using ValueMap = std::map<std::string, Value, std::less<>>;
 /// A table of options of the model or the experiment, and the struct that holds its values. Tables of blocks
 /// ([attention], [block]) have values for each layer, the others for the whole run.
 struct Section {
-  std::string table;                   ///< "" : the top level
+  std::string table; ///< "" : the top level
   std::string title;
   std::vector<Option> options;
-  std::function<void(Config&, const OptionValues&)> set;            ///< empty for a table of blocks
+  std::function<void(Config&, const OptionValues&)> set; ///< empty for a table of blocks
   std::function<OptionValues(const Config&)> get;
   std::function<void(LayerChoice&, const OptionValues&)> set_layer; ///< empty for a table of the whole run
   std::function<OptionValues(const LayerChoice&)> get_layer;
@@ -31,8 +31,8 @@ struct Section {
 /// A family of variants, and where the options of the chosen one go.
 struct FamilyPlace {
   VariantFamily family;
-  std::string key;                                   ///< "attention.score"
-  OptionValues Config::*options = nullptr;           ///< either this
+  std::string key;                                    ///< "attention.score"
+  OptionValues Config::*options = nullptr;            ///< either this
   OptionValues LayerChoice::*layer_options = nullptr; ///< or, for a table of blocks, this
 };
 

@@ -15,13 +15,13 @@
 namespace heed {
 
 struct ConfigFile {
-  std::map<std::string, Setting> values;                           ///< by full name
-  std::optional<std::vector<BlockOverride>> block_overrides;       ///< nothing where the file has none
+  std::map<std::string, Setting> values;                     ///< by full name
+  std::optional<std::vector<BlockOverride>> block_overrides; ///< nothing where the file has none
   std::optional<std::vector<std::int64_t>> sweep_seeds;
   std::optional<std::vector<SweepBlock>> sweep_blocks;
   std::optional<Setting> sweep_match;
   std::optional<std::vector<NamedOption>> sweep_within;
-  std::optional<TuneSpec> sweep_tune;                              ///< its seeds and axes empty where not given
+  std::optional<TuneSpec> sweep_tune; ///< its seeds and axes empty where not given
   bool has_sweep = false;
 };
 

@@ -103,7 +103,7 @@ std::vector<std::string> distribution_names() {
 }
 
 Value drawn_value(const Draw& draw, std::int64_t seed, std::int64_t index) {
-  const std::uint64_t option = XXH3_64bits(draw.key.data(), draw.key.size()) >> 16;  // a key's step has 48 bits
+  const std::uint64_t option = XXH3_64bits(draw.key.data(), draw.key.size()) >> 16; // a key's step has 48 bits
   const RandomKey key{static_cast<std::uint64_t>(seed), Stream::sweep, option};
   const RandomBlock block = random_block(key, static_cast<std::uint64_t>(index));
   return find_distribution(draw.distribution)->draw(draw.values, first_64_bits(block));

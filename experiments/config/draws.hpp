@@ -13,9 +13,9 @@ namespace heed {
 /// A distribution, as `{ NAME = [...] }` states it for one option.
 struct Distribution {
   std::string name;
-  std::string takes;                                          ///< what its list holds, in words
-  std::string (*wrong)(const Option&, const Draw&);           ///< what is wrong with the list; empty where nothing is
-  Value (*draw)(const std::vector<Change>& values, std::uint64_t bits);  ///< from 64 random bits
+  std::string takes;                                ///< what its list holds, in words
+  std::string (*wrong)(const Option&, const Draw&); ///< what is wrong with the list; empty where nothing is
+  Value (*draw)(const std::vector<Change>& values, std::uint64_t bits); ///< from 64 random bits
 };
 
 /// - uniform = [a, b]: x = a + (b - a) u, u uniform in [0, 1)

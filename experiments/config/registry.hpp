@@ -11,7 +11,7 @@ namespace heed {
 
 /// The words that an option may be, where they stand in another room's list.
 struct RegisteredWords {
-  std::string key;                     ///< the option's full name
+  std::string key; ///< the option's full name
   std::vector<std::string> words;
 };
 

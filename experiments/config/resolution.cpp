@@ -55,7 +55,7 @@ struct WrittenValue {
   const std::string* key;
   const Setting* setting;
   bool does_something = false;
-  bool chosen_otherwise_later = false;  ///< in some view, a later layer is why it does nothing
+  bool chosen_otherwise_later = false; ///< in some view, a later layer is why it does nothing
   std::string why;
 
   WrittenValue(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
@@ -180,8 +180,8 @@ void Resolution::find_idle_settings() {
     if (c.does_something) continue;
     const Origin& origin = c.setting->origin;
     if (c.chosen_otherwise_later)
-      dropped.push_back(
-          fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(), c.why));
+      dropped.push_back(fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(),
+                                    c.why));
     else problems.add(fmt::format("{}: {} does nothing: {}", origin.text(), *c.key, c.why));
   }
 }
@@ -192,11 +192,11 @@ void Resolution::check_combinations() {
   const std::int64_t width = model_width + (widened ? (position_width ? position_width : model_width) : 0);
   const std::int64_t heads = integer(run, "model.heads");
   if (!unmet_dependency("model.heads", values_of(run)) && width % heads != 0)
-    problems.add(fmt::format(
-        "{}: model.heads is {}, which does not divide the width {}{}; {}",
-        latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
-        widened ? fmt::format(" (model.width {} and concatenated positions)", model_width) : " (model.width)",
-        nearest_divisors(width, heads)));
+    problems.add(fmt::format("{}: model.heads is {}, which does not divide the width {}{}; {}",
+                             latest(run, {"model.heads", "model.width", "position.width"}).text(), heads, width,
+                             widened ? fmt::format(" (model.width {} and concatenated positions)", model_width)
+                                     : " (model.width)",
+                             nearest_divisors(width, heads)));
 
   const double train = real(run, "data.train"), test = real(run, "data.test");
   const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));

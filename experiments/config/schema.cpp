@@ -164,8 +164,8 @@ json::object override_schema() {
   for (const Option& o : find_table("block")->options)
     properties[o.name] = reference(option_pointer("block." + o.name));
   properties["attention"] = reference("properties/attention");
-  json::object one =
-      closed_object(std::move(properties), "What some blocks have instead of [block]'s and [attention]'s.");
+  json::object one = closed_object(std::move(properties),
+                                   "What some blocks have instead of [block]'s and [attention]'s.");
   one["required"] = json::array{"layers"};
   return list_of(std::move(one));
 }
@@ -204,8 +204,8 @@ json::object held_schema(SweepForm form) {
     case SweepForm::arms: return {{"anyOf", {sets, list_of(reference("$defs/changes"))}}};
     case SweepForm::draws: break;
   }
-  json::object distribution{{"type", "object"}, {"minProperties", 1}, {"maxProperties", 1},
-                            {"additionalProperties", false}};
+  json::object distribution{
+      {"type", "object"}, {"minProperties", 1}, {"maxProperties", 1}, {"additionalProperties", false}};
   json::object& shapes = distribution["properties"].emplace_object();
   for (const Distribution& d : distributions())
     shapes[d.name] = {{"type", "array"}, {"minItems", 1}, {"description", d.takes}};
@@ -279,8 +279,11 @@ json::array sweep_json(std::string_view filter) {
   for (const SweepTable& table : sweep_tables(filter)) {
     json::array options;
     for (const SweepOption& option : table.options)
-      options.push_back({{"name", option.name}, {"key", full_name(table.table, option.name)},
-                         {"meaning", option.meaning}, {"takes", option.takes}, {"example", option.example}});
+      options.push_back({{"name", option.name},
+                         {"key", full_name(table.table, option.name)},
+                         {"meaning", option.meaning},
+                         {"takes", option.takes},
+                         {"example", option.example}});
     out.push_back({{"table", table.table}, {"title", table.title}, {"options", std::move(options)}});
   }
   return out;
@@ -306,8 +309,11 @@ std::string options_json(std::string_view filter) {
   for (const Shown& shown : shown_tables(filter)) {
     json::array options;
     for (const Option* o : shown.options) {
-      json::object entry{{"name", o->name}, {"key", full_name(shown.table->table, o->name)}, {"meaning", o->meaning},
-                         {"type", type_name(o->type)}, {"default", to_json(o->default_value)}};
+      json::object entry{{"name", o->name},
+                         {"key", full_name(shown.table->table, o->name)},
+                         {"meaning", o->meaning},
+                         {"type", type_name(o->type)},
+                         {"default", to_json(o->default_value)}};
       if (!o->default_meaning.empty()) entry["default_means"] = o->default_meaning;
       if (!o->unit.empty()) entry["unit"] = o->unit;
       if (o->minimum) entry[o->minimum_excluded ? "above" : "minimum"] = *o->minimum;

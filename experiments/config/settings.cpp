@@ -58,7 +58,7 @@ struct Loader {
   std::vector<ConfigFile> files;
   int layer = 0;
   bool too_many = false;
-  std::vector<fs::path> open;  ///< the chain of files that extend each other, outermost first
+  std::vector<fs::path> open; ///< the chain of files that extend each other, outermost first
 
   void load(const fs::path& file) {
     open.push_back(file);
@@ -86,13 +86,13 @@ struct Loader {
       if (fs::equivalent(above, file, error)) {
         std::vector<fs::path> circle = open;
         circle.push_back(file);
-        return problems.add(
-            fmt::format("{}: extends '{}' goes in a circle: {}", origin.text(), written, list_of_paths(circle)));
+        return problems.add(fmt::format("{}: extends '{}' goes in a circle: {}", origin.text(), written,
+                                        list_of_paths(circle)));
       }
     if (files.size() < most_files) return load(file);
     if (!too_many)
-      problems.add(
-          fmt::format("{}: extends '{}': more than {} files extend each other", origin.text(), written, most_files));
+      problems.add(fmt::format("{}: extends '{}': more than {} files extend each other", origin.text(), written,
+                               most_files));
     too_many = true;
   }
 };

@@ -21,10 +21,10 @@ struct VariantFamily;
 
 /// Where a value was written. Shown as `file:line:column`, or `command line`, or `sweep`.
 struct Origin {
-  std::string file;                    ///< "" : built-in; "command line"; "sweep" (an arm that no file spells out)
+  std::string file; ///< "" : built-in; "command line"; "sweep" (an arm that no file spells out)
   std::int64_t line = 0, column = 0;
-  int layer = 0;                       ///< values of one layer were set together; a higher layer wins
-  std::string text() const;            ///< "a.toml:3:1", "command line", "built-in"
+  int layer = 0;            ///< values of one layer were set together; a higher layer wins
+  std::string text() const; ///< "a.toml:3:1", "command line", "built-in"
 };
 
 struct Setting {
@@ -60,26 +60,26 @@ using Axis = std::pair<std::string, std::vector<Change>>;
 /// What `random` draws an option's values from.
 struct Draw {
   std::string key;
-  std::string distribution;            ///< a name of `distributions()`
-  std::vector<Change> values;          ///< the two bounds, or the choices
+  std::string distribution;   ///< a name of `distributions()`
+  std::vector<Change> values; ///< the two bounds, or the choices
   Origin origin;
 };
 
 /// [[sweep.block]] as written. `kind`: a name of `sweep_kinds()` (experiments/config/sweep_kinds.hpp).
 struct SweepBlock {
   std::string kind = "grid";
-  std::vector<Axis> axes;                                          ///< grid, zip: each key with its values
-  std::vector<NamedChanges> sets;                                  ///< list, leave_one_out, add_one, pairwise
-  std::vector<Draw> draws;                                         ///< random
-  std::int64_t count = 0, seed = 0;                                ///< random: how many arms, and the numbers' seed
-  std::vector<std::vector<Change>> exclude;                        ///< left out: arms in which all of one entry holds
-  std::vector<std::vector<Change>> require;                        ///< arms in which none of these holds are left out
+  std::vector<Axis> axes;                   ///< grid, zip: each key with its values
+  std::vector<NamedChanges> sets;           ///< list, leave_one_out, add_one, pairwise
+  std::vector<Draw> draws;                  ///< random
+  std::int64_t count = 0, seed = 0;         ///< random: how many arms, and the numbers' seed
+  std::vector<std::vector<Change>> exclude; ///< left out: arms in which all of one entry holds
+  std::vector<std::vector<Change>> require; ///< arms in which none of these holds are left out
   Origin origin;
 };
 
 /// [sweep.tune]: each arm tries these values with seeds of their own, and keeps the best.
 struct TuneSpec {
-  std::vector<Axis> axes;              ///< a grid
+  std::vector<Axis> axes; ///< a grid
   std::vector<std::int64_t> seeds;
   Origin origin;
 };
@@ -92,13 +92,13 @@ struct NamedOption {
 
 /// [sweep]
 struct SweepSpec {
-  std::vector<std::int64_t> seeds;     ///< replicates; empty: the file's own seed alone
+  std::vector<std::int64_t> seeds; ///< replicates; empty: the file's own seed alone
   std::vector<SweepBlock> blocks;
-  std::string match = "none";          ///< none | parameters | flops: what the feed-forward's width evens out
+  std::string match = "none"; ///< none | parameters | flops: what the feed-forward's width evens out
   Origin match_origin;
-  std::vector<NamedOption> within;     ///< arms are compared among those that have the same values of these
+  std::vector<NamedOption> within; ///< arms are compared among those that have the same values of these
   std::optional<TuneSpec> tune;
-  bool present = false;                ///< the file has a [sweep]
+  bool present = false; ///< the file has a [sweep]
 };
 
 /// Thrown values: heed::Refused, with `file:line:column: what was found, what is allowed, the nearest name`.
@@ -133,11 +133,11 @@ private:
   std::string override_seeds(const std::string& text);
 
   std::map<std::string, Setting> values_;
-  std::map<std::string, Origin> resets_;          ///< options that `@default` reset, and where
-  std::vector<BlockOverride> block_overrides_;    ///< of two that name the same block, the later one wins
+  std::map<std::string, Origin> resets_;       ///< options that `@default` reset, and where
+  std::vector<BlockOverride> block_overrides_; ///< of two that name the same block, the later one wins
   SweepSpec sweep_;
-  std::string file_name_;                         ///< the file's name without its ending, for an experiment without one
-  int layer_ = 0;                                 ///< the highest layer so far
+  std::string file_name_; ///< the file's name without its ending, for an experiment without one
+  int layer_ = 0;         ///< the highest layer so far
 };
 
 /// The resolved configuration as a TOML file that resolves to the same again: every option in its table, in the order

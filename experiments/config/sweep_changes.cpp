@@ -48,10 +48,9 @@ std::vector<Axis> SweepChanges::read_axes(const std::string& name, const toml::n
   std::vector<Axis> out;
   const toml::table* table = node.as_table();
   if (!table || table->empty()) {
-    problem(node.source(),
-            fmt::format("{} is {}; it must be a table of options and their values, such as {} = "
-                        "{{ \"attention.score\" = [\"dot\", \"scaled_dot\"] }}",
-                        name, table ? "empty" : node_in_words(node), name));
+    problem(node.source(), fmt::format("{} is {}; it must be a table of options and their values, such as {} = "
+                                       "{{ \"attention.score\" = [\"dot\", \"scaled_dot\"] }}",
+                                       name, table ? "empty" : node_in_words(node), name));
     return out;
   }
   each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {

@@ -29,10 +29,9 @@ struct SweepReader : SweepChanges {
       const toml::table* changes = entry.node->as_table();
       const std::string name = fmt::format("{}.{}", kind.holder, entry.name);
       if (!changes || changes->empty())
-        problem(entry.node->source(),
-                fmt::format("{} is {}; it must be a table of what it changes, such as {} = "
-                            "{{ \"block.residual\" = \"none\" }}",
-                            name, changes ? "empty" : node_in_words(*entry.node), name));
+        problem(entry.node->source(), fmt::format("{} is {}; it must be a table of what it changes, such as {} = "
+                                                  "{{ \"block.residual\" = \"none\" }}",
+                                                  name, changes ? "empty" : node_in_words(*entry.node), name));
       else if (entry.name == "reference")
         problem(entry.at, fmt::format("{}: the reference is the file without its [sweep]", name));
       else out.sets.push_back({entry.name, read_changes(*changes), at(entry.at)});
@@ -89,7 +88,7 @@ struct SweepReader : SweepChanges {
                                    list ? "an empty list" : node_in_words(*stated.node), distribution->takes));
       Draw draw{key, stated.name, {}, at(entry.at)};
       for (const toml::node& value : *list) add_change(key, option, value, value.source(), draw.values);
-      if (draw.values.size() != list->size()) return;  // said already
+      if (draw.values.size() != list->size()) return; // said already
       if (const std::string wrong = distribution->wrong(option, draw); !wrong.empty())
         problem(stated.node->source(), fmt::format("{} of {}: {}", stated.name, key, wrong));
       else out.draws.push_back(std::move(draw));
@@ -253,8 +252,7 @@ std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node
     return fmt::format("{} is {}; it must be {}", name, list ? "an empty list" : node_in_words(node), allowed);
   for (const toml::node& entry : *list) {
     const auto* seed = entry.as_integer();
-    if (!seed || seed->get() < 0)
-      return fmt::format("{} holds {}; it must be {}", name, node_in_words(entry), allowed);
+    if (!seed || seed->get() < 0) return fmt::format("{} holds {}; it must be {}", name, node_in_words(entry), allowed);
     if (std::find(out.begin(), out.end(), seed->get()) != out.end())
       return fmt::format("{} holds {} twice; each seed is one replicate", name, seed->get());
     out.push_back(seed->get());

@@ -12,26 +12,26 @@ namespace heed {
 
 /// How the changes of a block are written.
 enum class SweepForm {
-  crossed,   ///< options with lists of values
-  paired,    ///< the same, lists of one length
-  sets,      ///< NAME = { option = value, ... }
-  arms,      ///< the same, or a list of such tables
-  draws,     ///< options with distributions, and `count` and `seed` beside them
+  crossed, ///< options with lists of values
+  paired,  ///< the same, lists of one length
+  sets,    ///< NAME = { option = value, ... }
+  arms,    ///< the same, or a list of such tables
+  draws,   ///< options with distributions, and `count` and `seed` beside them
 };
 
 /// One combination that a block asks for, before anyone looked at what it comes to.
 struct Candidate {
   std::vector<Change> changes;
-  std::string label;                   ///< "without residual"; empty: made from the changes
+  std::string label; ///< "without residual"; empty: made from the changes
   Origin origin;
 };
 
 struct SweepKind {
   std::string name;
-  std::string meaning;                 ///< half a sentence
-  std::string holder;                  ///< the option that holds the changes; without a `kind`, the first that has it
+  std::string meaning; ///< half a sentence
+  std::string holder;  ///< the option that holds the changes; without a `kind`, the first that has it
   SweepForm form;
-  std::string each;                    ///< what one of `sets` is called in errors: "each ablation"
+  std::string each; ///< what one of `sets` is called in errors: "each ablation"
   /// Throws heed::Refused, with the place, for what can't be together.
   std::vector<Candidate> (*expand)(const SweepBlock&);
 };

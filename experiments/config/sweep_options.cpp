@@ -73,12 +73,11 @@ SweepTable block_table() {
   out.options.insert(out.options.end(), held.begin(), held.end());
   out.options.push_back({"count", "Of random: how many arms are drawn.", "an integer from 1 to 10000",
                          std::string(some_draws)});
-  out.options.push_back({"seed", "Of random: what its numbers are drawn from. Without it, 0.",
-                         "an integer from 0 on", fmt::format("{}\nseed = 1", some_draws)});
-  out.options.push_back({"exclude", "Arms that are left out: those for which one of these holds.",
-                         std::string(conditions_take),
-                         fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]",
-                                     some_grid)});
+  out.options.push_back({"seed", "Of random: what its numbers are drawn from. Without it, 0.", "an integer from 0 on",
+                         fmt::format("{}\nseed = 1", some_draws)});
+  out.options.push_back(
+      {"exclude", "Arms that are left out: those for which one of these holds.", std::string(conditions_take),
+       fmt::format("{}\nexclude = [{{ \"attention.score\" = \"additive\", \"model.heads\" = 2 }}]", some_grid)});
   out.options.push_back({"require", "Arms that stay: those for which one of these holds, and no other.",
                          std::string(conditions_take),
                          fmt::format("{}\nrequire = [{{ \"model.heads\" = 1 }}]", some_grid)});
@@ -86,7 +85,9 @@ SweepTable block_table() {
 }
 
 std::vector<SweepTable> make_tables() {
-  return {{"sweep", "[sweep]", "What to compare with the file's own configuration",
+  return {{"sweep",
+           "[sweep]",
+           "What to compare with the file's own configuration",
            {{"seeds", "Replicates: every arm runs once with each. Without it, the file's seed alone.",
              "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
             {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
@@ -96,7 +97,8 @@ std::vector<SweepTable> make_tables() {
              "reference of its own.",
              "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
           block_table(),
-          {"sweep.tune", "[sweep.tune]",
+          {"sweep.tune",
+           "[sweep.tune]",
            "Values that each arm tries by itself, before its replicates run with the best",
            {{"grid", "What is tried: every combination of the values, by every arm.",
              "a table: options by full name, each with a list of values",

@@ -10,14 +10,14 @@ namespace heed {
 
 struct SweepOption {
   std::string name;
-  std::string meaning;                 ///< a sentence or two
-  std::string takes;                   ///< what its value is
-  std::string example;                 ///< lines of TOML that may stand in the table as they are
+  std::string meaning; ///< a sentence or two
+  std::string takes;   ///< what its value is
+  std::string example; ///< lines of TOML that may stand in the table as they are
 };
 
 struct SweepTable {
-  std::string table;                   ///< "sweep.block"
-  std::string heading;                 ///< "[[sweep.block]]"
+  std::string table;   ///< "sweep.block"
+  std::string heading; ///< "[[sweep.block]]"
   std::string title;
   std::vector<SweepOption> options;
 };

@@ -150,8 +150,8 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
   for (std::string_view rest = text; !rest.empty(); ++line) {
     const std::size_t length = std::min(rest.find('\n'), rest.size());
     if (length > longest_line)
-      throw Refused(
-          fmt::format("{}:{}:1: this line has {} bytes; at most {} are allowed", name, line, length, longest_line));
+      throw Refused(fmt::format("{}:{}:1: this line has {} bytes; at most {} are allowed", name, line, length,
+                                longest_line));
     rest.remove_prefix(std::min(rest.size(), length + 1));
   }
   try {

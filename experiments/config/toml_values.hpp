@@ -21,7 +21,7 @@ ReadValue read_node(const Option& option, std::string_view key, const toml::node
 /// A table's entries in the order in which they are written (toml++ sorts them by name).
 struct TomlEntry {
   std::string name;
-  toml::source_region at;  ///< of the key
+  toml::source_region at; ///< of the key
   const toml::node* node;
 };
 std::vector<TomlEntry> in_order(const toml::table& table);

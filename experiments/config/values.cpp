@@ -10,7 +10,7 @@ namespace heed {
 namespace {
 
 std::string real_text(double v) {
-  std::string text = fmt::format("{}", v);  // the shortest that reads back as the same
+  std::string text = fmt::format("{}", v); // the shortest that reads back as the same
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }

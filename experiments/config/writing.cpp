@@ -63,7 +63,7 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
 /// A configuration as the lines of its most common block, and what other blocks have instead.
 struct Sheet {
   std::vector<Line> lines;
-  std::vector<std::pair<std::int64_t, std::vector<Line>>> exceptions;  ///< block, its differing lines
+  std::vector<std::pair<std::int64_t, std::vector<Line>>> exceptions; ///< block, its differing lines
 };
 
 bool contains(const std::vector<Line>& lines, const Line& line) {
@@ -100,9 +100,7 @@ Sheet sheet_of(const Config& config) {
 }
 
 /// The name of an option within [[block.override]]: without "block.".
-std::string name_in_override(const Line& line) {
-  return line.table == "block" ? line.option->name : line.key();
-}
+std::string name_in_override(const Line& line) { return line.table == "block" ? line.option->name : line.key(); }
 
 } // namespace
 

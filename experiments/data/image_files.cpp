@@ -104,8 +104,8 @@ void add_cifar10(std::string_view bytes, const std::string& name, LabelledImages
   for (std::size_t at = 0; at < bytes.size(); at += record) {
     const auto label = static_cast<std::uint8_t>(bytes[at]);
     if (label >= cifar_classes)
-      throw Refused(
-          fmt::format("{}: record {} has the label {}, and CIFAR-10 has 0 to 9", name, at / record + 1, label));
+      throw Refused(fmt::format("{}: record {} has the label {}, and CIFAR-10 has 0 to 9", name, at / record + 1,
+                                label));
     images.labels.push_back(label);
     const std::string_view pixels = bytes.substr(at + 1, record - 1);
     images.pixels.insert(images.pixels.end(), pixels.begin(), pixels.end());

@@ -12,8 +12,8 @@ namespace heed {
 /// Images of one size, with their labels.
 struct LabelledImages {
   std::int64_t channels = 0, height = 0, width = 0;
-  std::vector<std::uint8_t> pixels;    ///< [images, channels, height, width]
-  std::vector<std::uint8_t> labels;    ///< [images]
+  std::vector<std::uint8_t> pixels; ///< [images, channels, height, width]
+  std::vector<std::uint8_t> labels; ///< [images]
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
   std::int64_t image_size() const { return channels * height * width; }

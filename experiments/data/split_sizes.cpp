@@ -25,8 +25,7 @@ std::array<std::uint64_t, 3> split_sizes(const DataOptions& data, std::uint64_t 
   if (!own_test && test_rows > 0) named += fmt::format("{}test_rows = {}", named.empty() ? "" : " and ", test_rows);
   if (own_validation || validation_rows > 0) {
     const std::uint64_t validation = own_validation ? 0 : validation_rows;
-    if (validation >= n || test >= n - validation)
-      refuse(named.empty() ? fmt::format("test = {}", data.test) : named);
+    if (validation >= n || test >= n - validation) refuse(named.empty() ? fmt::format("test = {}", data.test) : named);
     return {n - validation - test, validation, test};
   }
   const std::uint64_t train = share(data.train);

@@ -89,7 +89,10 @@ Text text_of(std::string_view bytes, const std::string& name) {
   // Twice over the bytes, so that the code points themselves are never held.
   std::vector<bool> occurs(code_points);
   std::size_t length = 0;
-  each_character(bytes, name, [&](char32_t c) { occurs[c] = true; ++length; });
+  each_character(bytes, name, [&](char32_t c) {
+    occurs[c] = true;
+    ++length;
+  });
   for (std::size_t c = 0; c < code_points; ++c)
     if (occurs[c]) text.alphabet.push_back(static_cast<char32_t>(c));
   constexpr std::size_t most = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;

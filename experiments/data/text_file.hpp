@@ -11,9 +11,9 @@ namespace heed {
 
 /// A text, each character as its number in the text's own alphabet. Two bytes a character.
 struct Text {
-  std::vector<char32_t> alphabet;      ///< every character that occurs, once, by code point; a token is an index
-  std::vector<std::uint16_t> tokens;   ///< the text
-  std::string fingerprint;             ///< of the bytes: "xxh128:" and 32 hexadecimal digits
+  std::vector<char32_t> alphabet;    ///< every character that occurs, once, by code point; a token is an index
+  std::vector<std::uint16_t> tokens; ///< the text
+  std::string fingerprint;           ///< of the bytes: "xxh128:" and 32 hexadecimal digits
 };
 
 /// A file's bytes. Option `option` of [table] named it, and stands in errors. Throws heed::Refused where the path is

@@ -14,8 +14,8 @@ constexpr std::uint64_t first_pool_step = std::uint64_t{1} << 40;
 
 /// The pool that a thread has looked at last. Its steps come one after another, so that one is enough.
 struct SortedPool {
-  std::uint64_t order = 0, seed = 0, number = 0;  // order 0: none yet
-  std::vector<std::uint64_t> entries;             // length << 32 | turn within the pool, ascending
+  std::uint64_t order = 0, seed = 0, number = 0; // order 0: none yet
+  std::vector<std::uint64_t> entries;            // length << 32 | turn within the pool, ascending
 };
 
 /// All examples as a thread has sorted them last.
@@ -24,7 +24,7 @@ struct SortedExamples {
     std::int32_t length;
     std::uint32_t example;
   };
-  std::uint64_t order = 0, seed = 0;  // order 0: none yet
+  std::uint64_t order = 0, seed = 0; // order 0: none yet
   std::vector<Entry> entries;
 };
 

@@ -53,7 +53,7 @@ private:
   std::uint64_t batch_of(std::uint64_t seed, std::int64_t step) const;
 
   std::vector<std::int32_t> lengths_;
-  std::vector<std::uint32_t> begins_;  // of each batch among the sorted examples, and where the last ends
+  std::vector<std::uint32_t> begins_; // of each batch among the sorted examples, and where the last ends
   std::uint64_t id_;
 };
 

@@ -86,7 +86,7 @@ std::shared_ptr<const Vocabulary> make_word_vocabulary(const VocabularySource& s
   std::unordered_map<std::string_view, std::int64_t> counts;
   for (const std::string_view text : source.training)
     each_word(text, source.line_ends, [&](std::string_view word) { ++counts[word]; });
-  std::vector<std::pair<std::int64_t, std::string_view>> kept;  // by -count, so that pairs compare as wanted
+  std::vector<std::pair<std::int64_t, std::string_view>> kept; // by -count, so that pairs compare as wanted
   for (const auto& [word, count] : counts)
     if (count >= source.options.min_count) kept.emplace_back(-count, word);
   std::ranges::sort(kept);

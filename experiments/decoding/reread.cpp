@@ -58,7 +58,7 @@ public:
 private:
   const Model& model_;
   Batch batch_;
-  bool own_tokens_ = false;  // does a row go on with its own tokens, and not with outputs?
+  bool own_tokens_ = false; // does a row go on with its own tokens, and not with outputs?
 };
 
 } // namespace

@@ -23,14 +23,14 @@ namespace {
 
 /// An output that is not at its end.
 struct Open {
-  std::int64_t source;               // the row of the batch
+  std::int64_t source; // the row of the batch
   std::vector<std::int32_t> tokens;
   double log_probability;
 };
 
 /// A way to go on.
 struct Candidate {
-  std::int64_t parent;               // among the open ones
+  std::int64_t parent; // among the open ones
   std::int32_t token;
   double log_probability;
 };
@@ -142,13 +142,11 @@ private:
     return found_[s] && best_[s].score >= highest / factor(kindest);
   }
 
-  double factor(std::int64_t tokens) const {
-    return length_factor(tokens, options_.length_penalty, options_.kind);
-  }
+  double factor(std::int64_t tokens) const { return length_factor(tokens, options_.length_penalty, options_.kind); }
 
   SearchOptions options_;
   std::int64_t length_ = 0;
-  std::vector<Open> open_;           // the rows' in order, each row's by probability
+  std::vector<Open> open_; // the rows' in order, each row's by probability
   std::vector<Hypothesis> best_;
   std::vector<char> found_;
 };

@@ -14,19 +14,19 @@ enum class LengthPenalty { gnmt, fairseq };
 LengthPenalty length_penalty_kind(const std::string& word);
 
 struct SearchOptions {
-  std::int64_t beam = 1;      ///< outputs that are followed at a time, for each row; 1: greedy
-  double length_penalty = 0;  ///< alpha; 0: the most probable output is the best
+  std::int64_t beam = 1;     ///< outputs that are followed at a time, for each row; 1: greedy
+  double length_penalty = 0; ///< alpha; 0: the most probable output is the best
   LengthPenalty kind = LengthPenalty::gnmt;
-  std::int64_t longest = 0;   ///< tokens of an output, the one that ends it included
-  std::int32_t begin = -1, end = -1;  ///< the tokens that begin and end an output; within one, `begin` never stands
+  std::int64_t longest = 0;          ///< tokens of an output, the one that ends it included
+  std::int32_t begin = -1, end = -1; ///< the tokens that begin and end an output; within one, `begin` never stands
 };
 
 /// What was found for a row.
 struct Hypothesis {
-  std::vector<std::int32_t> tokens;  ///< without begin and end
-  double log_probability = 0;        ///< of the tokens, and of the end where it has one
-  double score = 0;                  ///< log_probability / length_factor
-  bool ended = false;                ///< false: cut off at `longest`
+  std::vector<std::int32_t> tokens; ///< without begin and end
+  double log_probability = 0;       ///< of the tokens, and of the end where it has one
+  double score = 0;                 ///< log_probability / length_factor
+  bool ended = false;               ///< false: cut off at `longest`
 };
 
 /// What an output's log probability is divided by: ((5 + n) / 6)^alpha, or n^alpha; n tokens, the end included. 1 where

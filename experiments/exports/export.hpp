@@ -12,7 +12,7 @@ namespace heed {
 /// A format that a run's metrics are written in.
 struct ExportFormat {
   std::string name, summary;
-  std::string next;                      ///< the command that opens the folder, which follows it; or nothing
+  std::string next; ///< the command that opens the folder, which follows it; or nothing
   /// Writes the run's file or files below `folder`, over older ones, and returns the first. Throws heed::Failed.
   std::filesystem::path (*write)(const RunFolder& run, const std::filesystem::path& folder);
 };

@@ -25,10 +25,10 @@ std::string npy_bytes(std::span<const float> numbers, std::span<const std::int64
   }
   if (shape.size() > 1) extents.resize(extents.size() - 2);
   if (size != std::ssize(numbers))
-    throw Failed(
-        fmt::format("[npy] a shape of ({}) takes {} numbers, and there are {}", extents, size, numbers.size()));
+    throw Failed(fmt::format("[npy] a shape of ({}) takes {} numbers, and there are {}", extents, size,
+                             numbers.size()));
   std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", extents);
-  constexpr std::size_t before = 10, alignment = 64;  // magic, version and length; what 64 must divide with the header
+  constexpr std::size_t before = 10, alignment = 64; // magic, version and length; what 64 must divide with the header
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);

@@ -53,8 +53,9 @@ std::string tensorboard_events(const std::vector<Metrics>& metrics, double start
   for (const Metrics& line : metrics) {
     std::string summary;
     for (const auto& [name, value] : line.values)
-      summary += field(1, counted_bytes, field(1, counted_bytes, tag_of(name)) +
-                                             field(2, four_bytes, bytes_of(static_cast<float>(value))));
+      summary += field(1, counted_bytes,
+                       field(1, counted_bytes, tag_of(name)) +
+                           field(2, four_bytes, bytes_of(static_cast<float>(value))));
     out += record(field(1, eight_bytes, bytes_of(start + line.seconds)) +
                   field(2, plain_number, varint(static_cast<std::uint64_t>(line.step))) +
                   field(5, counted_bytes, summary));

@@ -28,8 +28,9 @@ bool stands_alone(char32_t c) {
 }
 
 /// Where two neighbours fit, writes them with spaces in between and goes on after both, as a regular expression does.
-template <class Fits> std::u32string split_pairs(const std::u32string& text, Fits fits, std::u32string_view before,
-                                                 std::u32string_view between, std::u32string_view after) {
+template <class Fits>
+std::u32string split_pairs(const std::u32string& text, Fits fits, std::u32string_view before,
+                           std::u32string_view between, std::u32string_view after) {
   std::u32string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (i + 1 == text.size() || !fits(text[i], text[i + 1])) {
@@ -83,9 +84,12 @@ Words tokenize_13a(std::string_view text) {
     replace_all(line, from, to);
   line = with_spaces_around(U" " + line + U" ", stands_alone);
   // A point or comma stays within a number only; a dash is cut off from a number before it.
-  line = split_pairs(line, [](char32_t a, char32_t b) { return !is_digit(a) && is_point(b); }, U"", U" ", U" ");
-  line = split_pairs(line, [](char32_t a, char32_t b) { return is_point(a) && !is_digit(b); }, U" ", U" ", U"");
-  line = split_pairs(line, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, U"", U" ", U" ");
+  line = split_pairs(
+      line, [](char32_t a, char32_t b) { return !is_digit(a) && is_point(b); }, U"", U" ", U" ");
+  line = split_pairs(
+      line, [](char32_t a, char32_t b) { return is_point(a) && !is_digit(b); }, U" ", U" ", U"");
+  line = split_pairs(
+      line, [](char32_t a, char32_t b) { return is_digit(a) && b == U'-'; }, U"", U" ", U" ");
   return split(line);
 }
 
@@ -94,8 +98,10 @@ Words tokenize_none(std::string_view text) { return split(code_points(text)); }
 // Punctuation stays within a number only.
 Words tokenize_intl(std::string_view text) {
   std::u32string line = without_end(text);
-  line = split_pairs(line, [](char32_t a, char32_t b) { return !is_number(a) && is_punctuation(b); }, U"", U" ", U" ");
-  line = split_pairs(line, [](char32_t a, char32_t b) { return is_punctuation(a) && !is_number(b); }, U" ", U" ", U"");
+  line = split_pairs(
+      line, [](char32_t a, char32_t b) { return !is_number(a) && is_punctuation(b); }, U"", U" ", U" ");
+  line = split_pairs(
+      line, [](char32_t a, char32_t b) { return is_punctuation(a) && !is_number(b); }, U" ", U" ", U"");
   return split(with_spaces_around(line, is_symbol));
 }
 
@@ -149,9 +155,9 @@ double BleuCounts::score() const {
     if (right[n] == 0) smoothing *= 2;
     log_sum += std::log(right[n] == 0 ? 1 / (smoothing * of) : static_cast<double>(right[n]) / of);
   }
-  const double penalty = output_words < reference_words ? std::exp(1 - static_cast<double>(reference_words) /
-                                                                           static_cast<double>(output_words))
-                                                        : 1.0;
+  const double penalty = output_words < reference_words
+                             ? std::exp(1 - static_cast<double>(reference_words) / static_cast<double>(output_words))
+                             : 1.0;
   return 100 * penalty * std::exp(log_sum / static_cast<double>(right.size()));
 }
 

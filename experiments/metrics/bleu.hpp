@@ -24,7 +24,7 @@ BleuTokenizer bleu_tokenizer(std::string_view name);
 
 /// What BLEU is made of, summed over a corpus.
 struct BleuCounts {
-  std::array<std::int64_t, 4> right{}, all{};  ///< n-grams of 1 to 4 words: in both, clipped; of the output
+  std::array<std::int64_t, 4> right{}, all{}; ///< n-grams of 1 to 4 words: in both, clipped; of the output
   std::int64_t output_words = 0, reference_words = 0;
 
   /// Counts one output against its reference.

@@ -56,7 +56,7 @@ double ChrfCounts::score() const {
   if (precision + recall == 0) return 0;
   precision /= orders;
   recall /= orders;
-  constexpr double factor = 4;  // beta^2
+  constexpr double factor = 4; // beta^2
   return 100 * (1 + factor) * precision * recall / (factor * precision + recall);
 }
 

@@ -13,13 +13,17 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
   RelativePositions relative(scope, config.position, config.position_options);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     const Scope block = scope / "blocks" / std::to_string(i);
-    const RelativeShape heads = MultiHeadAttention::relative_shape(
-        config.layers[i], {.width = width(), .heads = config.model.heads, .longest = shape.longest});
+    const RelativeShape heads = MultiHeadAttention::relative_shape(config.layers[i], {.width = width(),
+                                                                                      .heads = config.model.heads,
+                                                                                      .longest = shape.longest});
     blocks.emplace_back(block, config.layers[i],
-                        Block::Shape{.width = width(), .heads = config.model.heads,
+                        Block::Shape{.width = width(),
+                                     .heads = config.model.heads,
                                      .residual_init = residual_init(config),
-                                     .position = relative.for_block(block, heads), .longest = shape.longest,
-                                     .memory_width = shape.memory_width, .longest_memory = shape.longest_memory});
+                                     .position = relative.for_block(block, heads),
+                                     .longest = shape.longest,
+                                     .memory_width = shape.memory_width,
+                                     .longest_memory = shape.longest_memory});
   }
   if (!config.layers.empty() && config.layers.back().block.norm == "pre")
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),

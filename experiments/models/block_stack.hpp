@@ -13,8 +13,8 @@ namespace heed::HEED_REAL {
 /// Positions, blocks, and the norm that ends them. With norm = "pre" there is one, since the last block's sum has none.
 struct BlockStack {
   struct Shape {
-    std::int64_t longest = 0;         ///< sequence that there will ever be
-    std::int64_t memory_width = 0;    ///< of what the blocks attend to besides themselves; 0: nothing
+    std::int64_t longest = 0;      ///< sequence that there will ever be
+    std::int64_t memory_width = 0; ///< of what the blocks attend to besides themselves; 0: nothing
     std::int64_t longest_memory = 0;
   };
 

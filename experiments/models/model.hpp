@@ -38,7 +38,7 @@ public:
 
 struct ModelInfo {
   Variant about;
-  Form form;                    ///< how it sees a task's examples
+  Form form; ///< how it sees a task's examples
   /// Throws heed::Failed where the configuration's widths do not fit together.
   std::unique_ptr<Model> (*make)(const Scope& scope, const Config& config, const TaskShape& shape);
 };

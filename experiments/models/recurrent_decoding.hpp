@@ -29,20 +29,20 @@ private:
     std::vector<Real> numbers;
 
     void keep(const Tensor& x);
-    Tensor on(Tape& tape) const;  // valid until the next change
+    Tensor on(Tape& tape) const; // valid until the next change
     void select(std::span<const std::int64_t> parents);
   };
   void keep(const RecurrentDecoder::State& state);
   Source source_on(Tape& tape) const;
 
   Step step_;
-  std::vector<Rows> h_, c_;  // of each layer
+  std::vector<Rows> h_, c_; // of each layer
   Rows fed_;
   std::int64_t steps_ = 0;
-  Rows states_, transformed_;  // of the source
+  Rows states_, transformed_; // of the source
   std::int64_t key_width_ = 0;
   std::vector<std::int32_t> lengths_;
-  std::vector<std::int64_t> sources_;  // which source a row has: those of one are equal
+  std::vector<std::int64_t> sources_; // which source a row has: those of one are equal
 };
 
 } // namespace heed::HEED_REAL

@@ -20,8 +20,11 @@ std::int64_t direction_width(const Config& config, bool both_directions) {
 RecurrentEncoder::RecurrentEncoder(const Scope& scope, const Config& config, const TaskShape& shape, bool both)
     : embedding(scope / "embedding", shape.vocabulary, config.model.width),
       layers(scope / "encoder", config.recurrent.cell, config.recurrent_options,
-             {.input_width = config.model.width, .width = direction_width(config, both),
-              .layers = config.recurrent.layers, .both_directions = both, .dropout = config.recurrent.dropout}),
+             {.input_width = config.model.width,
+              .width = direction_width(config, both),
+              .layers = config.recurrent.layers,
+              .both_directions = both,
+              .dropout = config.recurrent.dropout}),
       both_directions(both), embedding_dropout(config.model.dropout), dropout(config.recurrent.dropout) {}
 
 RecurrentEncoder::Result RecurrentEncoder::operator()(Pass& pass, const Batch& batch) const {

@@ -12,9 +12,20 @@ namespace heed::HEED_REAL {
 
 /// The options that only Transformer blocks have a use for.
 inline std::vector<std::string> options_of_blocks() {
-  return {"model.layers", "model.heads", "model.embedding_scale", "model.scaled_init", "position", "block",
-          "attention.causal", "attention.prefix", "attention.window", "attention.head_width", "attention.qkv_bias",
-          "attention.output_bias", "init.position", "init.qkv"};
+  return {"model.layers",
+          "model.heads",
+          "model.embedding_scale",
+          "model.scaled_init",
+          "position",
+          "block",
+          "attention.causal",
+          "attention.prefix",
+          "attention.window",
+          "attention.head_width",
+          "attention.qkv_bias",
+          "attention.output_bias",
+          "init.position",
+          "init.qkv"};
 }
 
 /// Recurrent layers over the embedded tokens of the input, in one direction or, with half the width each, in both:
@@ -29,8 +40,8 @@ struct RecurrentEncoder {
   RecurrentEncoder(const Scope& scope, const Config& config, const TaskShape& shape, bool both_directions);
 
   struct Result {
-    Tensor states;          ///< [rows, length, width]
-    RecurrentStates last;   ///< of each layer, [rows, width] with the directions side by side
+    Tensor states;        ///< [rows, length, width]
+    RecurrentStates last; ///< of each layer, [rows, width] with the directions side by side
   };
   Result operator()(Pass& pass, const Batch& batch) const;
 };

@@ -13,31 +13,31 @@ namespace heed::HEED_REAL {
 
 /// Rows of tokens, padded to one length.
 struct TokenRows {
-  const std::int32_t* tokens;                ///< [rows, length]
+  const std::int32_t* tokens; ///< [rows, length]
   std::int64_t rows, length;
-  const std::int32_t* lengths = nullptr;     ///< [rows]; null: no padding
+  const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
 };
 
 /// What a decoder's blocks attend to besides themselves.
 struct Memory {
-  Tensor vectors;                            ///< [rows, length, width]
-  const std::int32_t* lengths = nullptr;     ///< [rows]; null: no padding
+  Tensor vectors;                        ///< [rows, length, width]
+  const std::int32_t* lengths = nullptr; ///< [rows]; null: no padding
 };
 
 /// What a stack of blocks is made for.
 struct StackShape {
   std::int64_t vocabulary = 0;
-  std::int64_t longest = 0;                  ///< row of tokens
-  std::int64_t memory_width = 0;             ///< 0: there is no memory
+  std::int64_t longest = 0;      ///< row of tokens
+  std::int64_t memory_width = 0; ///< 0: there is no memory
   std::int64_t longest_memory = 0;
-  std::optional<Embedding> embedding{};      ///< another's, to be shared; else it gets its own
+  std::optional<Embedding> embedding{}; ///< another's, to be shared; else it gets its own
 };
 
 /// A stack of blocks over embedded tokens.
 struct Transformer {
-  Embedding embedding;            ///< named `embedding`
+  Embedding embedding; ///< named `embedding`
   BlockStack stack;
-  Real embedding_factor;          ///< what token embeddings are multiplied with
+  Real embedding_factor; ///< what token embeddings are multiplied with
 
   /// Of tokens of the task's input.
   Transformer(const Scope& scope, const Config& config, const TaskShape& shape);
@@ -78,7 +78,7 @@ public:
 private:
   ParameterId embedding_;
   std::optional<Linear> own_;
-  std::optional<ParameterId> bias_;  // of a tied one
+  std::optional<ParameterId> bias_; // of a tied one
 };
 
 } // namespace heed::HEED_REAL

@@ -16,8 +16,7 @@ TransformerDecoding::TransformerDecoding(Pass& pass, const Transformer& decoder,
 }
 
 Tensor TransformerDecoding::step(Pass& pass, std::span<const std::int32_t> tokens) {
-  const Tensor x =
-      decoder_.step(pass, tokens, past_, memory_lengths_.empty() ? nullptr : memory_lengths_.data());
+  const Tensor x = decoder_.step(pass, tokens, past_, memory_lengths_.empty() ? nullptr : memory_lengths_.data());
   const Tensor y = output_(pass, x);
   return reshape(y, {y.shape[0], y.shape[2]});
 }

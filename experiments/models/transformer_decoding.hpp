@@ -12,8 +12,8 @@ class TransformerDecoding : public Decoding {
 public:
   /// `output`: from a block's vectors to logits. Both must outlive this.
   TransformerDecoding(const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output)
-      : decoder_(decoder), output_(std::move(output)),
-          past_{0, std::vector<Block::Past>(decoder.stack.blocks.size())} {}
+      : decoder_(decoder), output_(std::move(output)), past_{0, std::vector<Block::Past>(decoder.stack.blocks.size())} {
+  }
   /// With a memory of each row, of the given lengths.
   TransformerDecoding(Pass& pass, const Transformer& decoder, std::function<Tensor(Pass&, const Tensor&)> output,
                       const Tensor& memory, std::span<const std::int32_t> lengths);
@@ -25,8 +25,8 @@ private:
   const Transformer& decoder_;
   std::function<Tensor(Pass&, const Tensor&)> output_;
   Transformer::Past past_;
-  std::vector<std::int32_t> memory_lengths_;  // of each row
-  std::vector<std::int64_t> sources_;         // which memory a row has: those of one source are equal
+  std::vector<std::int32_t> memory_lengths_; // of each row
+  std::vector<std::int64_t> sources_;        // which memory a row has: those of one source are equal
 };
 
 } // namespace heed::HEED_REAL

@@ -25,9 +25,7 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 }
 
 /// " nats"; " in val_accuracy" where the metric has no unit.
-std::string unit_of(const MetricInfo& metric) {
-  return metric.unit.empty() ? " in " + metric.name : " " + metric.unit;
-}
+std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 /// Two significant digits of how well the mean is known.
 int decimals_of(const statistics::PairedDifference& d) {

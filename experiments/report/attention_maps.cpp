@@ -28,8 +28,8 @@ AttentionMap map_of(const json::object& object) {
     throw Wrong{fmt::format("it has {} rows of weights for {} queries", rows.size(), map.queries.size())};
   for (const json::value& row : rows) {
     if (!row.is_array() || row.get_array().size() != map.keys.size())
-      throw Wrong{fmt::format("it has a row of weights that is not one number for each of the {} keys",
-                              map.keys.size())};
+      throw Wrong{
+          fmt::format("it has a row of weights that is not one number for each of the {} keys", map.keys.size())};
     for (const json::value& weight : row.get_array()) map.weights.push_back(real(weight, "weights"));
   }
   return map;
@@ -124,8 +124,7 @@ void write_attention(const RunFolder& run, const std::vector<AttentionExample>& 
   write_file(run.attention(), json::serialize(json::object{{"examples", attention_array(kept)}}) + "\n");
 }
 
-std::string update_attention(const RunFolder& run,
-                             const std::function<void(std::vector<AttentionExample>&)>& change) {
+std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change) {
   const auto lock = FileLock::wait(run.path / "attention.lock");
   auto kept = read_attention(run);
   std::vector<AttentionExample> examples = kept ? std::move(*kept) : std::vector<AttentionExample>{};

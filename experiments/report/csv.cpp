@@ -27,9 +27,7 @@ std::string sheet(const std::vector<Cells>& lines) {
   return out;
 }
 
-std::string number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? csv_number(*value) : "";
-}
+std::string number(std::optional<double> value) { return value && std::isfinite(*value) ? csv_number(*value) : ""; }
 
 void add_interval(Cells& cells, const std::string& name, const std::optional<statistics::Interval>& interval) {
   cells.emplace_back(name + "_low", interval ? number(interval->low) : "");

@@ -14,8 +14,8 @@ namespace heed {
 struct BandPoint {
   std::int64_t at = 0;
   std::size_t runs = 0;
-  double mean = 0, low = 0, high = 0;            ///< low, high: the lowest and the highest run
-  std::optional<double> standard_deviation;      ///< none for one run
+  double mean = 0, low = 0, high = 0;       ///< low, high: the lowest and the highest run
+  std::optional<double> standard_deviation; ///< none for one run
 };
 
 /// In the order of the steps; empty where nothing was evaluated yet.

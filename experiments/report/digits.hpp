@@ -6,8 +6,8 @@
 namespace heed {
 
 struct Digits {
-  int value = 4;       ///< of the metric
-  int difference = 4;  ///< of differences from the reference, and their intervals
+  int value = 4;      ///< of the metric
+  int difference = 4; ///< of differences from the reference, and their intervals
 };
 
 /// By `decimals_for`, from the arms' standard deviations and the halves of the intervals; where there are no intervals,

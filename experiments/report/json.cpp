@@ -42,26 +42,25 @@ json::value probability_or_null(std::optional<double> p) {
 json::value comparison_of(const ReportArm& arm) {
   if (!arm.comparison) return nullptr;
   const statistics::Comparison& c = *arm.comparison;
-  return json::object{
-      {"seeds", integers(c.seeds)},
-      {"pairs", c.difference.pairs},
-      {"difference", number(c.difference.mean)},
-      {"interval", interval(c.difference.interval)},
-      {"confidence", number(c.difference.confidence)},
-      {"standard_deviation", number(c.difference.standard_deviation)},
-      {"interquartile", estimate(c.interquartile)},
-      {"effect_size", number(c.effect_size)},
-      {"improvement", estimate(c.improvement)},
-      {"p", number(c.p)},
-      {"p_text", probability_or_null(c.p)},
-      {"exact", c.exact},
-      {"p_flip", number(c.p_flip)},
-      {"p_holm", number(c.p_holm)},
-      {"margin", number(c.margin)},
-      {"p_equivalence", number(c.p_equivalence)},
-      {"p_equivalence_holm", number(c.p_equivalence_holm)},
-      {"p_equivalence_holm_text", probability_or_null(c.p_equivalence_holm)},
-      {"answer", statistics::name_of(c.answer)}};
+  return json::object{{"seeds", integers(c.seeds)},
+                      {"pairs", c.difference.pairs},
+                      {"difference", number(c.difference.mean)},
+                      {"interval", interval(c.difference.interval)},
+                      {"confidence", number(c.difference.confidence)},
+                      {"standard_deviation", number(c.difference.standard_deviation)},
+                      {"interquartile", estimate(c.interquartile)},
+                      {"effect_size", number(c.effect_size)},
+                      {"improvement", estimate(c.improvement)},
+                      {"p", number(c.p)},
+                      {"p_text", probability_or_null(c.p)},
+                      {"exact", c.exact},
+                      {"p_flip", number(c.p_flip)},
+                      {"p_holm", number(c.p_holm)},
+                      {"margin", number(c.margin)},
+                      {"p_equivalence", number(c.p_equivalence)},
+                      {"p_equivalence_holm", number(c.p_equivalence_holm)},
+                      {"p_equivalence_holm_text", probability_or_null(c.p_equivalence_holm)},
+                      {"answer", statistics::name_of(c.answer)}};
 }
 
 json::value cost_of(const ReportArm& arm) {
@@ -193,32 +192,31 @@ json::object report_document(const ReportData& report) {
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   const Digits digits = digits_of(report);
-  return json::object{
-      {"format", "heed report"},
-      {"version", 1},
-      {"name", report.name},
-      {"hash", report.hash},
-      {"question", report.question},
-      {"sweep", report.sweep},
-      {"folder", report.folder.string()},
-      {"out", report.out.string()},
-      {"seeds", integers(report.seeds)},
-      {"progress", progress_of(report)},
-      {"metric", json::object{{"name", report.metric.name},
-                              {"higher_is_better", report.metric.higher_is_better},
-                              {"unit", report.metric.unit},
-                              {"meaning", report.metric.meaning}}},
-      {"margin", number(report.margin)},
-      {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
-      {"notes", texts(summary_notes(report))},
-      {"chance", chance_of(report)},
-      {"machines", std::move(machines)},
-      {"data", report.data},
-      {"reference_config", report.reference_config},
-      {"within", std::move(within)},
-      {"matching", texts(matching_notes(report))},
-      {"tuning", tuning_of(report)},
-      {"arms", std::move(arms)}};
+  return json::object{{"format", "heed report"},
+                      {"version", 1},
+                      {"name", report.name},
+                      {"hash", report.hash},
+                      {"question", report.question},
+                      {"sweep", report.sweep},
+                      {"folder", report.folder.string()},
+                      {"out", report.out.string()},
+                      {"seeds", integers(report.seeds)},
+                      {"progress", progress_of(report)},
+                      {"metric", json::object{{"name", report.metric.name},
+                                              {"higher_is_better", report.metric.higher_is_better},
+                                              {"unit", report.metric.unit},
+                                              {"meaning", report.metric.meaning}}},
+                      {"margin", number(report.margin)},
+                      {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+                      {"notes", texts(summary_notes(report))},
+                      {"chance", chance_of(report)},
+                      {"machines", std::move(machines)},
+                      {"data", report.data},
+                      {"reference_config", report.reference_config},
+                      {"within", std::move(within)},
+                      {"matching", texts(matching_notes(report))},
+                      {"tuning", tuning_of(report)},
+                      {"arms", std::move(arms)}};
 }
 
 std::string script_safe(const json::value& document) {

@@ -65,7 +65,7 @@ std::string p_cell(const ReportArm& arm) {
 
 /// Arms that are compared with each other, in the report's order.
 struct Group {
-  std::string label;                   ///< "length = 64"; empty where there are no groups
+  std::string label; ///< "length = 64"; empty where there are no groups
   std::vector<const ReportArm*> arms;
 };
 
@@ -114,8 +114,8 @@ std::string table(const ReportData& report) {
   std::string out = fmt::format(
       "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  \\caption{{{}}}\\smallskip\n"
       "  \\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
-      caption(report, compared), columns, latex_text(report.metric.name),
-      compared ? " & difference [95\\,\\%]" : "", p ? " & $p$" : "", compared ? " & answer" : "");
+      caption(report, compared), columns, latex_text(report.metric.name), compared ? " & difference [95\\,\\%]" : "",
+      p ? " & $p$" : "", compared ? " & answer" : "");
   for (const Group& group : groups_of(report)) {
     out += "    \\midrule\n";
     if (!group.label.empty())
@@ -187,11 +187,11 @@ std::string forest(const ReportData& report) {
   }
   if (rows == 0) return "";
   const double bottom = rows + 0.6;
-  const std::string band =
-      report.margin ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
-                                  "(axis cs:{}, {});\n",
-                                  -*report.margin, *report.margin, bottom)
-                    : "";
+  const std::string band = report.margin
+                               ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
+                                             "(axis cs:{}, {});\n",
+                                             -*report.margin, *report.margin, bottom)
+                               : "";
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
@@ -207,7 +207,7 @@ std::string forest(const ReportData& report) {
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
 }
 
-std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::* part, bool backwards) {
+std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*part, bool backwards) {
   std::string out;
   for (std::size_t i = 0; i < band.size(); ++i) {
     const BandPoint& point = band[backwards ? band.size() - 1 - i : i];
@@ -218,8 +218,7 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::* 
 
 /// The learning curves of one group. A name's place in `names` gives its colour and dashes, the same in all groups.
 std::string group_curves(const ReportData& report, const Group& group, const std::vector<std::string>& names) {
-  static constexpr std::array colours{"heedblue",   "heedvermillion", "heedgreen",
-                                      "heedpurple", "heedorange",     "heedsky"};
+  static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
   std::string plots;
   for (const ReportArm* arm : group.arms) {
@@ -248,8 +247,8 @@ std::string group_curves(const ReportData& report, const Group& group, const std
 }
 
 std::string curves(const ReportData& report) {
-  constexpr int most_waiting = 6;  // LaTeX holds few figures that have no page yet
-  std::vector<std::string> names;  // of what isn't a reference
+  constexpr int most_waiting = 6; // LaTeX holds few figures that have no page yet
+  std::vector<std::string> names; // of what isn't a reference
   for (const ReportArm& arm : report.arms)
     if (std::string name = name_in_group(arm);
         !report.is_reference(arm) && std::ranges::find(names, name) == names.end())

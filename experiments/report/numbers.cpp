@@ -8,10 +8,10 @@
 namespace heed {
 
 namespace {
-constexpr double negligible = 1e-4;  // beside the largest spread: what rounding leaves of none
+constexpr double negligible = 1e-4; // beside the largest spread: what rounding leaves of none
 
 /// "-0.00" and "+0.00" as "0.00".
-std::string unsigned_zero(std::string text) {
+std::string unsigned_zero(const std::string& text) {
   const bool zero = text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
   return zero ? text.substr(text.find('0')) : text;
 }
@@ -37,9 +37,7 @@ std::string fixed(std::optional<double> value, int decimals) {
   return value ? unsigned_zero(fmt::format("{:.{}f}", *value, decimals)) : "-";
 }
 
-std::string signed_fixed(double value, int decimals) {
-  return unsigned_zero(fmt::format("{:+.{}f}", value, decimals));
-}
+std::string signed_fixed(double value, int decimals) { return unsigned_zero(fmt::format("{:+.{}f}", value, decimals)); }
 
 std::string probability(double p) {
   // 0.0995 would be shown as 0.1; and what is above 0.05 must not look as if it were not.

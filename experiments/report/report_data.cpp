@@ -27,8 +27,8 @@ std::string describe(const Manifest& manifest) {
 
 /// What runs say of where they come from.
 struct Origins {
-  std::map<std::string, std::size_t> machines;  ///< finished runs of each
-  std::string data;                             ///< the first run's that says so
+  std::map<std::string, std::size_t> machines; ///< finished runs of each
+  std::string data;                            ///< the first run's that says so
 };
 
 /// val_accuracy_by_length.N of the last line that has any.
@@ -51,7 +51,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
-  if (run.id.empty()) return run;  // the arm has still to be tuned
+  if (run.id.empty()) return run; // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
   run.state = state_of(folder);
@@ -136,8 +136,7 @@ void compute_statistics(ReportData& report) {
     results.push_back(std::move(result));
     reference_of.push_back(arm.reference);
   }
-  const auto compared =
-      statistics::compare(results, reference_of, report.metric.higher_is_better, report.margin);
+  const auto compared = statistics::compare(results, reference_of, report.metric.higher_is_better, report.margin);
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
 }
 
@@ -146,7 +145,7 @@ namespace {
 /// The order of the groups: by value, numbers as numbers; words stay in the plan's order.
 void sort_groups(ReportData& report) {
   if (report.within.empty()) return;
-  std::vector<std::vector<double>> ranks(report.arms.size());  // of each arm, a number for each value of its group
+  std::vector<std::vector<double>> ranks(report.arms.size()); // of each arm, a number for each value of its group
   for (std::size_t option = 0; option < report.within.size(); ++option) {
     std::vector<std::string> seen;
     std::vector<double> numbers;

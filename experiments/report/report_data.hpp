@@ -39,71 +39,69 @@ struct ReportRun {
   std::string id;
   std::int64_t seed = 0;
   RunState state = RunState::missing;
-  bool left_out = false;               ///< its folder can't be relied on (read_entry); `problem` says why
-  std::optional<double> value;         ///< the metric's last evaluation; only of a finished run
-  std::vector<CurvePoint> curve;       ///< the metric at every evaluation so far
-  std::vector<LengthPoint> by_length;  ///< the last accuracies by the length of rows; only of a finished run
-  double seconds = 0;                  ///< of training
-  std::string problem;                 ///< why it failed, or what is wrong with its folder; empty otherwise
-  std::filesystem::path folder;        ///< which may not be there yet
-  std::vector<AttentionExample> attention;  ///< attention.json, where the run has one
-  std::string attention_problem;       ///< why there are none, or not all that were asked for; empty otherwise
+  bool left_out = false;                   ///< its folder can't be relied on (read_entry); `problem` says why
+  std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
+  std::vector<CurvePoint> curve;           ///< the metric at every evaluation so far
+  std::vector<LengthPoint> by_length;      ///< the last accuracies by the length of rows; only of a finished run
+  double seconds = 0;                      ///< of training
+  std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
+  std::filesystem::path folder;            ///< which may not be there yet
+  std::vector<AttentionExample> attention; ///< attention.json, where the run has one
+  std::string attention_problem;           ///< why there are none, or not all that were asked for; empty otherwise
 
   /// How it stands in a word or three: its state, "left out", or "not chosen yet" while its arm is being tuned.
-  std::string_view standing() const {
-    return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state);
-  }
+  std::string_view standing() const { return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state); }
 };
 
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
 struct ReportArm {
   std::string label;
-  std::size_t reference = 0;                               ///< the arm that it is compared with; itself, of a reference
-  std::vector<std::string> group;                          ///< its values of ReportData::within
-  std::string name;                                        ///< within its group; empty where there are no groups
+  std::size_t reference = 0;      ///< the arm that it is compared with; itself, of a reference
+  std::vector<std::string> group; ///< its values of ReportData::within
+  std::string name;               ///< within its group; empty where there are no groups
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
-  std::optional<PlannedCost> cost;                         ///< none: the plan doesn't say
-  std::optional<Task::Chance> chance;                      ///< none where the data is not there any more
-  std::size_t values = 0;                                  ///< n: runs that have the metric
-  std::optional<double> mean, standard_deviation;          ///< of the metric over the seeds
-  std::optional<double> interquartile_mean;                ///< likewise
+  std::optional<PlannedCost> cost;                ///< none: the plan doesn't say
+  std::optional<Task::Chance> chance;             ///< none where the data is not there any more
+  std::size_t values = 0;                         ///< n: runs that have the metric
+  std::optional<double> mean, standard_deviation; ///< of the metric over the seeds
+  std::optional<double> interquartile_mean;       ///< likewise
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
-  double seconds = 0;                                      ///< of training, the mean over finished runs
-  std::string config;                                      ///< resolved, as TOML, of its first seed
+  double seconds = 0; ///< of training, the mean over finished runs
+  std::string config; ///< resolved, as TOML, of its first seed
   /// a: its reference's option, b: this arm's; of a group's reference from the first arm.
   std::vector<Difference> differences;
-  std::optional<Matched> matched;                          ///< where arms are evened out
+  std::optional<Matched> matched; ///< where arms are evened out
 };
 
 /// Where and with what runs were made: manifests that agree are one.
 struct ReportMachine {
-  std::string description;             ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
+  std::string description; ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
   std::size_t runs = 0;
 };
 
 struct ReportData {
   std::string name, hash;
-  std::string question;                ///< what the sweep is to find out, in words; may be empty
+  std::string question; ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
-  std::optional<double> margin;        ///< differences up to this are the same, in the metric's unit
-  std::filesystem::path out, folder;   ///< the output folder, and the sweep's within it
+  std::optional<double> margin;      ///< differences up to this are the same, in the metric's unit
+  std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
-  std::vector<PlannedOption> within;   ///< whose values make groups of arms; none: all are compared with the first
-  std::vector<ReportArm> arms;         ///< groups by value, together, each with its reference first
+  std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
+  std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
   std::vector<ReportMachine> machines;
-  std::string data;                    ///< the task's fingerprint; the arms' may differ
-  std::string reference_config;        ///< resolved, as TOML
-  std::string match = "none";          ///< what the feed-forward's width evens out: none | parameters | flops
-  std::optional<Tuning> tuning;        ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
+  std::string data;             ///< the task's fingerprint; the arms' may differ
+  std::string reference_config; ///< resolved, as TOML
+  std::string match = "none";   ///< what the feed-forward's width evens out: none | parameters | flops
+  std::optional<Tuning> tuning; ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
-  std::size_t total() const;           ///< runs planned
+  std::size_t total() const; ///< runs planned
   std::size_t count(RunState state) const;
-  std::size_t left_out() const;        ///< runs whose folders can't be relied on
+  std::size_t left_out() const; ///< runs whose folders can't be relied on
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
-  std::string group_label(const ReportArm& arm) const;  ///< "length = 64"; empty where there are no groups
+  std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty where there are no groups
 };
 
 /// The chance level of an arm's configuration; may throw heed::Refused, which leaves it out.

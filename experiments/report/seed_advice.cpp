@@ -41,9 +41,10 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
             statistics::seeds_for_effect(size, power, statistics::significance_level, arms))));
     table.rows.push_back(std::move(row));
   }
-  return fmt::format("  seeds    {}\n\n{}\n  About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}; "
-                     "d_z is the mean difference in\n  standard deviations of the differences.\n",
-                     first_line(plan.seeds.size()), to_text(table), 100 * power, statistics::significance_level);
+  return fmt::format(
+      "  seeds    {}\n\n{}\n  About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}; "
+      "d_z is the mean difference in\n  standard deviations of the differences.\n",
+      first_line(plan.seeds.size()), to_text(table), 100 * power, statistics::significance_level);
 }
 
 } // namespace heed

@@ -123,8 +123,7 @@ TextTable summary_table(const ReportData& report, const Style& style) {
 std::vector<std::string> summary_notes(const ReportData& report) {
   const MetricInfo& metric = report.metric;
   const bool several = report.seeds.size() > 1;
-  const std::string spread =
-      several ? std::string("mean ± standard deviation over n runs, ") : "";
+  const std::string spread = several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
   notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread,
                               metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
@@ -155,14 +154,15 @@ std::string progress_sentence(const ReportData& report) {
     std::size_t trials = 0, known = 0;
     for (const ArmTuning& arm : report.tuning->arms) {
       trials += arm.trials.size();
-      known += static_cast<std::size_t>(std::ranges::count_if(
-          arm.trials, [](const Trial& trial) { return trial.value || !trial.problem.empty(); }));
+      known += static_cast<std::size_t>(std::ranges::count_if(arm.trials, [](const Trial& trial) {
+        return trial.value || !trial.problem.empty();
+      }));
     }
     return fmt::format("arms are being tuned: {} of {} points of the grid are done; {} run{} to follow", known, trials,
                        total, total == 1 ? "" : "s");
   }
-  std::string text =
-      fmt::format("{} of {} run{} finished", report.count(RunState::finished), total, total == 1 ? "" : "s");
+  std::string text = fmt::format("{} of {} run{} finished", report.count(RunState::finished), total,
+                                 total == 1 ? "" : "s");
   for (const RunState state : {RunState::running, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));
   if (const std::size_t n = report.left_out()) text += fmt::format(", {} left out", n);

@@ -27,8 +27,8 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   for (const ReportArm& arm : report.arms)
     for (const ReportRun& run : arm.runs)
       if (!run.problem.empty())
-        problems += paragraph(fmt::format("{} {}, seed {} (run {}): {}", style.red(run.standing()), arm.label,
-                                          run.seed, run.id, run.problem));
+        problems += paragraph(fmt::format("{} {}, seed {} (run {}): {}", style.red(run.standing()), arm.label, run.seed,
+                                          run.id, run.problem));
   if (!problems.empty()) out += "\n" + problems;
   return out;
 }

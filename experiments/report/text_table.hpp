@@ -11,8 +11,8 @@ enum class Align { left, right };
 
 struct TextTable {
   std::vector<std::string> headings;
-  std::vector<Align> alignment;                 ///< of each column
-  std::vector<std::vector<std::string>> rows;   ///< as many cells as there are headings
+  std::vector<Align> alignment;               ///< of each column
+  std::vector<std::vector<std::string>> rows; ///< as many cells as there are headings
 };
 
 /// How many columns of a terminal a UTF-8 text takes; colours (ESC [ ... m) take none.

@@ -41,7 +41,9 @@ public:
 
 private:
   friend class Statement;
-  struct Close { void operator()(sqlite3* connection) const; };
+  struct Close {
+    void operator()(sqlite3* connection) const;
+  };
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
@@ -52,7 +54,9 @@ public:
   std::vector<std::vector<Cell>> run(const std::vector<Cell>& values);
 
 private:
-  struct Finish { void operator()(sqlite3_stmt* statement) const; };
+  struct Finish {
+    void operator()(sqlite3_stmt* statement) const;
+  };
   sqlite3* connection_;
   std::unique_ptr<sqlite3_stmt, Finish> statement_;
 };

@@ -76,8 +76,8 @@ void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunCompa
     ++out.tensors;
     out.numbers += static_cast<std::int64_t>(tensor.bytes.size() / width(tensor));
     const auto other = named.find(tensor.name);
-    std::string what =
-        other == named.end() ? tensor.name + " is missing now" : tensor_difference(tensor, *other->second);
+    std::string what = other == named.end() ? tensor.name + " is missing now"
+                                            : tensor_difference(tensor, *other->second);
     if (!what.empty()) found.push_back(std::move(what));
     if (other != named.end()) named.erase(other);
   }

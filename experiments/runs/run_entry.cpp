@@ -45,7 +45,8 @@ std::vector<MetricEntry> metric_entries(const Config& config, const std::vector<
       MetricEntry& entry = out[place->second];
       entry.last = value;
       entry.step = line.step;
-      const auto info = std::find_if(known.begin(), known.end(), [&](const MetricInfo& m) { return m.name == name; });
+      const auto info = std::find_if(known.begin(), known.end(),
+                                     [&name = name](const MetricInfo& m) { return m.name == name; });
       if (info == known.end() || !std::isfinite(value)) continue;
       if (entry.best && (info->higher_is_better ? value <= *entry.best : value >= *entry.best)) continue;
       entry.best = value;
@@ -56,8 +57,7 @@ std::vector<MetricEntry> metric_entries(const Config& config, const std::vector<
 
 /// Why a manifest and a configuration don't belong to the folder; empty where they do.
 std::string foreign(const RunFolder& run, const Manifest& manifest, const Config& config) {
-  if (manifest.run != run.id())
-    return fmt::format("its manifest.json is that of run {}", manifest.run);
+  if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", manifest.run);
   if (manifest.numerics != 0 && manifest.numerics != numerics_version)
     return fmt::format("it is from another version of Heed (heed {}, numerics {}; this one has numerics {}), whose "
                        "bits are not comparable",
@@ -136,8 +136,7 @@ Parsed<RunEntry> read_entry(const RunFolder& run) {
   RunEntry entry;
   entry.id = run.id();
   std::error_code error;
-  if (!std::filesystem::exists(run.config(), error))
-    return Result::wrong("it is half-written: it has no config.toml");
+  if (!std::filesystem::exists(run.config(), error)) return Result::wrong("it is half-written: it has no config.toml");
   Config config;
   try {
     config = read_config(run);

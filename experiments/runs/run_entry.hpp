@@ -23,9 +23,9 @@ struct MetricEntry {
 struct RunEntry {
   std::string id;
   RunState state = RunState::missing;
-  std::optional<Manifest> manifest;      ///< none where nothing ran yet
-  std::optional<std::int64_t> parameters;///< numbers that are trained, from a checkpoint; none where there is none yet
-  std::vector<std::pair<std::string, Cell>> options;   ///< that do something, as `flatten` names them
+  std::optional<Manifest> manifest;       ///< none where nothing ran yet
+  std::optional<std::int64_t> parameters; ///< numbers that are trained, from a checkpoint; none where there is none yet
+  std::vector<std::pair<std::string, Cell>> options; ///< that do something, as `flatten` names them
   std::vector<MetricEntry> metrics;
 
   /// Null where the run has no such metric.

@@ -21,9 +21,9 @@ constexpr int most_in_lists = 10'000;
 struct Token {
   enum class Type { name, text, number, symbol, end };
   Type type = Type::end;
-  std::string value;                     ///< of a text without its quotes, '' taken as one
-  std::size_t at = 0;                    ///< where it begins, in bytes from 0
-  bool quoted = false;                   ///< a name in double quotes, which is no word of the grammar
+  std::string value;   ///< of a text without its quotes, '' taken as one
+  std::size_t at = 0;  ///< where it begins, in bytes from 0
+  bool quoted = false; ///< a name in double quotes, which is no word of the grammar
 };
 
 /// A message with the text and a mark below the place. Columns count characters from 1.
@@ -88,12 +88,16 @@ std::vector<Token> tokens_of(std::string_view text) {
       const std::string two(text.substr(at, 2));
       const bool long_one = two == "!=" || two == "<=" || two == ">=" || two == "<>" || two == "==";
       if (!long_one && std::string_view("=<>(),").find(c) == std::string_view::npos)
-        refuse(text, at, fmt::format("'{}' has no meaning here; there are names, numbers, 'texts', = != < <= > >=, "
-                                     "like, in, and, or, not, ( and )", c));
+        refuse(text, at,
+               fmt::format("'{}' has no meaning here; there are names, numbers, 'texts', = != < <= > >=, "
+                           "like, in, and, or, not, ( and )",
+                           c));
       at += long_one ? 2 : 1;
-      out.push_back({Token::Type::symbol, two == "<>" && long_one ? "!=" : two == "==" && long_one ? "="
-                                              : long_one          ? two
-                                                                  : std::string(1, c),
+      out.push_back({Token::Type::symbol,
+                     two == "<>" && long_one   ? "!="
+                     : two == "==" && long_one ? "="
+                     : long_one                ? two
+                                               : std::string(1, c),
                      begin, false});
     }
   }
@@ -105,7 +109,7 @@ std::vector<Token> tokens_of(std::string_view text) {
 struct Operand {
   const IndexField* field = nullptr;
   Cell literal;
-  bool truth = false;                    ///< the literal is true or false
+  bool truth = false; ///< the literal is true or false
   std::size_t at = 0;
 
   bool is_text() const { return !field && std::holds_alternative<std::string>(literal); }
@@ -136,8 +140,8 @@ public:
     if (next().type == Token::Type::end) refuse(text_, 0, "the filter is empty; for example: val_loss < 1.9");
     SqlPart out = alternatives(0);
     if (next().type != Token::Type::end)
-      refuse(text_, next().at, fmt::format("{} is not expected here; the filter could end, or go on with and, or",
-                                           in_words(next())));
+      refuse(text_, next().at,
+             fmt::format("{} is not expected here; the filter could end, or go on with and, or", in_words(next())));
     return out;
   }
 
@@ -146,9 +150,7 @@ private:
   bool at_word(std::string_view word) const {
     return next().type == Token::Type::name && !next().quoted && lower(next().value) == word;
   }
-  bool at_symbol(std::string_view symbol) const {
-    return next().type == Token::Type::symbol && next().value == symbol;
-  }
+  bool at_symbol(std::string_view symbol) const { return next().type == Token::Type::symbol && next().value == symbol; }
   bool take_word(std::string_view word) { return at_word(word) && ++at_; }
   bool take_symbol(std::string_view symbol) { return at_symbol(symbol) && ++at_; }
 
@@ -175,8 +177,7 @@ private:
   }
 
   SqlPart negation(int depth) {
-    if (depth > deepest)
-      refuse(text_, next().at, fmt::format("the filter is nested deeper than {} levels", deepest));
+    if (depth > deepest) refuse(text_, next().at, fmt::format("the filter is nested deeper than {} levels", deepest));
     if (take_word("not")) {
       SqlPart out = negation(depth + 1);
       out.sql = "(NOT " + out.sql + ")";
@@ -259,8 +260,8 @@ private:
       refuse(text_, sign.at, "after this 'not', like or in is expected; to negate a comparison, put not before it");
     static constexpr std::array<std::string_view, 6> signs{"=", "!=", "<", "<=", ">", ">="};
     if (sign.type != Token::Type::symbol || std::find(signs.begin(), signs.end(), sign.value) == signs.end())
-      refuse(text_, sign.at, fmt::format("a comparison is expected (= != < <= > >= like in), where {} was found",
-                                         in_words(sign)));
+      refuse(text_, sign.at,
+             fmt::format("a comparison is expected (= != < <= > >= like in), where {} was found", in_words(sign)));
     ++at_;
     const Operand right = literal_or_name();
     if (!left.field && !right.field) refuse(text_, left.at, "a comparison needs a field on one of its sides");
@@ -272,15 +273,15 @@ private:
     const std::string between = fmt::format(" {} ", sign.value == "!=" ? "<>" : sign.value);
     if (left.field && right.field) {
       if (left.field->kind != right.field->kind)
-        refuse(text_, right.at, fmt::format("{} is {}, and {} is {}", left.field->name, kind_in_words(left.field->kind),
-                                            right.field->name, kind_in_words(right.field->kind)));
+        refuse(text_, right.at,
+               fmt::format("{} is {}, and {} is {}", left.field->name, kind_in_words(left.field->kind),
+                           right.field->name, kind_in_words(right.field->kind)));
     } else {
       const Operand& literal = left.field ? right : left;
       check_type(left.field ? *left.field : *right.field, literal, ordered);
     }
     const Kind kind = left.field ? left.field->kind : right.field->kind;
-    if (ordered && kind == Kind::flag)
-      refuse(text_, sign.at, "what is true or false has no order; use = or !=");
+    if (ordered && kind == Kind::flag) refuse(text_, sign.at, "what is true or false has no order; use = or !=");
     SqlPart out = left.sql();
     append(out, between, right.sql());
     // SQLite puts all texts above all numbers.
@@ -295,19 +296,21 @@ private:
     const std::string found = literal.truth       ? "true or false"
                               : literal.is_text() ? fmt::format("the text '{}'", std::get<std::string>(literal.literal))
                                                   : "a number";
-    const bool fits = field.kind == Kind::flag             ? literal.truth
-                      : field.kind == Kind::number         ? !literal.truth && !literal.is_text()
-                      : field.kind == Kind::text           ? literal.is_text()
-                      : ordered                            ? !literal.truth && !literal.is_text()
-                                                           : !literal.truth;
+    const bool fits = field.kind == Kind::flag     ? literal.truth
+                      : field.kind == Kind::number ? !literal.truth && !literal.is_text()
+                      : field.kind == Kind::text   ? literal.is_text()
+                      : ordered                    ? !literal.truth && !literal.is_text()
+                                                   : !literal.truth;
     if (!fits)
-      refuse(text_, literal.at, fmt::format("{} is {}, and can't be compared {}with {}", field.name,
-                                            kind_in_words(field.kind), ordered ? "by order " : "", found));
+      refuse(text_, literal.at,
+             fmt::format("{} is {}, and can't be compared {}with {}", field.name, kind_in_words(field.kind),
+                         ordered ? "by order " : "", found));
     if (ordered || !literal.is_text() || field.words.empty()) return;
     const auto& word = std::get<std::string>(literal.literal);
     if (std::find(field.words.begin(), field.words.end(), word) == field.words.end())
-      refuse(text_, literal.at, fmt::format("{} is never '{}'; it is one of {}{}", field.name, word,
-                                            list_in_words(field.words), did_you_mean(word, field.words)));
+      refuse(text_, literal.at,
+             fmt::format("{} is never '{}'; it is one of {}{}", field.name, word, list_in_words(field.words),
+                         did_you_mean(word, field.words)));
   }
 
   SqlPart membership(const Operand& left, bool inverted) {
@@ -334,10 +337,10 @@ private:
 
   SqlPart likeness(const Operand& left, bool inverted) {
     if (!left.field || left.field->kind == Kind::number || left.field->kind == Kind::flag)
-      refuse(text_, left.at, fmt::format("like asks of a text{}",
-                                         left.field ? fmt::format("; {} is {}", left.field->name,
-                                                                  kind_in_words(left.field->kind))
-                                                    : ": name like 'which%'"));
+      refuse(text_, left.at,
+             fmt::format("like asks of a text{}",
+                         left.field ? fmt::format("; {} is {}", left.field->name, kind_in_words(left.field->kind))
+                                    : ": name like 'which%'"));
     const Operand pattern = literal_or_name();
     if (!pattern.is_text()) refuse(text_, pattern.at, "like wants a text in single quotes: name like 'which%'");
     SqlPart out = left.sql();

@@ -81,7 +81,8 @@ std::vector<Cell> row_of(const RunEntry& entry) {
 std::string tables_sql() {
   std::string columns;
   for (const RunColumn& c : run_columns) columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", c.name, c.type);
-  return "CREATE TABLE runs(" + columns + ");"
+  return "CREATE TABLE runs(" + columns +
+         ");"
          "CREATE TABLE options(run TEXT NOT NULL, key TEXT NOT NULL, value, PRIMARY KEY(run, key)) WITHOUT ROWID;"
          "CREATE TABLE metrics(run TEXT NOT NULL, name TEXT NOT NULL, last REAL, step INTEGER, best REAL, "
          "best_step INTEGER, PRIMARY KEY(run, name)) WITHOUT ROWID;"
@@ -131,8 +132,7 @@ std::string sql_name(std::string_view name) {
 SqlPart value_of(const IndexField& field) {
   switch (field.source) {
     case Source::run: return {"r." + sql_name(field.column), {}};
-    case Source::option:
-      return {"(SELECT o.value FROM options o WHERE o.run = r.id AND o.key = ?)", {field.key}};
+    case Source::option: return {"(SELECT o.value FROM options o WHERE o.run = r.id AND o.key = ?)", {field.key}};
     case Source::metric:
       return {fmt::format("(SELECT m.{} FROM metrics m WHERE m.run = r.id AND m.name = ?)", field.column), {field.key}};
   }
@@ -197,7 +197,7 @@ void RunIndex::open() {
       if (again || !damaged) break;
     }
     try {
-      database_.emplace(file);  // the transaction, if there was one, goes with the connection before
+      database_.emplace(file); // the transaction, if there was one, goes with the connection before
       database_->reset();
     } catch (const DatabaseError& failed) {
       in_memory_ = failed.what();
@@ -221,12 +221,15 @@ bool RunIndex::refresh() {
   read_ = 0;
   if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
     throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
-  const bool whole = database_->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
-                                      "'folders', 'flat')").at(0).at(0) == Cell(std::int64_t{5});
+  const bool whole = database_
+                         ->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
+                                 "'folders', 'flat')")
+                         .at(0)
+                         .at(0) == Cell(std::int64_t{5});
   const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
   if (anew) make_tables();
 
-  std::map<std::string, std::pair<std::string, bool>> known;  // signature, whether it is among the runs
+  std::map<std::string, std::pair<std::string, bool>> known; // signature, whether it is among the runs
   for (const auto& row : database_->query("SELECT id, signature, problem = '' FROM folders"))
     known[text_in(row.at(0))] = {text_in(row.at(1)), row.at(2) == Cell(std::int64_t{1})};
   std::map<std::string, std::string> unfinished;
@@ -235,7 +238,7 @@ bool RunIndex::refresh() {
 
   for (const std::string& id : run_ids(out_)) {
     const RunFolder run{out_ / id};
-    const std::string signature = signature_of(run);  // before it is read: what changes meanwhile is read next time
+    const std::string signature = signature_of(run); // before it is read: what changes meanwhile is read next time
     const auto before = known.find(id);
     bool stale = before == known.end() || before->second.first != signature;
     // Who holds the lock, or let it go, leaves no trace in the files.
@@ -255,8 +258,8 @@ bool RunIndex::refresh() {
 
 void RunIndex::take(const std::string& id, const std::string& signature) {
   ++read_;
-  for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
-                          "DELETE FROM metrics WHERE run = ?"})
+  for (const char* sql :
+       {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?", "DELETE FROM metrics WHERE run = ?"})
     database_->query(sql, {id});
   const auto entry = read_entry(RunFolder{out_ / id});
   database_->query("INSERT OR REPLACE INTO folders VALUES(?, ?, ?)", {id, signature, entry.error});
@@ -303,8 +306,8 @@ void RunIndex::find_fields() {
   for (const RunColumn& c : run_columns) {
     add({std::string(c.name), Source::run, c.kind, "", std::string(c.name), {}});
     if (c.name == "state")
-      for (const RunState state : {RunState::missing, RunState::running, RunState::interrupted, RunState::failed,
-                                   RunState::finished})
+      for (const RunState state :
+           {RunState::missing, RunState::running, RunState::interrupted, RunState::failed, RunState::finished})
         fields_.back().words.emplace_back(name_of(state));
   }
   for (const std::string& key : all_keys())
@@ -374,7 +377,7 @@ std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPar
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
   std::vector<Cell> values = chosen.values;
   values.insert(values.end(), chosen.values.begin(), chosen.values.end());
-  std::map<std::string, bool> differing;  // whether all runs have it
+  std::map<std::string, bool> differing; // whether all runs have it
   for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS some, (SELECT count(*) FROM runs r WHERE {0}) "
                                            "AS everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY "
                                            "o.key HAVING count(DISTINCT o.value) > 1 OR some < everyone",

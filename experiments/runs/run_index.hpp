@@ -26,12 +26,12 @@ struct IndexField {
   enum class Source { run, option, metric };
   enum class Kind { number, text, flag, word_or_number };
 
-  std::string name;                      ///< "seed", "attention.score", "block[1].residual", "val_loss.best"
+  std::string name; ///< "seed", "attention.score", "block[1].residual", "val_loss.best"
   Source source = Source::run;
   Kind kind = Kind::text;
-  std::string key;                       ///< of the option or metric
-  std::string column;                    ///< of its table
-  std::vector<std::string> words;        ///< all that a text may be, where that is known
+  std::string key;                ///< of the option or metric
+  std::string column;             ///< of its table
+  std::vector<std::string> words; ///< all that a text may be, where that is known
 };
 
 /// Part of an SQL statement with the values for its question marks.
@@ -49,8 +49,8 @@ struct LeftOut {
 
 /// Which runs, in which order.
 struct Selection {
-  std::optional<SqlPart> where;          ///< as `parse_filter` made it
-  std::optional<IndexField> sort;        ///< those without a value come last; otherwise by the time of their start
+  std::optional<SqlPart> where;   ///< as `parse_filter` made it
+  std::optional<IndexField> sort; ///< those without a value come last; otherwise by the time of their start
   bool reverse = false;
   std::optional<std::int64_t> limit;
 };
@@ -69,8 +69,8 @@ public:
   /// All fields: of runs, all options of the catalogue, and what the runs have beside these.
   const std::vector<IndexField>& fields() const { return fields_; }
   std::vector<LeftOut> left_out();
-  std::size_t size();                    ///< runs in the index
-  std::size_t read_anew() const { return read_; }      ///< folders that were read this time
+  std::size_t size();                             ///< runs in the index
+  std::size_t read_anew() const { return read_; } ///< folders that were read this time
   /// Why the index is not in its file; empty where it is.
   const std::string& in_memory() const { return in_memory_; }
 
@@ -86,7 +86,7 @@ public:
 
 private:
   void open();
-  bool refresh();                        ///< whether there was anything new
+  bool refresh(); ///< whether there was anything new
   void make_tables();
   void take(const std::string& id, const std::string& signature);
   void make_flat_view();

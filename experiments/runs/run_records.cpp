@@ -83,13 +83,12 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     m.run = text(object, "run");
     m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
-      throw Wrong{fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished",
-                              m.outcome)};
+      throw Wrong{
+          fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished", m.outcome)};
     const std::pair<std::string_view, std::string*> texts[] = {
-        {"name", &m.name},           {"failure", &m.failure},     {"started", &m.started},
-        {"ended", &m.ended},         {"host", &m.host},           {"cpu", &m.cpu},
-        {"heed", &m.build.version},  {"compiler", &m.build.compiler}, {"flags", &m.build.flags},
-        {"blas", &m.build.blas},     {"data", &m.data}};
+        {"name", &m.name},         {"failure", &m.failure}, {"started", &m.started},    {"ended", &m.ended},
+        {"host", &m.host},         {"cpu", &m.cpu},         {"heed", &m.build.version}, {"compiler", &m.build.compiler},
+        {"flags", &m.build.flags}, {"blas", &m.build.blas}, {"data", &m.data}};
     for (const auto& [key, to] : texts)
       where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text(v, key); });
     const std::pair<std::string_view, int*> numbers[] = {
@@ -107,7 +106,7 @@ std::string to_json(const Metrics& metrics) {
   std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
   if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
   out += fmt::format(", \"tokens\": {}", metrics.tokens);
-  std::string open;  // the object that names with a dot are being written to
+  std::string open; // the object that names with a dot are being written to
   for (const auto& [name, value] : metrics.values) {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const std::string object = dot < name.size() ? name.substr(0, dot) : "";

@@ -75,9 +75,7 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   return run;
 }
 
-RunState state_of(const RunFolder& run) {
-  return RunClaim::held(run) ? RunState::running : state_of_claimed(run);
-}
+RunState state_of(const RunFolder& run) { return RunClaim::held(run) ? RunState::running : state_of_claimed(run); }
 
 RunState state_of_claimed(const RunFolder& run) {
   if (const auto manifest = read_manifest(run)) {
@@ -182,10 +180,11 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
   auto checkpoint = from_safetensors(*bytes);
   if (checkpoint) {
     const auto stated = step_of(*checkpoint);
-    if (!stated) return Parsed<Checkpoint>::wrong(
-        fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), stated.error));
-    if (*stated != step) return Parsed<Checkpoint>::wrong(
-        fmt::format("'{}' is the checkpoint of step {}", run.checkpoint(step).string(), *stated));
+    if (!stated)
+      return Parsed<Checkpoint>::wrong(fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), stated.error));
+    if (*stated != step)
+      return Parsed<Checkpoint>::wrong(fmt::format("'{}' is the checkpoint of step {}", run.checkpoint(step).string(),
+                                                   *stated));
   } else {
     checkpoint.error = fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), checkpoint.error);
   }
@@ -227,7 +226,7 @@ std::vector<std::string> run_ids(const fs::path& out) {
 RunFolder find_run(const fs::path& out, const std::string& run) {
   if (!run.empty() && is_there(fs::path(run) / "config.toml")) {
     fs::path path = fs::path(run).lexically_normal();
-    return {path.has_filename() ? path : path.parent_path()};  // "runs/ab/" has no filename
+    return {path.has_filename() ? path : path.parent_path()}; // "runs/ab/" has no filename
   }
   const std::vector<std::string> ids = run_ids(out);
   std::vector<std::string> matching;
@@ -240,8 +239,9 @@ RunFolder find_run(const fs::path& out, const std::string& run) {
                               run, out.string()));
   constexpr std::size_t shown = 6;
   const auto list = [&](const std::vector<std::string>& of) {
-    std::string text = fmt::format("{}", fmt::join(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(
-                                                                   std::min(shown, of.size())), ", "));
+    std::string text = fmt::format("{}", fmt::join(of.begin(),
+                                                   of.begin() + static_cast<std::ptrdiff_t>(std::min(shown, of.size())),
+                                                   ", "));
     return of.size() > shown ? text + fmt::format(" and {} more", of.size() - shown) : text;
   };
   if (!matching.empty())

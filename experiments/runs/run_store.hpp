@@ -39,28 +39,28 @@ std::string_view name_of(RunState state);
 
 /// What the build knows of itself.
 struct Build {
-  std::string version;         ///< Heed's
+  std::string version; ///< Heed's
   std::string compiler;
-  std::string flags;           ///< of the compiler
-  std::string blas;            ///< the library's own description of its build and its core
+  std::string flags; ///< of the compiler
+  std::string blas;  ///< the library's own description of its build and its core
 };
 
 /// manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
-  std::string run;             ///< the ID
-  std::string name;            ///< the configuration's
-  std::string outcome;         ///< running | interrupted | failed | finished
-  std::string failure;         ///< why it failed
-  bool refused = false;        ///< it failed before its first step
-  std::int64_t step = 0;       ///< the last that is kept, when it ended
+  std::string run;       ///< the ID
+  std::string name;      ///< the configuration's
+  std::string outcome;   ///< running | interrupted | failed | finished
+  std::string failure;   ///< why it failed
+  bool refused = false;  ///< it failed before its first step
+  std::int64_t step = 0; ///< the last that is kept, when it ended
   int threads = 0;
   Build build;
   std::string host, cpu;
   int numerics = 0;
-  std::string data;            ///< the task's fingerprint
-  std::string started, ended;  ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;          ///< of wall time in all its processes together
-  int starts = 0;              ///< how often it was begun or continued
+  std::string data;           ///< the task's fingerprint
+  std::string started, ended; ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;         ///< of wall time in all its processes together
+  int starts = 0;             ///< how often it was begun or continued
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);
@@ -120,7 +120,10 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step);
 /// The newest checkpoint that is whole; `damaged` gets a sentence for each newer one that is not.
-struct KeptCheckpoint { std::int64_t step = 0; Checkpoint checkpoint; };
+struct KeptCheckpoint {
+  std::int64_t step = 0;
+  Checkpoint checkpoint;
+};
 std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
 
 /// The step in a checkpoint's metadata ("step").

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian, and so are Heed's arrays");
 
-constexpr std::size_t longest_header = std::size_t{100} << 20;  // the format's own limit
+constexpr std::size_t longest_header = std::size_t{100} << 20; // the format's own limit
 constexpr const char* metadata_key = "__metadata__";
 constexpr const char* checksum_key = "checksum";
 
@@ -157,19 +157,18 @@ Checkpoint read(std::string_view bytes) {
   std::size_t at = 0;
   for (PlacedTensor& p : placed) {
     if (p.begin != at)
-      throw Malformed{fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name,
-                                  p.begin, at)};
+      throw Malformed{
+          fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name, p.begin, at)};
     at = p.end;
     checkpoint.tensors.push_back(std::move(p.tensor));
   }
-  if (at != data.size())
-    throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data.size() - at)};
+  if (at != data.size()) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data.size() - at)};
 
   const auto stated = checkpoint.metadata.find(checksum_key);
   if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};
   if (const std::string found = checksum(checkpoint); stated->second != found)
-    throw Malformed{fmt::format("its checksum is {}, its content's {}: it was changed or damaged", stated->second,
-                                found)};
+    throw Malformed{
+        fmt::format("its checksum is {}, its content's {}: it was changed or damaged", stated->second, found)};
   checkpoint.metadata.erase(stated);
   return checkpoint;
 }
@@ -194,9 +193,8 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
     if (header.contains(tensor.name) || tensor.name.empty())
       throw Failed(fmt::format("[checkpoint] two tensors are called \"{}\", or one has no name", tensor.name));
     json::array shape(tensor.shape.begin(), tensor.shape.end());
-    header[tensor.name] = {{"dtype", tensor.float64 ? "F64" : "F32"},
-                           {"shape", std::move(shape)},
-                           {"data_offsets", {at, at + *size}}};
+    header[tensor.name] = {
+        {"dtype", tensor.float64 ? "F64" : "F32"}, {"shape", std::move(shape)}, {"data_offsets", {at, at + *size}}};
     at += *size;
   }
 

@@ -198,8 +198,8 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
       return 0;
     }
     record.end("interrupted");
-    say(run, fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there",
-                         record.manifest().step));
+    say(run,
+        fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record.manifest().step));
     return 1;
   } catch (const Refused& error) {
     return failed(run, record, error.what(), !stepped);

@@ -14,7 +14,7 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t seed = 0x6865'6564'2062'6361;  // of every bootstrap; nothing depends on its value
+constexpr std::uint64_t seed = 0x6865'6564'2062'6361; // of every bootstrap; nothing depends on its value
 
 std::vector<double> resampled(std::span<const double> values, const Statistic& statistic, std::uint64_t resamples) {
   std::vector<double> drawn(values.size()), out(resamples);

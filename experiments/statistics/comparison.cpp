@@ -36,8 +36,8 @@ Comparison alone(const Pairs& pairs, bool higher_is_better, std::optional<double
   Comparison c;
   c.seeds = pairs.seeds;
   c.difference = paired_difference(pairs.arm, pairs.reference);
-  c.interquartile =
-      Estimate{interquartile_mean(pairs.differences), bca_interval(pairs.differences, interquartile_mean)};
+  c.interquartile = Estimate{interquartile_mean(pairs.differences),
+                             bca_interval(pairs.differences, interquartile_mean)};
   c.effect_size = effect_size(pairs.differences);
   c.improvement = probability_of_improvement(pairs.differences, higher_is_better);
   const std::vector<SeedDifferences> one{{pairs.seeds, pairs.differences}};
@@ -107,10 +107,11 @@ std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
       members[i]->flips = test.flips;
     }
   }
-  corrected_by_holm(out, [](const Comparison& c) { return c.p_flip; },
-                    [](Comparison& c, double p) { c.p_holm = p; });
-  corrected_by_holm(out, [](const Comparison& c) { return can_reach_level(c) ? c.p_equivalence : std::nullopt; },
-                    [](Comparison& c, double p) { c.p_equivalence_holm = p; });
+  corrected_by_holm(
+      out, [](const Comparison& c) { return c.p_flip; }, [](Comparison& c, double p) { c.p_holm = p; });
+  corrected_by_holm(
+      out, [](const Comparison& c) { return can_reach_level(c) ? c.p_equivalence : std::nullopt; },
+      [](Comparison& c, double p) { c.p_equivalence_holm = p; });
   for (auto& c : out)
     if (c) c->answer = answer_of(*c);
   return out;

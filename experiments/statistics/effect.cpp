@@ -11,7 +11,7 @@
 namespace heed::statistics {
 
 namespace {
-constexpr double rounding = 1e-12;  // beside the differences themselves: a spread that rounding alone has made
+constexpr double rounding = 1e-12; // beside the differences themselves: a spread that rounding alone has made
 }
 
 double hedges_factor(double freedom) {

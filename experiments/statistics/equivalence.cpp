@@ -17,8 +17,9 @@ std::optional<double> equivalence_p(std::span<const double> differences, double 
   const double centre = mean(differences), spread = *standard_deviation(differences);
   constexpr double rounding = 1e-12;
   if (spread <= rounding * std::max(std::abs(centre), margin))
-    return std::abs(centre) < margin ? std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differences.size(), 1000)))
-                                     : 1.0;
+    return std::abs(centre) < margin
+               ? std::ldexp(1.0, -static_cast<int>(std::min<std::size_t>(differences.size(), 1000)))
+               : 1.0;
   const double n = static_cast<double>(differences.size()), error = spread / std::sqrt(n);
   return std::max(student_above(n - 1, (centre + margin) / error), student_below(n - 1, (centre - margin) / error));
 }

@@ -13,7 +13,7 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t random_seed = 0x6865'6564'666c'6970;  // of every sample of flips; nothing depends on its value
+constexpr std::uint64_t random_seed = 0x6865'6564'666c'6970; // of every sample of flips; nothing depends on its value
 /// What rounding may take from one of two statistics that are equal on paper.
 constexpr double rounding = 1e-12;
 
@@ -76,7 +76,7 @@ public:
 
   void count_random(std::uint64_t flips) {
     std::vector<double> sums(arms_);
-    for (std::uint64_t flip = 0; flip <= flips; ++flip) {  // flip 0 is the data as they are
+    for (std::uint64_t flip = 0; flip <= flips; ++flip) { // flip 0 is the data as they are
       std::fill(sums.begin(), sums.end(), 0.0);
       RandomBlock bits{};
       for (std::size_t s = 0; s < seeds_; ++s) {
@@ -151,7 +151,8 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms) {
   if (test.exact) {
     test.flips = std::uint64_t{1} << table.seeds();
     table.count_all();
-    test.p = table.p(static_cast<double>(test.flips / 2));
+    const std::uint64_t half = test.flips / 2;
+    test.p = table.p(static_cast<double>(half));
   } else {
     test.flips = random_flips + 1;
     table.count_random(random_flips);

@@ -21,9 +21,9 @@ inline constexpr std::size_t most_exact_seeds = 20;
 inline constexpr std::uint64_t random_flips = 99'999;
 
 struct FlipTest {
-  std::vector<double> p;               ///< of each arm, two-sided, corrected for all of them together
-  bool exact = true;                   ///< all flips; false: a sample, so that p is known to about sqrt(p / flips)
-  std::uint64_t flips = 0;             ///< how many, the data as they are included
+  std::vector<double> p;   ///< of each arm, two-sided, corrected for all of them together
+  bool exact = true;       ///< all flips; false: a sample, so that p is known to about sqrt(p / flips)
+  std::uint64_t flips = 0; ///< how many, the data as they are included
 };
 
 /// The step-down max-|t| procedure (Westfall and Young 1993, "Resampling-based multiple testing"; Romano and Wolf 2005,

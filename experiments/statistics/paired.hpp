@@ -15,9 +15,9 @@ struct Interval {
 struct PairedDifference {
   std::size_t pairs = 0;
   double mean = 0;
-  std::optional<double> standard_deviation;  ///< of the differences; none for one pair
-  std::optional<Interval> interval;          ///< Student's t for paired samples; none for one pair
-  double confidence = 0.95;                  ///< of the interval
+  std::optional<double> standard_deviation; ///< of the differences; none for one pair
+  std::optional<Interval> interval;         ///< Student's t for paired samples; none for one pair
+  double confidence = 0.95;                 ///< of the interval
 };
 
 /// mean(d) -+ t(n - 1, (1 + confidence) / 2) * sd(d) / sqrt(n), d = a - b. One pair gives no interval, since nothing is

@@ -56,11 +56,11 @@ std::size_t seeds_for_effect(double effect_size, double power, double level, std
                                most_seeds));
     high *= 2;
   }
-  for (std::size_t low = high / 2; high > fewest && high - low > 1;) {  // enough(high), and not enough(low)
+  for (std::size_t low = high / 2; high > fewest && high - low > 1;) { // enough(high), and not enough(low)
     const std::size_t middle = low + (high - low) / 2;
     (enough(middle) ? high : low) = middle;
   }
-  if (high == fewest) {  // flips need a little more than the t test here
+  if (high == fewest) { // flips need a little more than the t test here
     const double n = static_cast<double>(fewest);
     const double one_sign = std::pow(normal_below(effect), n) + std::pow(normal_below(-effect), n);
     const bool barely = paired_power(effect, fewest - 1, each) < power;

@@ -23,7 +23,7 @@ std::string spaced(std::string text) {
 std::string short_name(const std::string& key) {
   const std::string table = table_of(key);
   std::string last = table.empty() ? key : key.substr(table.size() + 1);
-  if (last == "kind" && !table.empty()) last = table.substr(table.rfind('.') + 1);  // npos + 1 is 0
+  if (last == "kind" && !table.empty()) last = table.substr(table.rfind('.') + 1); // npos + 1 is 0
   return spaced(last);
 }
 
@@ -97,7 +97,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     }
     if (shown) parts.push_back(std::move(part));
   }
-  if (parts.empty())  // the difference shows elsewhere than in the options that were set
+  if (parts.empty()) // the difference shows elsewhere than in the options that were set
     for (const Change& change : changes) parts.push_back(fmt::format("{} = {}", change.key, plain_text(change.value)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -34,7 +34,7 @@ public:
   std::string name_of(const std::string& key) const;
 
 private:
-  std::map<std::string, int> uses_;  ///< how many keys have this short name
+  std::map<std::string, int> uses_; ///< how many keys have this short name
 };
 
 } // namespace heed

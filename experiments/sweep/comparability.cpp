@@ -60,7 +60,7 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
   const std::vector<MetricInfo> measured = metrics_of(arm);
   if (std::none_of(measured.begin(), measured.end(), [&](const MetricInfo& m) { return m.name == metric; }))
     return fmt::format("it does not measure {}, by which arms are compared", metric);
-  if (const std::string &words = arm.train.evaluate_bleu_tokenization,
+  if (const std::string& words = arm.train.evaluate_bleu_tokenization,
       &others = reference.train.evaluate_bleu_tokenization;
       metric == "val_bleu" && words != others)
     return fmt::format("its BLEU is of other words than the reference's: train.evaluate_bleu_tokenization is {}, and "

@@ -79,11 +79,11 @@ public:
     event.run = index_;
     const bool crashed = !end.crash.empty();
     const RunState state = state_of_claimed(run_);
-    const bool recorded = bytes_of_manifest() != manifest_before_;  // else the manifest tells of an earlier start
+    const bool recorded = bytes_of_manifest() != manifest_before_; // else the manifest tells of an earlier start
     if (!crashed && end.status == 0 && state == RunState::finished) {
       event.kind = RunEvent::Kind::finished;
     } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
-      event.kind = RunEvent::Kind::elsewhere;  // what its files say is the other one's
+      event.kind = RunEvent::Kind::elsewhere; // what its files say is the other one's
     } else if (crashed) {
       event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
       event.reason = with_log(end.crash);
@@ -151,7 +151,7 @@ private:
     for (const Running& run : running_) launcher_.stop(run.worker());
   }
 
-  void tell(RunEvent event) {
+  void tell(const RunEvent& event) {
     switch (event.kind) {
       case RunEvent::Kind::skipped: ++executed_.skipped; break;
       case RunEvent::Kind::finished: ++executed_.finished; break;
@@ -161,9 +161,7 @@ private:
     }
     on_event_(event);
   }
-  void tell(RunEvent::Kind kind, std::size_t run, std::string reason = {}) {
-    tell({kind, run, {}, std::move(reason)});
-  }
+  void tell(RunEvent::Kind kind, std::size_t run, std::string reason = {}) { tell({kind, run, {}, std::move(reason)}); }
 
   /// Starts what can be started, in order.
   void fill() {
@@ -250,7 +248,7 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
     share.jobs = std::max(1, cores / std::max(1, threads));
     if (runs < static_cast<std::size_t>(share.jobs)) share.jobs = std::max(1, static_cast<int>(runs));
     if (machine.memory > 0 && bytes_per_run > 0) {
-      constexpr double usable = 0.8;  // the estimate is rough, and others live here too
+      constexpr double usable = 0.8; // the estimate is rough, and others live here too
       const double fit = std::floor(usable * machine.memory / bytes_per_run);
       if (fit < share.jobs) share.jobs = std::max(1, static_cast<int>(fit));
     }
@@ -260,14 +258,14 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
 }
 
 std::size_t unfinished(std::span<const RunFolder> runs) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      runs, [](const RunFolder& run) { return state_of(run) != RunState::finished; }));
+  return static_cast<std::size_t>(std::ranges::count_if(runs, [](const RunFolder& run) {
+    return state_of(run) != RunState::finished;
+  }));
 }
 
 Executor::Executor(Launcher& launcher, ShareFor share_for) : launcher_(launcher), share_for_(std::move(share_for)) {}
 
-Executor::Executor(Launcher& launcher, Share share)
-    : Executor(launcher, [share](std::size_t) { return share; }) {}
+Executor::Executor(Launcher& launcher, Share share) : Executor(launcher, [share](std::size_t) { return share; }) {}
 
 Share Executor::share_for(std::size_t to_do) const {
   const Share share = share_for_(std::max<std::size_t>(to_do, 1));

@@ -16,13 +16,13 @@ namespace heed {
 /// Something happened to run `run` (an index into what was handed over).
 struct RunEvent {
   enum class Kind {
-    skipped,       ///< finished before; nothing was done
-    elsewhere,     ///< another process runs it; it is looked at again later
+    skipped,   ///< finished before; nothing was done
+    elsewhere, ///< another process runs it; it is looked at again later
     started,
-    progress,      ///< `progress` holds the newest
+    progress, ///< `progress` holds the newest
     finished,
-    failed,        ///< `reason` says why
-    interrupted,   ///< stopped with a checkpoint kept
+    failed,      ///< `reason` says why
+    interrupted, ///< stopped with a checkpoint kept
   };
   Kind kind = Kind::started;
   std::size_t run = 0;
@@ -32,8 +32,8 @@ struct RunEvent {
 
 struct Executed {
   std::size_t skipped = 0, finished = 0, failed = 0;
-  std::size_t interrupted = 0;     ///< of those that were started
-  std::size_t remaining = 0;       ///< never started, since it was stopped
+  std::size_t interrupted = 0; ///< of those that were started
+  std::size_t remaining = 0;   ///< never started, since it was stopped
   bool all_done() const { return failed + interrupted + remaining == 0; }
 };
 

@@ -60,8 +60,8 @@ Evened Matcher::match(const Settings& reference, const std::vector<Change>& chan
                               "([[block.override]])",
                               origin.text(), by, key));
   const double most = *find_option(width_option)->maximum;
-  const auto width = static_cast<std::int64_t>(
-      std::clamp(std::round(static_cast<double>(here) + (target - now) / slope), 1.0, most));
+  const auto width =
+      static_cast<std::int64_t>(std::clamp(std::round(static_cast<double>(here) + (target - now) / slope), 1.0, most));
   if (width == here) return {changes, {here, now, target}};
   return {with_width(width), {width, measure(width), target}};
 }

@@ -14,7 +14,7 @@ namespace heed {
 inline constexpr std::string_view width_option = "block.ffn_width";
 
 struct Evened {
-  std::vector<Change> changes;         ///< the arm's, and the width after them where it has to differ
+  std::vector<Change> changes; ///< the arm's, and the width after them where it has to differ
   Matched matched;
 };
 

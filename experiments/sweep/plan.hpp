@@ -19,22 +19,22 @@ namespace heed {
 
 /// An option that an arm has otherwise than the reference.
 struct PlannedChange {
-  std::string key;             ///< "attention.score"
-  std::string value;           ///< as people read it: additive, 0.5, [1, 2]
+  std::string key;   ///< "attention.score"
+  std::string value; ///< as people read it: additive, 0.5, [1, 2]
   bool operator==(const PlannedChange&) const = default;
 };
 
 /// An option with its name in labels.
 struct PlannedOption {
-  std::string key;             ///< "task.copy.length"
-  std::string name;            ///< "length"
+  std::string key;  ///< "task.copy.length"
+  std::string name; ///< "length"
   bool operator==(const PlannedOption&) const = default;
 };
 
 /// What evening out did to an arm: the feed-forward's width, and what the arm then comes to beside the reference.
 struct Matched {
-  std::int64_t width = 0;      ///< block.ffn_width
-  double amount = 0, target = 0;  ///< parameters, or FLOPs a step
+  std::int64_t width = 0;        ///< block.ffn_width
+  double amount = 0, target = 0; ///< parameters, or FLOPs a step
   /// How far off: 0.012 is 1.2 % above the reference.
   double excess() const { return amount / target - 1; }
   bool operator==(const Matched&) const = default;
@@ -46,77 +46,77 @@ inline constexpr double even_enough = 0.01;
 struct PlannedCost {
   std::int64_t parameters = 0;
   double flops_per_step = 0;
-  double bytes = 0;            ///< peak memory of a process that trains with one thread
+  double bytes = 0; ///< peak memory of a process that trains with one thread
 };
 
 /// What is compared: one configuration, run once for each seed. Arm 0 is the reference, the file without its [sweep].
 /// [sweep] within makes groups of arms, each with a reference: the file with the group's values of these options.
 struct Arm {
-  std::string label;           ///< short and unique: "reference", "score = additive", "length = 64: score = additive"
+  std::string label; ///< short and unique: "reference", "score = additive", "length = 64: score = additive"
   std::vector<PlannedChange> changes;
-  std::vector<std::size_t> runs;  ///< indices into Plan::runs, in the order of the seeds
+  std::vector<std::size_t> runs;   ///< indices into Plan::runs, in the order of the seeds
   std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of a reference
-  std::optional<PlannedCost> cost;  ///< none: not known, or of a tuned arm, whose trials have it
-  std::size_t reference = 0;   ///< the arm that it is compared with; itself, of a reference
+  std::optional<PlannedCost> cost; ///< none: not known, or of a tuned arm, whose trials have it
+  std::size_t reference = 0;       ///< the arm that it is compared with; itself, of a reference
   std::vector<std::string> group;  ///< its values of Plan::within, as people read them
-  std::string name;            ///< what it is called within its group; empty where there are no groups
+  std::string name;                ///< what it is called within its group; empty where there are no groups
 };
 
 struct PlannedRun {
-  std::string id;              ///< empty: not known before the arm's tuning is done
+  std::string id; ///< empty: not known before the arm's tuning is done
   std::size_t arm = 0;
   std::int64_t seed = 0;
-  std::string config;          ///< resolved, as TOML
+  std::string config; ///< resolved, as TOML
 };
 
 /// An option that is tuned.
 struct TunedOption {
   std::string key;
-  std::vector<std::string> values;  ///< as people read them, in the file's order
-  bool ordered = false;        ///< numbers, so that the least and the greatest are the grid's edge
+  std::vector<std::string> values; ///< as people read them, in the file's order
+  bool ordered = false;            ///< numbers, so that the least and the greatest are the grid's edge
 };
 
 /// One point of the grid, tried by one arm.
 struct Trial {
   std::vector<PlannedChange> point;
-  std::vector<std::size_t> runs;       ///< indices into Tuning::runs, in the order of the tuning's seeds
-  std::vector<PlannedRun> replicates;  ///< what the arm runs if this is chosen, in the order of the plan's seeds
-  std::optional<PlannedCost> cost;     ///< none: not known
-  std::optional<double> value;         ///< the metric's mean over the tuning's seeds; none: not known, or not usable
-  std::string problem;                 ///< why it can't be chosen; empty otherwise
+  std::vector<std::size_t> runs;      ///< indices into Tuning::runs, in the order of the tuning's seeds
+  std::vector<PlannedRun> replicates; ///< what the arm runs if this is chosen, in the order of the plan's seeds
+  std::optional<PlannedCost> cost;    ///< none: not known
+  std::optional<double> value;        ///< the metric's mean over the tuning's seeds; none: not known, or not usable
+  std::string problem;                ///< why it can't be chosen; empty otherwise
 };
 
 struct ArmTuning {
-  std::vector<Trial> trials;           ///< in the grid's order, the same for every arm
-  std::optional<std::size_t> chosen;   ///< of the trials; none: not done yet
+  std::vector<Trial> trials;         ///< in the grid's order, the same for every arm
+  std::optional<std::size_t> chosen; ///< of the trials; none: not done yet
 };
 
 /// Each arm's choice among the points of a grid ([sweep.tune]), made with seeds that no replicate uses.
 struct Tuning {
   std::vector<std::int64_t> seeds;
   std::vector<TunedOption> options;
-  std::vector<PlannedRun> runs;        ///< by seed, then by arm, then by trial
-  std::vector<ArmTuning> arms;         ///< as Plan::arms
-  bool settled() const;                ///< every arm has chosen
+  std::vector<PlannedRun> runs; ///< by seed, then by arm, then by trial
+  std::vector<ArmTuning> arms;  ///< as Plan::arms
+  bool settled() const;         ///< every arm has chosen
 };
 
 struct Plan {
-  std::string name;            ///< the configuration's, or its file's; never empty
-  std::string hash;            ///< `hash_of` it: an edited file that comes to other runs is a new sweep
-  std::string metric;          ///< what decides
-  std::string match = "none";  ///< none | parameters | flops
-  std::optional<double> margin;   ///< differences up to this are the same, in the metric's unit
-  std::string question;        ///< what is asked, for people
-  bool sweep = false;          ///< the file has a [sweep]
+  std::string name;             ///< the configuration's, or its file's; never empty
+  std::string hash;             ///< `hash_of` it: an edited file that comes to other runs is a new sweep
+  std::string metric;           ///< what decides
+  std::string match = "none";   ///< none | parameters | flops
+  std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
+  std::string question;         ///< what is asked, for people
+  bool sweep = false;           ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
-  std::vector<PlannedOption> within;  ///< whose values make the groups; arms of a group stand together
+  std::vector<PlannedOption> within; ///< whose values make the groups; arms of a group stand together
   std::vector<Arm> arms;
   /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned
   /// they have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
-  std::optional<Tuning> tuning;   ///< where the file has a [sweep.tune]
+  std::optional<Tuning> tuning; ///< where the file has a [sweep.tune]
 
-  std::string folder_name() const;  ///< NAME-HASH, safe as the name of a folder
+  std::string folder_name() const; ///< NAME-HASH, safe as the name of a folder
 };
 
 /// A configuration's data: `make_task(config)->fingerprint()`. Called once for each different [data] and [task].

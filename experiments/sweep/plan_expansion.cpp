@@ -114,10 +114,11 @@ public:
       Arm& arm = plan_.arms[a];
       const auto found = references.find(arms_[a].group_id);
       if (found == references.end())
-        throw Refused(fmt::format("{}: the group {} has no reference: no arm is the file with just that (the arm \"{}\" "
-                                  "is in it); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
-                                  settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
-                                  fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
+        throw Refused(
+            fmt::format("{}: the group {} has no reference: no arm is the file with just that (the arm \"{}\" "
+                        "is in it); add one, such as [[sweep.block]] with arms = [{{ {} }}]",
+                        settings_.sweep().within.front().origin.text(), groups_.label(arm.group), arm.label,
+                        fmt::join(as_toml(groups_.shared(arms_[a].stated)), ", ")));
       arm.reference = found->second;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -195,12 +196,13 @@ private:
 
   /// What is evened out must stay so, whichever point an arm takes.
   void refuse_unevened(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
-    const double even = matcher_->amount_of(arms_[a].settings, plan_.match), now = matcher_->amount_of(tried, plan_.match);
+    const double even = matcher_->amount_of(arms_[a].settings, plan_.match),
+                 now = matcher_->amount_of(tried, plan_.match);
     if (now == even) return;
     const auto unevens = [&](const Change& change) {
       try {
         return matcher_->amount_of(arms_[a].settings.with({change}), plan_.match) != even;
-      } catch (const Refused&) {  // it goes only together with another
+      } catch (const Refused&) { // it goes only together with another
         return true;
       }
     };
@@ -216,8 +218,8 @@ private:
   /// An arm beside what the plan has of it.
   struct Grown {
     Settings settings;
-    std::vector<Change> stated;          ///< what its block changes
-    std::string first_id, group_id;      ///< where there are groups: its first run's identity, and its reference's
+    std::vector<Change> stated;     ///< what its block changes
+    std::string first_id, group_id; ///< where there are groups: its first run's identity, and its reference's
   };
 
   static constexpr const char* reference_name = "reference";
@@ -302,12 +304,12 @@ private:
   const CostOf& cost_of_;
   const Groups& groups_;
   Plan& plan_;
-  FlatConfig flat_;                    ///< the reference's
+  FlatConfig flat_; ///< the reference's
   Change first_seed_;
   std::optional<Matcher> matcher_;
-  std::map<std::string, Matcher> group_matchers_;  ///< by the first run's identity of the group's reference
-  std::vector<Grown> arms_;            ///< as plan_.arms
-  std::set<std::string> known_;        ///< identities of each arm's run with the first seed
+  std::map<std::string, Matcher> group_matchers_; ///< by the first run's identity of the group's reference
+  std::vector<Grown> arms_;                       ///< as plan_.arms
+  std::set<std::string> known_;                   ///< identities of each arm's run with the first seed
   std::map<std::string, int> labels_;
 };
 
@@ -329,7 +331,8 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
   for (const auto& [key, values] : spec.axes) {
     if (key == width_option && match != "none")
       refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which sweep.match sets; it can do only one of "
-                                                "the two", key));
+                                                "the two",
+                                                key));
     for (const auto& candidates : blocks)
       for (const Candidate& candidate : candidates)
         for (const Change& change : candidate.changes)

@@ -48,8 +48,7 @@ Arm read_arm(const json::object& object) {
   }
   if (const json::value* matched = object.if_contains("matched")) {
     const json::object& of = as_object(*matched, "\"matched\"");
-    arm.matched = Matched{integer(of, "width"), real(of, "amount"),
-                          real(of, "target")};
+    arm.matched = Matched{integer(of, "width"), real(of, "amount"), real(of, "target")};
   }
   arm.cost = read_cost(object);
   return arm;
@@ -81,7 +80,8 @@ void check_point(const std::vector<PlannedChange>& point, const std::vector<Tune
   const auto on_grid = [](const PlannedChange& change, const TunedOption& option) {
     return change.key == option.key && std::ranges::find(option.values, change.value) != option.values.end();
   };
-  if (!std::ranges::equal(point, options, on_grid)) throw Wrong{"a trial's point is not one of the tuned options' grid"};
+  if (!std::ranges::equal(point, options, on_grid))
+    throw Wrong{"a trial's point is not one of the tuned options' grid"};
 }
 
 /// That these are the arm's runs with just these seeds.
@@ -241,9 +241,8 @@ std::string tuning_json(const Tuning& tuning) {
   for (const ArmTuning& arm : tuning.arms) {
     std::vector<std::string> trials;
     for (const Trial& trial : arm.trials)
-      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}]{}, \"replicates\": {}}}",
-                                   changes_json(trial.point), fmt::join(trial.runs, ", "), cost_json(trial.cost),
-                                   runs_json(trial.replicates)));
+      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}]{}, \"replicates\": {}}}", changes_json(trial.point),
+                                   fmt::join(trial.runs, ", "), cost_json(trial.cost), runs_json(trial.replicates)));
     arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
   }
   return fmt::format("{{\n\"seeds\": [{}],\n\"options\": [{}],\n\"trials\": [{}],\n\"runs\": {}\n}}",
@@ -263,8 +262,8 @@ std::string name_part(const fs::path& folder) {
 
 std::string to_json(const Plan& plan) {
   const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
-  const std::string question =
-      plan.question.empty() ? "" : fmt::format("\"question\": {},\n", json_text(plan.question));
+  const std::string question = plan.question.empty() ? ""
+                                                     : fmt::format("\"question\": {},\n", json_text(plan.question));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
                                 "\"metric\": {},\n{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
@@ -273,15 +272,14 @@ std::string to_json(const Plan& plan) {
                                 json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
-    const std::string matched =
-        arm.matched ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
-                                  arm.matched->width,
-                                  arm.matched->amount, arm.matched->target)
-                    : "";
-    const std::string grouped =
-        plan.within.empty() ? ""
-                            : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
-                                          texts_json(arm.group), json_text(arm.name));
+    const std::string matched = arm.matched
+                                    ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
+                                                  arm.matched->width, arm.matched->amount, arm.matched->target)
+                                    : "";
+    const std::string grouped = plan.within.empty()
+                                    ? ""
+                                    : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
+                                                  texts_json(arm.group), json_text(arm.name));
     out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}}}", between, json_text(arm.label),
                        changes_json(arm.changes), grouped, matched, cost_json(arm.cost));
     between = ",\n";
@@ -307,7 +305,7 @@ fs::path freeze(const Plan& plan, const fs::path& out) {
   const auto before = read_file(plan_file(folder));
   std::error_code error;
   if (!before || *before != bytes) write_file(plan_file(folder), bytes);
-  else fs::last_write_time(plan_file(folder), fs::file_time_type::clock::now(), error);  // the latest, where it can be
+  else fs::last_write_time(plan_file(folder), fs::file_time_type::clock::now(), error); // the latest, where it can be
   return folder;
 }
 

@@ -17,8 +17,8 @@ namespace heed {
 const Task& Tasks::of(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
-    if (option.key.starts_with("data.") || option.key.starts_with("task.") ||
-        option.key == "train.batch" || option.key == "train.batch_tokens")  // listed data is cut into batches
+    if (option.key.starts_with("data.") || option.key.starts_with("task.") || option.key == "train.batch" ||
+        option.key == "train.batch_tokens") // listed data is cut into batches
       key += "\n" + option.key + "=" + option.value;
   auto& task = made_[key];
   if (!task) task = make_task(config);
@@ -70,7 +70,8 @@ std::string places(const Settings& settings, const std::string& message) {
     const std::size_t dot = key.rfind('.');
     if (dot == std::string::npos) continue;
     const std::string in_table = fmt::format("[{}] {}", key.substr(0, dot), key.substr(dot + 1));
-    if (names(key) || names(in_table)) out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
+    if (names(key) || names(in_table))
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", key, setting.origin.text());
   }
   return out.empty() ? "" : fmt::format(" ({})", out);
 }
@@ -91,7 +92,7 @@ Checked checked(const PlannedRun& run, const Plan& plan, const Settings& setting
   if (!reference) metric_of(config, plan.metric);
   else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
     throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
-  return {std::move(config), std::move(cost)};
+  return {std::move(config), cost};
 }
 
 Checked prepared_arm(const Plan& plan, const Settings& settings, std::size_t arm, const Config* reference,
@@ -125,13 +126,13 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
   std::vector<PreparedArm> arms;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
-    const std::size_t against = plan.arms[a].reference;  // of an arm before this one, or its own
+    const std::size_t against = plan.arms[a].reference; // of an arm before this one, or its own
     const Config* reference = against == a ? nullptr : &arms.at(against).config;
     if (plan.tuning) {
       for (Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
-        auto [config, cost] =
-            prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config, tasks);
+        auto [config, cost] = prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config,
+                                             tasks);
         arm.trials.push_back({config.train.steps, cost});
         trial.cost = planned(cost);
         if (first) std::tie(arm.config, arm.cost) = std::tie(config, cost);
@@ -150,8 +151,7 @@ Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, con
   const PreparedArm& of = prepared.arms.at(arm);
   if (!plan.tuning) return {of.config.train.steps, of.cost};
   const ArmTuning& tuning = plan.tuning->arms.at(arm);
-  const std::size_t index =
-      trial ? static_cast<std::size_t>(trial - tuning.trials.data()) : tuning.chosen.value_or(0);
+  const std::size_t index = trial ? static_cast<std::size_t>(trial - tuning.trials.data()) : tuning.chosen.value_or(0);
   return of.trials.at(index);
 }
 

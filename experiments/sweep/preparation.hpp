@@ -46,15 +46,15 @@ struct Load {
 };
 
 struct PreparedArm {
-  Config config;                       ///< of the arm's first run; where it is tuned, of its first trial
+  Config config; ///< of the arm's first run; where it is tuned, of its first trial
   Cost cost;
-  std::vector<Load> trials;            ///< as in the plan's tuning
+  std::vector<Load> trials; ///< as in the plan's tuning
 };
 
 struct Preparation {
   Settings settings;
   Plan plan;
-  std::vector<PreparedArm> arms;       ///< as in the plan
+  std::vector<PreparedArm> arms; ///< as in the plan
   MetricInfo metric;
 };
 

@@ -108,7 +108,7 @@ private:
       total_.failed -= failed.size();
       std::vector<RunFolder> again;
       for (const std::size_t run : failed) again.push_back(trials_[run]);
-      total_.failed -= execute(again, failed).size();  // told of by the report, and no failure of the sweep
+      total_.failed -= execute(again, failed).size(); // told of by the report, and no failure of the sweep
     }
     // Another process may be trying once more what failed here, or have left what it began.
     while (!stopped_ && !settle(plan_, out_, folder_, [&] { return stop_requested(); })) {

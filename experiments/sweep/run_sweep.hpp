@@ -11,10 +11,10 @@ namespace heed {
 
 /// A sweep whose folders are made and none of whose runs has begun.
 struct SweepStart {
-  const Plan& plan;                    ///< with what its arms have chosen before
-  std::size_t runs = 0;                ///< of tuning and replicates together
-  std::size_t to_do = 0;               ///< of these; a trial that failed is done once its arm has chosen
-  Share share;                         ///< of the first runs; where there is nothing to do, of no meaning
+  const Plan& plan;      ///< with what its arms have chosen before
+  std::size_t runs = 0;  ///< of tuning and replicates together
+  std::size_t to_do = 0; ///< of these; a trial that failed is done once its arm has chosen
+  Share share;           ///< of the first runs; where there is nothing to do, of no meaning
 };
 
 /// Who hears of a sweep. All calls come from the thread of `run_sweep`.
@@ -33,10 +33,10 @@ public:
 };
 
 struct SweepResult {
-  Plan plan;                           ///< with what its arms have chosen
-  std::filesystem::path folder;        ///< the plan's
-  std::size_t runs = 0, to_do = 0;     ///< as in SweepStart, now
-  Executed executed;                   ///< failed: a trial that failed again, and is out, is none
+  Plan plan;                       ///< with what its arms have chosen
+  std::filesystem::path folder;    ///< the plan's
+  std::size_t runs = 0, to_do = 0; ///< as in SweepStart, now
+  Executed executed;               ///< failed: a trial that failed again, and is out, is none
   bool stopped() const { return executed.interrupted + executed.remaining > 0; }
 };
 

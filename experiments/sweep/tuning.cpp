@@ -82,8 +82,7 @@ std::string choices_json(const Plan& plan) {
                                *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
   }
   return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", choices_format,
-                     json_text(plan.hash),
-                     fmt::join(arms, ",\n"));
+                     json_text(plan.hash), fmt::join(arms, ",\n"));
 }
 
 void read_arm(const json::object& object, ArmTuning& arm) {
@@ -124,7 +123,7 @@ void look_at_trials(Plan& plan, const fs::path& out) {
 bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::function<bool()>& give_up) {
   const auto lock = FileLock::wait(folder / "lock", give_up);
   if (!lock) return false;
-  read_choices(plan, folder);  // another process may have settled it meanwhile
+  read_choices(plan, folder); // another process may have settled it meanwhile
   if (plan.tuning->settled()) return true;
   look_at_trials(plan, out);
   const auto done = [](const Trial& trial) { return trial.value || !trial.problem.empty(); };
@@ -177,16 +176,17 @@ std::vector<const Trial*> trials_by_run(const Tuning& tuning) {
 
 std::string short_words(const Trial& trial) {
   std::vector<PlannedChange> point = trial.point;
-  for (PlannedChange& change : point) change.key.erase(0, change.key.rfind('.') + 1);  // npos + 1 is 0
+  for (PlannedChange& change : point) change.key.erase(0, change.key.rfind('.') + 1); // npos + 1 is 0
   return point_in_words(point, true);
 }
 
 bool on_edge(const TunedOption& option, const std::string& value) {
   if (!option.ordered || option.values.size() < 2) return false;
   const auto number = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
-  const auto [least, greatest] =
-      std::minmax_element(option.values.begin(), option.values.end(),
-                          [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+  const auto [least, greatest] = std::minmax_element(option.values.begin(), option.values.end(),
+                                                     [&](const std::string& a, const std::string& b) {
+                                                       return number(a) < number(b);
+                                                     });
   return number(value) == number(*least) || number(value) == number(*greatest);
 }
 

@@ -21,7 +21,10 @@ public:
   static bool held(const std::filesystem::path& file);
 
   FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  FileLock& operator=(FileLock&& other) noexcept { std::swap(file_, other.file_); return *this; }
+  FileLock& operator=(FileLock&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
   ~FileLock();
 
 private:

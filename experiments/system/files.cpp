@@ -38,8 +38,9 @@ std::string how_to_mend(int error) {
     case EPERM: return "change its permissions, or choose another folder with --out";
     case EROFS: return "that file system is read-only: choose another folder with --out";
     case ENOTDIR:
-    case EEXIST: return "something on that path is a file where a folder is needed: remove it, or choose another "
-                        "folder with --out";
+    case EEXIST:
+      return "something on that path is a file where a folder is needed: remove it, or choose another "
+             "folder with --out";
     case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder with --out";
     case ENOENT: return "there is no such place, or the folder is gone: run again, or choose another folder with --out";
     case EMFILE:
@@ -97,8 +98,7 @@ void synchronise_folder(const fs::path& folder) {
 /// Hidden, beside the final file, and of this process alone.
 fs::path aside_of(const fs::path& path) {
   static std::atomic<unsigned> count{0};
-  return path.parent_path() /
-         fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), count++, aside_suffix);
+  return path.parent_path() / fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), count++, aside_suffix);
 }
 
 bool write_aside(const fs::path& aside, const fs::path& path, std::string_view bytes, Durability durability) {

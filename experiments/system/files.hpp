@@ -17,7 +17,7 @@ namespace heed {
 /// What a reader made of some bytes: a value, or why there is none. Readers never throw for what the bytes hold.
 template <class T> struct Parsed {
   std::optional<T> value;
-  std::string error;  ///< empty where there is a value
+  std::string error; ///< empty where there is a value
 
   explicit operator bool() const { return value.has_value(); }
   const T& operator*() const { return *value; }

@@ -7,9 +7,9 @@ namespace heed {
 
 struct Machine {
   std::string host;
-  std::string cpu;             ///< the model, as the system names it
-  int cores = 1;               ///< usable_cores()
-  double memory = 0;           ///< bytes that can be had without swapping, a container's limit respected
+  std::string cpu;   ///< the model, as the system names it
+  int cores = 1;     ///< usable_cores()
+  double memory = 0; ///< bytes that can be had without swapping, a container's limit respected
 };
 Machine this_machine();
 

@@ -14,11 +14,11 @@ inline constexpr std::int32_t no_token = -1;
 
 /// The tokens that a row has besides its example; `no_token` where it goes without.
 struct RowTokens {
-  std::string_view task;               ///< the task's kind, for errors
-  std::int32_t separator = no_token;   ///< language_model: between input and output
-  std::int32_t begin = no_token;       ///< sequence_to_sequence: what the decoder reads first
-  std::int32_t end = no_token;         ///< ends the output as its last target
-  std::int32_t first_label = 0;        ///< classification: the output token of class 0
+  std::string_view task;             ///< the task's kind, for errors
+  std::int32_t separator = no_token; ///< language_model: between input and output
+  std::int32_t begin = no_token;     ///< sequence_to_sequence: what the decoder reads first
+  std::int32_t end = no_token;       ///< ends the output as its last target
+  std::int32_t first_label = 0;      ///< classification: the output token of class 0
 };
 
 /// Writes row `at` of a batch that has been reset:

@@ -42,8 +42,8 @@ std::string show(const OptionValues& options) {
 class GeneratedTask final : public Task {
 public:
   GeneratedTask(Generator generator, const TaskOptions& options)
-      : generator_(std::move(generator)), seed_(static_cast<std::uint64_t>(options.seed)),
-        wanted_{options.validation, options.validation, options.test} {
+      : generator_(std::move(generator)),
+        seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
     for (std::size_t i = 0; i < generator_.words.size(); ++i)
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
     for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
@@ -91,9 +91,9 @@ public:
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
-    thread_local Example example;  // keeps its room from row to row
-    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)},
-                        static_cast<std::uint64_t>(row) << 32);
+    thread_local Example example; // keeps its room from row to row
+    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
+                                                                                             << 32);
     do generator_.draw(random, example);
     while (split_of(hash(example)) != Split::train);
     write(form, example.input, example.output, batch, at);
@@ -194,10 +194,10 @@ private:
     // A tenth of all draws belong to each of the smaller splits. One that has twice as many examples as are wanted
     // gives a new one in two such draws; one with fewer needs as many as collecting all of n coupons does, n ln n and
     // some. This many draws cover both: of equally likely examples, each is left out with a probability below e^-20.
-    const bool own = split == Split::test && generator_.draw_test;  // then no other split has any of these
+    const bool own = split == Split::test && generator_.draw_test; // then no other split has any of these
     const auto& draw = own ? generator_.draw_test : generator_.draw;
-    const double most =
-        std::min(static_cast<double>(wanted(split)), own ? generator_.test_examples : generator_.examples);
+    const double most = std::min(static_cast<double>(wanted(split)),
+                                 own ? generator_.test_examples : generator_.examples);
     const auto draws = static_cast<std::int64_t>(20 * most * (std::log(most) + 10)) + 2000;
     RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
     std::unordered_set<std::uint64_t> seen;
@@ -251,8 +251,8 @@ private:
 
   Generator generator_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> wanted_;  // by Split
-  std::array<ExampleList, 3> lists_;    // by Split
+  std::array<std::int64_t, 3> wanted_; // by Split
+  std::array<ExampleList, 3> lists_;   // by Split
   std::unordered_map<std::string, std::int32_t> token_of_word_;
 };
 

@@ -18,26 +18,26 @@ namespace heed {
 /// An example. The output must be a function of the input alone, which therefore decides the split.
 struct Example {
   std::vector<std::int32_t> input, output;
-  std::vector<std::int32_t> scratch;   ///< room for a generator, so that drawing allocates nothing
+  std::vector<std::int32_t> scratch; ///< room for a generator, so that drawing allocates nothing
 };
 
 /// What a generated task is.
 struct Generator {
-  std::string name;                    ///< the task's kind
-  OptionValues options;                ///< what the examples depend on
-  int version = 1;                     ///< goes up whenever the same options give other examples
-  std::vector<std::string> words;      ///< of the tokens, none with a space in it
+  std::string name;               ///< the task's kind
+  OptionValues options;           ///< what the examples depend on
+  int version = 1;                ///< goes up whenever the same options give other examples
+  std::vector<std::string> words; ///< of the tokens, none with a space in it
   std::int64_t longest_input = 0, longest_output = 0;
-  std::optional<std::int32_t> separator;  ///< put between input and output in the language-model form
-  bool ends = false;                   ///< the language-model form ends outputs with a token, as their lengths vary
-  std::int64_t labels = 0;             ///< the output is one of the tokens first_label ... ; 0: no classification
+  std::optional<std::int32_t> separator; ///< put between input and output in the language-model form
+  bool ends = false;                     ///< the language-model form ends outputs with a token, as their lengths vary
+  std::int64_t labels = 0;               ///< the output is one of the tokens first_label ... ; 0: no classification
   std::int32_t first_label = 0;
-  double examples = 0;                 ///< how many different ones there are, about
-  std::string enlarge;                 ///< the options to raise where they are too few
-  std::function<void(RandomSource&, Example&)> draw;  ///< clears and fills the example
+  double examples = 0;                               ///< how many different ones there are, about
+  std::string enlarge;                               ///< the options to raise where they are too few
+  std::function<void(RandomSource&, Example&)> draw; ///< clears and fills the example
   /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.
   std::function<void(RandomSource&, Example&)> draw_test;
-  double test_examples = 0;            ///< how many different ones of those there are, about
+  double test_examples = 0; ///< how many different ones of those there are, about
   std::function<Task::Chance()> chance;
 };
 

@@ -10,9 +10,9 @@ namespace heed {
 
 /// The images of a task, and their classes; a task holds one of these and hands its questions on.
 struct ImageClasses {
-  std::string task;                    ///< the task's kind, for errors
+  std::string task; ///< the task's kind, for errors
   ImageShape image;
-  std::vector<std::string> names;      ///< of the classes
+  std::vector<std::string> names; ///< of the classes
 
   /// Why images can't be seen in this form.
   std::string refuses(Form form) const;

@@ -53,8 +53,7 @@ public:
       if (list(split).size() > 0 || (split == Split::test && file == data_.files[0])) continue;
       throw Refused(fmt::format("[task.{}] the {} split has no example{}: training has {}, validation {}, test {}",
                                 data_.name, split_name(split), file.empty() ? "" : " (" + file + ")",
-                                list(Split::train).size(), list(Split::validation).size(),
-                                list(Split::test).size()));
+                                list(Split::train).size(), list(Split::validation).size(), list(Split::test).size()));
     }
     for (const Split split : splits)
       for (std::int64_t i = 0; i < list(split).size(); ++i) {
@@ -112,8 +111,8 @@ public:
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     const TokenBatches* by_tokens = token_batches(form);
-    write(form, list(Split::train),
-          by_tokens ? by_tokens->example(seed, step, row) : order_.example(seed, step, row), batch, at);
+    write(form, list(Split::train), by_tokens ? by_tokens->example(seed, step, row) : order_.example(seed, step, row),
+          batch, at);
   }
 
   std::int64_t training_rows(Form form, std::uint64_t seed, std::int64_t step) const override {
@@ -185,8 +184,8 @@ public:
       return text;
     }
     if (!tokens.empty() && tokens.front() == begin()) tokens = tokens.subspan(1);
-    return data_.output->decode(
-        tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) - tokens.begin())));
+    return data_.output->decode(tokens.first(static_cast<std::size_t>(std::ranges::find(tokens, end()) -
+                                                                      tokens.begin())));
   }
 
   std::vector<std::int32_t> encode(std::string_view text) const override {
@@ -224,9 +223,7 @@ private:
     return token_batches_.empty() ? nullptr : &token_batches_.at(static_cast<std::size_t>(form));
   }
   /// What is added to an output's tokens in a language model's rows.
-  std::int32_t offset() const {
-    return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size());
-  }
+  std::int32_t offset() const { return labelled() || shared() ? 0 : static_cast<std::int32_t>(data_.input->size()); }
   std::int32_t begin() const { return static_cast<std::int32_t>(data_.output->size()); }
   std::int32_t end() const { return begin() + 1; }
   /// Does the output's own vocabulary have the token, in a language model's rows?
@@ -249,7 +246,7 @@ private:
     const bool joined = form == Form::language_model;
     with.begin = with.separator = begin() + (joined ? offset() : 0);
     with.end = end() + (joined ? offset() : 0);
-    thread_local std::vector<std::int32_t> renumbered;  // keeps its room from row to row
+    thread_local std::vector<std::int32_t> renumbered; // keeps its room from row to row
     if (joined && offset() > 0) {
       renumbered.assign(output.begin(), output.end());
       for (std::int32_t& token : renumbered) token += offset();
@@ -261,7 +258,7 @@ private:
   Listing data_;
   std::uint64_t seed_;
   TrainingOrder order_;
-  std::vector<TokenBatches> token_batches_;  // by Form, where steps are cut by tokens
+  std::vector<TokenBatches> token_batches_; // by Form, where steps are cut by tokens
   std::int64_t longest_input_ = 1, longest_output_ = 0, longest_both_ = 1;
 };
 
@@ -280,7 +277,7 @@ Task::Chance commonest_output_token(const Listing& listing) {
   };
   const ExampleList& training = listing.examples[0];
   const ExampleList& validation = listing.examples[1];
-  bool ends = false;  // are they counted?
+  bool ends = false; // are they counted?
   for (const ExampleList& examples : listing.examples)
     for (std::int64_t i = 0; i < examples.size(); ++i) ends = ends || examples.output(i).size() > 1;
   count(training, [&](std::size_t token) { ++seen[token]; });
@@ -288,7 +285,10 @@ Task::Chance commonest_output_token(const Listing& listing) {
   const auto commonest = static_cast<std::size_t>(std::ranges::max_element(seen) - seen.begin());
   const bool is_end = commonest + 1 == seen.size();
   std::int64_t all = ends ? validation.size() : 0, hits = is_end ? validation.size() : 0;
-  count(validation, [&](std::size_t token) { ++all; hits += token == commonest; });
+  count(validation, [&](std::size_t token) {
+    ++all;
+    hits += token == commonest;
+  });
   return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(all, 1)),
           fmt::format("always {}, the commonest output token of the training split",
                       is_end ? "the end" : listing.output->show(static_cast<std::int32_t>(commonest)))};

@@ -15,17 +15,17 @@ namespace heed {
 
 /// What a listed task is.
 struct Listing {
-  std::string name;                        ///< the task's kind
+  std::string name; ///< the task's kind
   std::string fingerprint;
-  std::array<ExampleList, 3> examples;     ///< by Split; outputs are tokens of `output`, or one label
+  std::array<ExampleList, 3> examples; ///< by Split; outputs are tokens of `output`, or one label
   /// By Split: of validation and test, what outputs are in the data's words; empty where that is their tokens' text.
   std::array<std::vector<Task::Reference>, 3> references;
-  std::array<std::string, 3> files;        ///< by Split: where examples are from; empty where no file is read
+  std::array<std::string, 3> files; ///< by Split: where examples are from; empty where no file is read
   std::shared_ptr<const Vocabulary> input;
-  std::shared_ptr<const Vocabulary> output;  ///< the same object as `input` where they share one; null with labels
-  std::vector<std::string> labels;         ///< classification: the classes' names; else empty
+  std::shared_ptr<const Vocabulary> output; ///< the same object as `input` where they share one; null with labels
+  std::vector<std::string> labels;          ///< classification: the classes' names; else empty
   Task::Chance chance{};
-  std::vector<std::string> notes;          ///< for `heed data`: what was dropped or cut, and why
+  std::vector<std::string> notes; ///< for `heed data`: what was dropped or cut, and why
 };
 
 /// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket;

@@ -37,17 +37,17 @@ struct ImageShape {
 
 /// What a model must be made for.
 struct TaskShape {
-  std::int64_t vocabulary = 0;     ///< ids of the input's tokens are 0 .. vocabulary - 1
-  std::int64_t length = 0;         ///< of the longest row of tokens
+  std::int64_t vocabulary = 0; ///< ids of the input's tokens are 0 .. vocabulary - 1
+  std::int64_t length = 0;     ///< of the longest row of tokens
   /// What is predicted: the output's tokens, with begin and end (language_model, sequence_to_sequence), or the classes.
   std::int64_t classes = 0;
-  std::int64_t output_length = 0;  ///< sequence_to_sequence: of the longest row of outputs, its begin token included
-  std::int32_t begin = -1, end = -1;  ///< the output tokens that begin and end an output; -1: there is none
-  bool shared_vocabulary = false;  ///< a token means the same in input and output, so that embeddings can be tied
+  std::int64_t output_length = 0;    ///< sequence_to_sequence: of the longest row of outputs, its begin token included
+  std::int32_t begin = -1, end = -1; ///< the output tokens that begin and end an output; -1: there is none
+  bool shared_vocabulary = false;    ///< a token means the same in input and output, so that embeddings can be tied
   /// Batches are cut to their longest row (`Batch::trim`). Bits depend on it, so a task that goes without stays
   /// without.
   bool varied = false;
-  ImageShape image = {};           ///< image_classification
+  ImageShape image = {}; ///< image_classification
   /// Every output is one token, and one that ends it, if there is that: an answer that accuracy is of.
   bool one_token_outputs = false;
 };
@@ -56,18 +56,18 @@ struct TaskShape {
 struct Batch {
   std::int64_t rows = 0, length = 0, output_length = 0;
   Form form = Form::language_model;
-  std::vector<std::int32_t> tokens;   ///< [rows, length]; padding holds token 0. image_classification: empty
-  std::vector<std::int32_t> lengths;  ///< [rows]: how many tokens of the row are real. image_classification: empty
+  std::vector<std::int32_t> tokens;  ///< [rows, length]; padding holds token 0. image_classification: empty
+  std::vector<std::int32_t> lengths; ///< [rows]: how many tokens of the row are real. image_classification: empty
   /// language_model: [rows, length]; sequence_to_sequence: [rows, output_length]: the output, then the end token;
   /// else [rows].
   std::vector<std::int32_t> targets;
 
   /// sequence_to_sequence: [rows, output_length]: the begin token, then the output; padding holds token 0.
   std::vector<std::int32_t> outputs;
-  std::vector<std::int32_t> output_lengths;  ///< [rows]: how many of the row's outputs, and of its targets, are real
+  std::vector<std::int32_t> output_lengths; ///< [rows]: how many of the row's outputs, and of its targets, are real
 
   ImageShape image;
-  std::vector<float> images;          ///< image_classification: [rows, channels, height, width], about 0 on the mean
+  std::vector<float> images; ///< image_classification: [rows, channels, height, width], about 0 on the mean
 
   /// Sets the shape to that of the task's longest rows, and fills with padding and `ignored`. Allocates only when it
   /// grows.
@@ -115,7 +115,7 @@ public:
   /// What a model is to put out for a row of evaluation, as the data has it.
   struct Reference {
     std::string text;
-    bool sayable = true;                       ///< the output's tokens are all of it: none is unknown, none was cut off
+    bool sayable = true; ///< the output's tokens are all of it: none is unknown, none was cut off
   };
   /// sequence_to_sequence: the reference of a row of validation or test; none: the text of its targets.
   virtual std::optional<Reference> reference(Split, std::int64_t) const { return std::nullopt; }
@@ -128,15 +128,18 @@ public:
                           std::int64_t at) const;
 
   /// Accuracy of guessing without looking at the input, and how it is found in words: {0.0417, "1 / symbols"}.
-  struct Chance { double accuracy; std::string how; };
+  struct Chance {
+    double accuracy;
+    std::string how;
+  };
   virtual Chance chance(Form form) const = 0;
 
   /// What there is to say of the data before anything trains.
   struct Facts {
-    std::string unit = "";                     ///< what the sizes count: "examples", "characters"
-    std::array<std::int64_t, 3> sizes = {};    ///< by Split; -1: made anew for every step, without end
-    std::array<std::string, 3> files = {};     ///< by Split: where its examples are from; empty where no file is read
-    std::vector<std::string> notes = {};       ///< what was dropped, cut or repeated, a sentence each
+    std::string unit = "";                  ///< what the sizes count: "examples", "characters"
+    std::array<std::int64_t, 3> sizes = {}; ///< by Split; -1: made anew for every step, without end
+    std::array<std::string, 3> files = {};  ///< by Split: where its examples are from; empty where no file is read
+    std::vector<std::string> notes = {};    ///< what was dropped, cut or repeated, a sentence each
   };
   virtual Facts facts() const { return {}; }
 

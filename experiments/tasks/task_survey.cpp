@@ -24,14 +24,14 @@ ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
   };
   const auto index = static_cast<std::size_t>(at);
   switch (batch.form) {
-  case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
-  case Form::classification:
-    return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-            task.decode_output(batch.form, row(batch.targets, 1, 1))};
-  case Form::sequence_to_sequence:
-    return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-            task.decode_output(batch.form, row(batch.targets, batch.output_length, batch.output_lengths[index]))};
-  case Form::language_model: break;
+    case Form::image_classification: return {"", task.decode_output(batch.form, row(batch.targets, 1, 1))};
+    case Form::classification:
+      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+              task.decode_output(batch.form, row(batch.targets, 1, 1))};
+    case Form::sequence_to_sequence:
+      return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
+              task.decode_output(batch.form, row(batch.targets, batch.output_length, batch.output_lengths[index]))};
+    case Form::language_model: break;
   }
   const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
   const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
@@ -55,7 +55,7 @@ public:
       const auto index = static_cast<std::size_t>(r);
       for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
         ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
-      if (form_ == Form::sequence_to_sequence)  // without the end
+      if (form_ == Form::sequence_to_sequence) // without the end
         for (std::int64_t i = 0; i + 1 < batch.output_lengths[index]; ++i)
           ++outputs_[batch.targets[static_cast<std::size_t>(r * batch.output_length + i)]];
     }
@@ -118,8 +118,9 @@ void each_example(const Task& task, Form form, Split split, std::optional<std::i
     throw Refused("the task makes its training examples anew for every step, without end, so they can't be listed; "
                   "take --split validation or --split test");
   if (*rows == 0)
-    throw Refused(fmt::format("the {} split has no example",
-                              split == Split::train ? "training" : split == Split::validation ? "validation" : "test"));
+    throw Refused(fmt::format("the {} split has no example", split == Split::train        ? "training"
+                                                             : split == Split::validation ? "validation"
+                                                                                          : "test"));
   const TaskShape shape = task.shape(form);
   Batch batch;
   for (std::int64_t i = 0; i < std::min(*rows, count.value_or(*rows)); ++i) {

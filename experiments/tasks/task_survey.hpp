@@ -26,13 +26,13 @@ struct TaskSurvey {
   Form form = Form::language_model;
   TaskShape shape;
   Task::Facts facts;
-  std::int64_t rows = 0;                       ///< of training, that lengths and counts below are of
-  LengthSurvey inputs, outputs;                ///< outputs: sequence_to_sequence, with the end token
-  double filled = 1;                           ///< share of batches of `batch` that is not padding
+  std::int64_t rows = 0;        ///< of training, that lengths and counts below are of
+  LengthSurvey inputs, outputs; ///< outputs: sequence_to_sequence, with the end token
+  double filled = 1;            ///< share of batches of `batch` that is not padding
   /// Commonest tokens of the rows (inputs and outputs; of language models, of the rows), or classes, with their counts.
   std::vector<std::pair<std::string, std::int64_t>> commonest;
-  std::int64_t different = 0;                  ///< how many different ones occurred
-  std::vector<ExampleText> examples;           ///< of training; for images, outputs only
+  std::int64_t different = 0;        ///< how many different ones occurred
+  std::vector<ExampleText> examples; ///< of training; for images, outputs only
 };
 
 /// Looks at the first `rows` rows that training under `seed` would see in batches of `batch`.

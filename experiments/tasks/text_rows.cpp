@@ -17,7 +17,7 @@ namespace {
 /// How many rows something happened to, and the first of them.
 struct Count {
   std::int64_t rows = 0, first_line = 0;
-  std::string_view file;               // of the first
+  std::string_view file; // of the first
 
   void add(const TextRow& row, std::string_view of) {
     if (rows++ > 0 && (file != of || row.line > first_line)) return;
@@ -60,9 +60,9 @@ std::array<std::string, 3> RowFiles::described(const std::array<std::string, 3>&
   return out;
 }
 
-RowFiles read_row_files(const DataOptions& data,
-                        const std::function<std::string(const std::string&, const std::string&, Split,
-                                                        std::vector<TextRow>&)>& read) {
+RowFiles read_row_files(
+    const DataOptions& data,
+    const std::function<std::string(const std::string&, const std::string&, Split, std::vector<TextRow>&)>& read) {
   RowFiles out;
   out.names = {data.path, data.validation_path, data.test_path};
   constexpr std::array<const char*, 3> options = {"path", "validation_path", "test_path"};
@@ -93,8 +93,7 @@ SplitRows split_rows(const Config& config, const RowFiles& files) {
 }
 
 void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
-               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output,
-               Listing& listing) {
+               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing) {
   const bool limited = data.max_length > 0, cut = data.too_long == "cut";
   const auto limit = static_cast<std::size_t>(data.max_length);
   Count empty, too_long;
@@ -126,9 +125,8 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),
                 listing);
   if (const std::int64_t seen = count_seen_inputs(rows); seen > 0)
-    listing.notes.push_back(fmt::format(
-        "{} row{} of validation and test {} an input that training has too", seen, seen == 1 ? "" : "s",
-        seen == 1 ? "has" : "have"));
+    listing.notes.push_back(fmt::format("{} row{} of validation and test {} an input that training has too", seen,
+                                        seen == 1 ? "" : "s", seen == 1 ? "has" : "have"));
 }
 
 } // namespace heed

@@ -14,21 +14,21 @@ namespace heed {
 
 /// The options that tasks of rows of texts have a use for, beside data.path.
 inline std::vector<std::string> options_of_text_rows() {
-  return {"data.train", "data.test", "data.validation_rows", "data.test_rows", "data.shuffle", "data.tokens",
-          "data.max_length", "data.too_long", "data.bucket", "train.batch_tokens"};
+  return {"data.train",  "data.test",       "data.validation_rows", "data.test_rows", "data.shuffle",
+          "data.tokens", "data.max_length", "data.too_long",        "data.bucket",    "train.batch_tokens"};
 }
 
 /// An example as it stands in a file.
 struct TextRow {
   std::int64_t line = 0;
-  std::string input, output;           ///< texts; of a labelled text, the output is the label
+  std::string input, output; ///< texts; of a labelled text, the output is the label
 };
 
 /// The rows of a task's files.
 struct RowFiles {
-  std::array<std::vector<TextRow>, 3> rows;    ///< by Split; those of data.path are training's
-  std::array<std::string, 3> names;            ///< by Split; empty where a split is a part of data.path
-  std::string fingerprint;                     ///< of all files
+  std::array<std::vector<TextRow>, 3> rows; ///< by Split; those of data.path are training's
+  std::array<std::string, 3> names;         ///< by Split; empty where a split is a part of data.path
+  std::string fingerprint;                  ///< of all files
 
   /// The file that the split's rows are from.
   const std::string& name(Split split) const {
@@ -50,7 +50,7 @@ RowFiles read_row_files(const DataOptions& data,
 /// floor(train n), and validation what is between; or validation the validation_rows before the test, and training all
 /// others.
 struct SplitRows {
-  std::array<std::vector<const TextRow*>, 3> rows;  ///< by Split
+  std::array<std::vector<const TextRow*>, 3> rows; ///< by Split
   const std::vector<const TextRow*>& operator[](Split split) const { return rows[static_cast<std::size_t>(split)]; }
 
   /// The training rows' inputs or outputs, for a vocabulary.

@@ -21,8 +21,8 @@ using Labels = std::vector<std::string>;
 struct SeenAttention {
   AttentionPlace place;
   std::int64_t queries = 0, keys = 0;
-  std::vector<std::vector<double>> weights;  // of each head, [queries, keys]
-  std::vector<HeadSums> sums;                // of each head
+  std::vector<std::vector<double>> weights; // of each head, [queries, keys]
+  std::vector<HeadSums> sums;               // of each head
 };
 
 // Writes down the weights of a pass over one row.
@@ -52,9 +52,8 @@ public:
 
 private:
   SeenAttention& of(const AttentionPlace& attention) {
-    const auto found = std::ranges::find(seen, attention.module, [](const SeenAttention& s) -> const std::string& {
-      return s.place.module;
-    });
+    const auto found = std::ranges::find(seen, attention.module,
+                                         [](const SeenAttention& s) -> const std::string& { return s.place.module; });
     if (found != seen.end()) return *found;
     SeenAttention& added = seen.emplace_back();
     added.place = attention;
@@ -65,8 +64,8 @@ private:
 // A row as the model reads it, with names for what attention meets in it.
 struct Reading {
   Batch batch;
-  Labels input;                 // empty: patches, as many as there turn out to be
-  Labels read, put_out;         // sequence_to_sequence: what the decoder reads, and what it should say to each of these
+  Labels input;         // empty: patches, as many as there turn out to be
+  Labels read, put_out; // sequence_to_sequence: what the decoder reads, and what it should say to each of these
   AttentionExample example;
 };
 
@@ -167,7 +166,7 @@ Labels patch_labels(const ImageShape& image, std::int64_t count) {
 
 struct Axes {
   Labels queries, keys;
-  bool same = false;  // both are one sequence, so that there are distances between positions
+  bool same = false; // both are one sequence, so that there are distances between positions
 };
 
 Axes axes_of(const SeenAttention& seen, const RunModel& run, const Reading& reading) {

@@ -33,7 +33,7 @@ double optimizer_numbers(const Config& config, const Parameters& parameters) {
 
 Cost cost(const Config& config, const Task& task) {
   using Clock = std::chrono::steady_clock;
-  static const std::int64_t process = std::max<std::int64_t>(resident_bytes(), 16'000'000);  // with its libraries
+  static const std::int64_t process = std::max<std::int64_t>(resident_bytes(), 16'000'000); // with its libraries
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
@@ -47,7 +47,7 @@ Cost cost(const Config& config, const Task& task) {
   Batch batch;
   // Steps of unlike rows differ: some of them, then, and their mean.
   const int measured = by_tokens ? 4 : 1;
-  double seconds = 0, operations = 0;  // of all shards
+  double seconds = 0, operations = 0; // of all shards
   for (int i = 0; i <= measured; ++i) {
     const std::int64_t step = std::max(0, i - 1), step_rows = training_rows(config, task, run, step);
     const std::int64_t rows = (step_rows + shards - 1) / shards;

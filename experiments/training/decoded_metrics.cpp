@@ -46,8 +46,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
     Batch batch;
     fill_evaluation_batch(task, run, split, first, n, batch);
     if (run.shape.varied) batch.trim();
-    const auto found =
-        search(*tapes[static_cast<std::size_t>(worker)], run.parameters, *run.model, batch, options);
+    const auto found = search(*tapes[static_cast<std::size_t>(worker)], run.parameters, *run.model, batch, options);
     for (std::int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(first + i);
       const Hypothesis& h = found[static_cast<std::size_t>(i)];

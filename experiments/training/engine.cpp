@@ -51,9 +51,8 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
                    fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
                                config.train.evaluate_random_batches, config.train.batch)});
   if (config.train.evaluate_beam > 0) {
-    out.push_back(
-        {"val_decoded_accuracy", true, "",
-         "fraction of the validation rows that are decoded without an error; <unknown> is one"});
+    out.push_back({"val_decoded_accuracy", true, "",
+                   "fraction of the validation rows that are decoded without an error; <unknown> is one"});
     out.push_back({"val_bleu", true, "",
                    fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
                                "sacreBLEU's with tok:{}",

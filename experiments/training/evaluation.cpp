@@ -28,7 +28,7 @@ struct Score {
   double loss = 0;
   std::int64_t loss_targets = 0;
   Hits hits;
-  std::map<std::int64_t, Hits> by_length;  // where it is asked for
+  std::map<std::int64_t, Hits> by_length; // where it is asked for
 
   void add(const Score& other) {
     loss += other.loss;
@@ -80,9 +80,9 @@ Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bo
 
 std::string prefix(Split split) {
   switch (split) {
-  case Split::train: return "train_split";
-  case Split::validation: return "val";
-  case Split::test: return "test";
+    case Split::train: return "train_split";
+    case Split::validation: return "val";
+    case Split::test: return "test";
   }
   return "";
 }
@@ -123,8 +123,9 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0)
-    throw Failed(fmt::format("[evaluate] the {} split has no rows",
-                             split == Split::test ? "test" : split == Split::train ? "training" : "validation"));
+    throw Failed(fmt::format("[evaluate] the {} split has no rows", split == Split::test    ? "test"
+                                                                    : split == Split::train ? "training"
+                                                                                            : "validation"));
   const Score total = score_rows(run, rows, config.train.evaluate_by_length, workers, tapes,
                                  [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                    fill_evaluation_batch(task, run, split, first, n, batch);
@@ -138,7 +139,7 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
   std::vector<std::pair<std::string, double>> out{{name + "_loss", loss},
                                                   {name + "_accuracy", share(hits.right, hits.targets)}};
   if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));
-  constexpr double most = 700;  // e^709 is the largest number; a loss beyond is no more than very bad
+  constexpr double most = 700; // e^709 is the largest number; a loss beyond is no more than very bad
   if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
   if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
   if (config.train.evaluate_beam > 0)

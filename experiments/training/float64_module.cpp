@@ -19,9 +19,7 @@ namespace heed {
 
 namespace {
 
-std::filesystem::path module_file() {
-  return this_program().parent_path() / "libheed_float64.so";
-}
+std::filesystem::path module_file() { return this_program().parent_path() / "libheed_float64.so"; }
 
 /// The launcher with the word that makes it build one target. Standard output is the command's, so the launcher's goes
 /// to standard error.
@@ -37,7 +35,8 @@ bool build_with(const std::string& launcher) {
   const bool started = posix_spawn(&child, program.c_str(), &actions, nullptr, words, environ) == 0;
   posix_spawn_file_actions_destroy(&actions);
   if (!started) return false;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -45,14 +44,15 @@ const Engine& load() {
   const std::filesystem::path file = module_file();
   if (const char* launcher = std::getenv("HEED_LAUNCHER"); launcher && *launcher) {
     const bool built = build_with(launcher);
-    unsetenv("HEED_LAUNCHER");  // workers find the file as it is
+    unsetenv("HEED_LAUNCHER"); // workers find the file as it is
     if (!built) throw Refused("precision = \"float64\": its part of the program could not be built (see above)");
   }
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
-    throw Refused(fmt::format("precision = \"float64\": {} is missing\n"
-                              "      start Heed by ./heed, which builds it, or build it: ninja -C {} libheed_float64.so",
-                              file.string(), file.parent_path().string()));
+    throw Refused(
+        fmt::format("precision = \"float64\": {} is missing\n"
+                    "      start Heed by ./heed, which builds it, or build it: ninja -C {} libheed_float64.so",
+                    file.string(), file.parent_path().string()));
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   using Door = const Engine* (*)();
   const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_float64_engine")) : nullptr;

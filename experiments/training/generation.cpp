@@ -124,8 +124,7 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   if (sampling.write) sampling.write(sampling.prompt);
   Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {
-    tokens.push_back(
-        sample(continuation.after(tokens), run.shape.classes, sampling, static_cast<std::uint64_t>(i)));
+    tokens.push_back(sample(continuation.after(tokens), run.shape.classes, sampling, static_cast<std::uint64_t>(i)));
     // What the token adds to the one before it: a word brings the space in front of it.
     const std::span<const std::int32_t> last(tokens.data() + tokens.size() - 2, 2);
     const std::string both = task.decode(last);

@@ -43,7 +43,7 @@ template <class T> struct ByName {
 
 struct AttentionSums {
   std::vector<HeadSums> heads;
-  std::int64_t position = 0;      // of the next call's first query within the pass
+  std::int64_t position = 0; // of the next call's first query within the pass
   bool several_queries = false;
 
   void add(const AttentionSums& other) {
@@ -207,15 +207,15 @@ Onlooker look_on(Rows& rows, const Looks& looks) {
 void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   const EvaluationPieces& pieces = rows.pieces();
   const auto count = static_cast<std::size_t>(pieces.count());
-  const std::size_t variants = heads.size() + 1;  // each head silenced, and none
+  const std::size_t variants = heads.size() + 1; // each head silenced, and none
   std::vector<double> losses(variants * count);
   rows.workers().run(static_cast<int>(losses.size()), [&](int job, int worker) {
     const int piece = job % pieces.count();
     const auto variant = static_cast<std::size_t>(job / pieces.count());
     std::optional<Silencer> silencer;
     if (variant > 0) silencer.emplace(heads[variant - 1]);
-    losses[static_cast<std::size_t>(job)] =
-        rows.loss(worker, pieces.first(piece), pieces.size(piece), false, silencer ? &*silencer : nullptr);
+    losses[static_cast<std::size_t>(job)] = rows.loss(worker, pieces.first(piece), pieces.size(piece), false,
+                                                      silencer ? &*silencer : nullptr);
   });
   const auto total = [&](std::size_t variant) {
     double sum = 0;
@@ -265,7 +265,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
   Inspection inspection;
   inspection.rows = rows;
   Looks on = looks;
-  on.attention = on.attention || on.importance;  // by which the heads are found
+  on.attention = on.attention || on.importance; // by which the heads are found
   if (on.attention || on.activations) {
     const Onlooker found = look_on(seen, on);
     for (const auto& [name, sums] : found.attentions.entries)

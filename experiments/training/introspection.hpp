@@ -25,10 +25,10 @@ void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::in
 
 /// What is looked at.
 struct Looks {
-  bool attention = false;    ///< each head's entropy and distance
-  bool importance = false;   ///< and what the loss is without it
-  bool activations = false;  ///< modules' outputs
-  bool gradients = false;    ///< modules' gradients of the rows' mean loss
+  bool attention = false;   ///< each head's entropy and distance
+  bool importance = false;  ///< and what the loss is without it
+  bool activations = false; ///< modules' outputs
+  bool gradients = false;   ///< modules' gradients of the rows' mean loss
 };
 
 /// What [train] inspect looks at in the validation split. Gradients are not among it: a step in training has its own.

@@ -5,8 +5,7 @@
 namespace heed::HEED_REAL {
 
 std::unique_ptr<Optimizer> make_optimizer(const Config& config, const Parameters& parameters) {
-  const OptimizerInfo& info =
-      variant_named(optimizers(), config.train.optimizer, "[train] there is no optimizer");
+  const OptimizerInfo& info = variant_named(optimizers(), config.train.optimizer, "[train] there is no optimizer");
   return info.make(config.optimizer_options, parameters);
 }
 

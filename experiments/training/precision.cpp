@@ -56,19 +56,18 @@ std::vector<AttentionExample> attend(const Config& config, const Task& task, con
 } // namespace
 
 const Engine& engine_table() {
-  static const Engine table{
-      .check =
-          [](const Config& config, const Task& task) {
-            RunModel run(config, task);
-            make_optimizer(config, Parameters{});  // its options
-            check_inspection(config, task, run);
-          },
-      .cost = cost,
-      .train = train,
-      .evaluate = evaluate,
-      .inspect = inspect,
-      .attend = attend,
-      .generate = generate};
+  static const Engine table{.check =
+                                [](const Config& config, const Task& task) {
+                                  RunModel run(config, task);
+                                  make_optimizer(config, Parameters{}); // its options
+                                  check_inspection(config, task, run);
+                                },
+                            .cost = cost,
+                            .train = train,
+                            .evaluate = evaluate,
+                            .inspect = inspect,
+                            .attend = attend,
+                            .generate = generate};
   return table;
 }
 

@@ -38,8 +38,7 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
 }
 
 std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
-  const std::int64_t by_tokens =
-      task.training_rows(run.form, static_cast<std::uint64_t>(config.general.seed), step);
+  const std::int64_t by_tokens = task.training_rows(run.form, static_cast<std::uint64_t>(config.general.seed), step);
   return by_tokens > 0 ? by_tokens : config.train.batch;
 }
 

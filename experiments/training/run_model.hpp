@@ -31,9 +31,9 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
 
 /// Rows of a split that are worked on together. Sums over pieces, added in order, are the same bits whatever the threads.
 struct EvaluationPieces {
-  static constexpr std::int64_t rows_each = 16;  ///< but for the last
+  static constexpr std::int64_t rows_each = 16; ///< but for the last
 
-  std::int64_t rows = 0;  ///< of all pieces
+  std::int64_t rows = 0; ///< of all pieces
 
   int count() const { return static_cast<int>((rows + rows_each - 1) / rows_each); }
   std::int64_t first(int piece) const { return piece * rows_each; }

@@ -27,7 +27,7 @@ StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Op
 
 void StepRunner::share_rows(std::int64_t rows) {
   const auto shards = static_cast<std::int64_t>(batches_.size());
-  for (std::int64_t s = 0; s <= shards; ++s)  // rows s B / S to (s + 1) B / S: sizes differ by one at most
+  for (std::int64_t s = 0; s <= shards; ++s) // rows s B / S to (s + 1) B / S: sizes differ by one at most
     first_rows_[static_cast<std::size_t>(s)] = s * rows / shards;
 }
 

@@ -23,10 +23,10 @@ public:
   StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers);
 
   struct Result {
-    double loss = 0;           ///< mean over the batch's targets, in nats; with label smoothing where it is set
-    double gradient_norm = 0;  ///< before clipping
+    double loss = 0;          ///< mean over the batch's targets, in nats; with label smoothing where it is set
+    double gradient_norm = 0; ///< before clipping
     double learning_rate = 0;
-    std::int64_t tokens = 0;   ///< of the batch, padding not counted
+    std::int64_t tokens = 0; ///< of the batch, padding not counted
   };
 
   /// Step `step`, counted from 0. Throws heed::Failed where the loss or a gradient is not finite, naming the operation
@@ -49,11 +49,11 @@ private:
   RunModel& run_;
   Optimizer& optimizer_;
   Workers& workers_;
-  std::vector<std::unique_ptr<Tape>> tapes_;       // one for each worker
-  std::vector<PagedVector<Real>> gradients_;       // one for each shard
+  std::vector<std::unique_ptr<Tape>> tapes_; // one for each worker
+  std::vector<PagedVector<Real>> gradients_; // one for each shard
   std::vector<Real*> parts_;
-  std::vector<Batch> batches_;                     // one for each shard
-  std::vector<std::int64_t> first_rows_, counts_;  // of each shard; some may be empty where rows are few
+  std::vector<Batch> batches_;                    // one for each shard
+  std::vector<std::int64_t> first_rows_, counts_; // of each shard; some may be empty where rows are few
   std::vector<double> losses_;
   double divisor_ = 1;
 };

@@ -51,12 +51,12 @@ void require_finite(const std::vector<std::pair<std::string, double>>& values, s
 struct Place {
   std::int64_t step = 0, tokens = 0;
   double seconds = 0;
-  std::optional<double> step_seconds = 0;  // none: goes on from a checkpoint that does not know
+  std::optional<double> step_seconds = 0; // none: goes on from a checkpoint that does not know
 };
 
 Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Place& place) {
   Checkpoint c;
-  c.metadata = {{"format", "pt"},  // what readers of the format expect of tensors in PyTorch's layout
+  c.metadata = {{"format", "pt"}, // what readers of the format expect of tensors in PyTorch's layout
                 {"step", fmt::format("{}", place.step)},
                 {"tokens", fmt::format("{}", place.tokens)},
                 {"seconds", fmt::format("{}", place.seconds)},
@@ -73,8 +73,7 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   load_state(optimizer, run.parameters, c);
   try {
     const auto steps = c.metadata.find("step_seconds");
-    return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")),
-            std::stod(c.metadata.at("seconds")),
+    return {std::stoll(c.metadata.at("step")), std::stoll(c.metadata.at("tokens")), std::stod(c.metadata.at("seconds")),
             steps == c.metadata.end() ? std::nullopt : std::optional(std::stod(steps->second))};
   } catch (const std::exception&) {
     throw Failed("[checkpoint] it does not say which step it is of");
@@ -118,7 +117,8 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (place.step_seconds) *place.step_seconds += step_ended - step_began;
     const bool last = place.step == t.steps;
     if (due(t.log_every) || last)
-      report({{"train_loss", result.loss}, {"learning_rate", result.learning_rate},
+      report({{"train_loss", result.loss},
+              {"learning_rate", result.learning_rate},
               {"grad_norm", result.gradient_norm}});
     if (due(t.evaluate_every) || last) {
       auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
@@ -132,8 +132,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (t.inspect != "none" && (due(t.inspect_every) || last)) {
       Inspection inspection = inspect_model(config, task, run, Split::validation, t.evaluate_batches * t.batch,
                                             looks_of(t), workers, step.tapes());
-      if (t.inspect == "norms" || t.inspect == "all")
-        add_gradient_norms(inspection, run.parameters, step.gradients());
+      if (t.inspect == "norms" || t.inspect == "all") add_gradient_norms(inspection, run.parameters, step.gradients());
       place.seconds = before + now() - begin;
       report(as_metrics(inspection));
     }

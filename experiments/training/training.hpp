@@ -24,7 +24,7 @@ struct StoredTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   bool float64 = false;
-  std::vector<std::byte> bytes;       ///< little-endian, row-major
+  std::vector<std::byte> bytes; ///< little-endian, row-major
 };
 
 /// A checkpoint's content (experiments/runs/safetensors reads and writes it). Metadata holds "step" and whatever else
@@ -36,9 +36,9 @@ struct Checkpoint {
 
 /// A line of metrics.jsonl.
 struct Metrics {
-  std::int64_t step = 0;              ///< optimiser steps done
-  double seconds = 0;                 ///< of the run so far, interruptions not counted
-  std::int64_t tokens = 0;            ///< trained on so far
+  std::int64_t step = 0;   ///< optimiser steps done
+  double seconds = 0;      ///< of the run so far, interruptions not counted
+  std::int64_t tokens = 0; ///< trained on so far
   /// train_loss, val_loss, val_accuracy, learning_rate, ... Names with a dot are written as objects:
   /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}.
   std::vector<std::pair<std::string, double>> values;
@@ -54,11 +54,11 @@ struct Progress {
 };
 
 struct TrainingHooks {
-  std::function<void(const Metrics&)> measured;        ///< may throw; the run then fails with that message
-  std::function<void(const Checkpoint&)> checkpoint;   ///< to be kept; may throw
+  std::function<void(const Metrics&)> measured;      ///< may throw; the run then fails with that message
+  std::function<void(const Checkpoint&)> checkpoint; ///< to be kept; may throw
   std::function<void(const Progress&)> progress;
-  std::function<bool()> stop_requested;                ///< true: keep a checkpoint and return
-  std::function<double()> now;                         ///< a clock, in seconds; none: the machine's
+  std::function<bool()> stop_requested; ///< true: keep a checkpoint and return
+  std::function<double()> now;          ///< a clock, in seconds; none: the machine's
 };
 
 enum class Outcome { finished, interrupted };
@@ -66,11 +66,11 @@ enum class Outcome { finished, interrupted };
 /// What a run needs, known before it runs.
 struct Cost {
   std::int64_t parameters = 0;
-  double flops_per_step = 0;          ///< multiplications and additions of forward and backward
-  double shared_bytes = 0;            ///< memory of the process whatever the threads: program, data, parameters
-  double thread_bytes = 0;            ///< what each thread adds: the values and gradients of its shard's step
-  std::int64_t shards = 1;            ///< more threads than these have nothing to do
-  double seconds_per_step = 0;        ///< on one thread, measured by a short probe
+  double flops_per_step = 0;   ///< multiplications and additions of forward and backward
+  double shared_bytes = 0;     ///< memory of the process whatever the threads: program, data, parameters
+  double thread_bytes = 0;     ///< what each thread adds: the values and gradients of its shard's step
+  std::int64_t shards = 1;     ///< more threads than these have nothing to do
+  double seconds_per_step = 0; ///< on one thread, measured by a short probe
 
   /// Peak memory of the process that trains with so many threads.
   double bytes(std::int64_t threads) const {
@@ -82,35 +82,35 @@ struct Cost {
 /// sequence-to-sequence model puts out a line for each input, the most probable that it finds.
 struct Sampling {
   std::string prompt;
-  std::vector<std::string> inputs;    ///< sequence-to-sequence: what outputs are wanted for
+  std::vector<std::string> inputs; ///< sequence-to-sequence: what outputs are wanted for
   std::int64_t tokens = 500;
-  double temperature = 1.0;           ///< 0: the most probable token
-  std::int64_t top_k = 0;             ///< 0: all
+  double temperature = 1.0; ///< 0: the most probable token
+  std::int64_t top_k = 0;   ///< 0: all
   std::uint64_t seed = 0;
-  std::int64_t beam = 1;              ///< sequence-to-sequence: outputs that are followed at a time; 1: greedy
-  double length_penalty = 0;          ///< likewise: log probabilities are divided by ((5 + tokens) / 6)^this
-  std::string length_penalty_kind = "gnmt";  ///< fairseq: by tokens^this
-  std::function<void(std::string_view)> write;  ///< called with the text as it comes
+  std::int64_t beam = 1;                       ///< sequence-to-sequence: outputs that are followed at a time; 1: greedy
+  double length_penalty = 0;                   ///< likewise: log probabilities are divided by ((5 + tokens) / 6)^this
+  std::string length_penalty_kind = "gnmt";    ///< fairseq: by tokens^this
+  std::function<void(std::string_view)> write; ///< called with the text as it comes
 };
 
 /// What one head of an attention does: means over the queries that attend to anything.
 struct HeadInspection {
-  std::string attention;              ///< its layer: "blocks.0.attention"
+  std::string attention; ///< its layer: "blocks.0.attention"
   std::int64_t head = 0;
-  double entropy = 0;                 ///< of its weights, in nats: 0 where all is on one key, ln n where n share alike
-  std::optional<double> distance;     ///< positions between query and key, by weight; none where there is one query
-  std::optional<double> importance;   ///< how much the loss rises without it, in nats a target; where it was asked for
+  double entropy = 0;               ///< of its weights, in nats: 0 where all is on one key, ln n where n share alike
+  std::optional<double> distance;   ///< positions between query and key, by weight; none where there is one query
+  std::optional<double> importance; ///< how much the loss rises without it, in nats a target; where it was asked for
 };
 
 /// The size of what a module gives, and of its parameters' gradient.
 struct ModuleInspection {
-  std::string module;                 ///< "blocks.0.ffn.expand"; "blocks.0" for what the whole block gives
-  std::optional<double> activation;   ///< root mean square of its output; none where it was not seen
-  std::optional<double> gradient;     ///< Euclidean norm; none where it has no parameters of its own
+  std::string module;               ///< "blocks.0.ffn.expand"; "blocks.0" for what the whole block gives
+  std::optional<double> activation; ///< root mean square of its output; none where it was not seen
+  std::optional<double> gradient;   ///< Euclidean norm; none where it has no parameters of its own
 };
 
 struct Inspection {
-  std::int64_t step = 0, rows = 0;    ///< optimiser steps done; rows that were looked at
+  std::int64_t step = 0, rows = 0; ///< optimiser steps done; rows that were looked at
   std::vector<HeadInspection> heads;
   std::vector<ModuleInspection> modules;
 };
@@ -140,7 +140,12 @@ const Engine& engine(const Config& config);
 inline constexpr int numerics_version = 6;
 
 /// The metrics that the configuration's runs will have, best known first, with the direction that is better.
-struct MetricInfo { std::string name; bool higher_is_better; std::string unit; std::string meaning; };
+struct MetricInfo {
+  std::string name;
+  bool higher_is_better;
+  std::string unit;
+  std::string meaning;
+};
 std::vector<MetricInfo> metrics_of(const Config& config);
 
 /// Are the rows whole examples of several targets each, so that it means something to have all of one right?

@@ -12,20 +12,20 @@ namespace heed::HEED_REAL {
 
 /// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1) + terms_i1, s(q_i, k_2) + terms_i2, ...), and nothing of how.
 struct AttentionProblem {
-  Tensor queries;                     ///< [B, H, Tq, Dq], turned by the position, as the keys are
-  Tensor unturned{};                  ///< the queries as they came, for what the position adds to scores
-  Tensor keys;                        ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; heads next to each other share keys
-  Tensor values;                      ///< [B, Hk, Tk, Dv]
-  ScoreForm form;                     ///< of these queries and keys, or none: then `score` computes
+  Tensor queries;    ///< [B, H, Tq, Dq], turned by the position, as the keys are
+  Tensor unturned{}; ///< the queries as they came, for what the position adds to scores
+  Tensor keys;       ///< [B, Hk, Tk, Dk]: H is a multiple of Hk; heads next to each other share keys
+  Tensor values;     ///< [B, Hk, Tk, Dv]
+  ScoreForm form;    ///< of these queries and keys, or none: then `score` computes
   const Score* score = nullptr;
-  const RelativePosition* position = nullptr;  ///< what is added to scores and sums; null: nothing
+  const RelativePosition* position = nullptr; ///< what is added to scores and sums; null: nothing
   Mask mask{};
   const Normalizer* normalizer = nullptr;
-  const Tensor* factors = nullptr;    ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
-  double dropout = 0;                 ///< of the weights
-  Tensor* weights = nullptr;          ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
-  bool differentiable_weights = false;  ///< must gradients flow through these? Then nothing streams.
-  std::int64_t rows = 0;              ///< compose, so many queries at a time; 0: as is best
+  const Tensor* factors = nullptr;     ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+  double dropout = 0;                  ///< of the weights
+  Tensor* weights = nullptr;           ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
+  bool differentiable_weights = false; ///< must gradients flow through these? Then nothing streams.
+  std::int64_t rows = 0;               ///< compose, so many queries at a time; 0: as is best
 
   /// What the position adds to the scores.
   ScoreTerms* terms(Pass& pass) const {

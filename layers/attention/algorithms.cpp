@@ -58,9 +58,11 @@ AttentionProblem unshared(const AttentionProblem& given) {
   const std::int64_t heads = x.queries.shape[1];
   x.keys = for_each_head(x.keys, heads);
   x.values = for_each_head(x.values, heads);
-  std::visit([&](auto& form) {
-    if constexpr (requires { form.keys; }) form.keys = for_each_head(form.keys, heads);
-  }, x.form);
+  std::visit(
+      [&](auto& form) {
+        if constexpr (requires { form.keys; }) form.keys = for_each_head(form.keys, heads);
+      },
+      x.form);
   x.form = projected(x.form);
   return x;
 }
@@ -79,14 +81,12 @@ Tensor compose_whole(Pass& pass, const AttentionProblem& x) { return whole(pass,
 std::int64_t rows_of(const AttentionProblem& x) {
   return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
 }
-bool serves_blocks(const AttentionProblem& x) {
-  return !x.weights && !x.factors && rows_of(x) > 0;
-}
+bool serves_blocks(const AttentionProblem& x) { return !x.weights && !x.factors && rows_of(x) > 0; }
 Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
   const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
-                                       x.values.shape[3]});  // as heads merge
+                                       x.values.shape[3]}); // as heads merge
   const auto block = [=](Pass& here, std::int64_t i) {
     AttentionProblem some = x;
     some.queries = blocks.queries_of(x.queries, i);
@@ -116,23 +116,23 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   return y;
 }
 
-constexpr AttentionAlgorithm table[] = {
-    {serves_softmax, stream_softmax},
-    {streams, stream_rows},
-    {serves_blocks, compose_in_blocks},
-    {[](const AttentionProblem&) { return true; }, compose_whole}};
+constexpr AttentionAlgorithm algorithms[] = {{serves_softmax, stream_softmax},
+                                             {streams, stream_rows},
+                                             {serves_blocks, compose_in_blocks},
+                                             {[](const AttentionProblem&) { return true; }, compose_whole}};
 
 } // namespace
 
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
   if (const AttentionAlgorithm* own = problem.score->algorithm(); own && own->serves(problem)) return *own;
-  for (const AttentionAlgorithm& a : table)
+  for (const AttentionAlgorithm& a : algorithms)
     if (a.serves(problem)) return a;
-  return table[std::size(table) - 1];
+  return algorithms[std::size(algorithms) - 1];
 }
 
 Tensor Normalizer::operator()(Pass&, const Tensor& scores, const Mask& mask) const {
-  if (!row_policy()) throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
+  if (!row_policy())
+    throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
   return normalize_rows("normalizer", scores, mask, *row_policy());
 }
 

@@ -90,9 +90,16 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
 }
 
 AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
-  AttentionProblem x{.queries = inputs.queries, .keys = inputs.keys.value_or(inputs.values), .values = inputs.values,
-                     .form = {}, .score = score_.get(), .position = inputs.position, .mask = inputs.mask,
-                     .normalizer = normalizer_.get(), .factors = inputs.factors, .dropout = dropout_,
+  AttentionProblem x{.queries = inputs.queries,
+                     .keys = inputs.keys.value_or(inputs.values),
+                     .values = inputs.values,
+                     .form = {},
+                     .score = score_.get(),
+                     .position = inputs.position,
+                     .mask = inputs.mask,
+                     .normalizer = normalizer_.get(),
+                     .factors = inputs.factors,
+                     .dropout = dropout_,
                      .rows = inputs.rows};
   Tensor &q = x.queries, &k = x.keys, &v = x.values;
   const Op op("attention", {&q, &k, &v});
@@ -105,7 +112,8 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
   if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0] || q.shape[1] != shape_.heads || k.shape[1] < 1 ||
       shape_.heads % k.shape[1] != 0 || v.shape[1] != k.shape[1])
     op.fail(fmt::format("q, k and v must share the batch and have {} heads, of which several may share those of k and "
-                        "v: q is {}, k is {}, v is {}", shape_.heads, q.shape.text(), k.shape.text(), v.shape.text()));
+                        "v: q is {}, k is {}, v is {}",
+                        shape_.heads, q.shape.text(), k.shape.text(), v.shape.text()));
   if (k.shape[2] != v.shape[2])
     op.fail(fmt::format("k and v must have one length: k is {}, v is {}", k.shape.text(), v.shape.text()));
   if (q.shape[3] != shape_.query_width || k.shape[3] != shape_.key_width)
@@ -176,25 +184,33 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
 Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionMemory& memory, const Mask& mask,
                              const Tensor* factors) const {
   if (!memory.transformed.tape)
-    return (*this)(pass, {.queries = queries, .values = memory.values, .keys = memory.keys, .mask = mask,
-                          .factors = factors});
+    return (*this)(
+        pass, {.queries = queries, .values = memory.values, .keys = memory.keys, .mask = mask, .factors = factors});
   const Op op("attention", {&queries, &memory.values});
   op.check(queries.rank() == 3 && queries.shape[2] == shape_.query_width && queries.shape[0] == memory.keys.shape[0],
            "queries must be [{}, T, {}], they are {}", memory.keys.shape[0], shape_.query_width, queries.shape.text());
   const std::int64_t rows = queries.shape[0], count = queries.shape[1];
   // Queries are transformed one by one, so that those of all rows may go through as if they were of one.
-  ScoreForm form =
-      projected(score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}), memory.one_key));
+  ScoreForm form = projected(score_->form(pass, reshape(queries, {1, 1, rows * count, shape_.query_width}),
+                                          memory.one_key));
   const auto split = [&](const Tensor& q) { return reshape(q, {rows, 1, count, q.shape[3]}); };
-  std::visit([&](auto& f) {
-    if constexpr (requires { f.keys; }) {
-      f.queries = split(f.queries);
-      f.keys = memory.transformed;
-    }
-  }, form);
-  AttentionProblem x{.queries = unsqueeze(queries, 1), .keys = unsqueeze(memory.keys, 1),
-                     .values = unsqueeze(memory.values, 1), .form = form, .score = score_.get(), .mask = mask,
-                     .normalizer = normalizer_.get(), .factors = factors, .dropout = dropout_};
+  std::visit(
+      [&](auto& f) {
+        if constexpr (requires { f.keys; }) {
+          f.queries = split(f.queries);
+          f.keys = memory.transformed;
+        }
+      },
+      form);
+  AttentionProblem x{.queries = unsqueeze(queries, 1),
+                     .keys = unsqueeze(memory.keys, 1),
+                     .values = unsqueeze(memory.values, 1),
+                     .form = form,
+                     .score = score_.get(),
+                     .mask = mask,
+                     .normalizer = normalizer_.get(),
+                     .factors = factors,
+                     .dropout = dropout_};
   const Tensor y = run(pass, x, nullptr);
   return reshape(y, {rows, count, y.shape[3]});
 }
@@ -282,8 +298,11 @@ Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& 
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Mask& mask) const {
-  return {.queries = split_heads(q, shape_.heads), .values = split_heads(v, shape_.heads),
-          .keys = split_heads(k, shape_.heads), .mask = mask, .position = shape_.position.get()};
+  return {.queries = split_heads(q, shape_.heads),
+          .values = split_heads(v, shape_.heads),
+          .keys = split_heads(k, shape_.heads),
+          .mask = mask,
+          .position = shape_.position.get()};
 }
 
 Tensor MultiHeadAttention::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v,

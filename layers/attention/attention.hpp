@@ -13,21 +13,21 @@ namespace heed::HEED_REAL {
 
 /// What attention is called with.
 struct AttentionInputs {
-  Tensor queries;              ///< [B, Tq, Dq], or [B, H, Tq, Dq]
-  Tensor values;               ///< [B, Tk, Dv], or [B, Hk, Tk, Dv]: H / Hk heads share each of these
-  std::optional<Tensor> keys{};  ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; the values if not given
-  Mask mask{};                   ///< causal, padding and so on; true means attend
-  const RelativePosition* position = nullptr;  ///< what acts on queries, keys, scores and sums, if anything
-  bool keys_turned = false;    ///< has the position turned the keys before?
-  const Tensor* factors = nullptr;  ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
-  std::int64_t rows = 0;  ///< compose, so many queries at a time; 0: as is best
+  Tensor queries;                             ///< [B, Tq, Dq], or [B, H, Tq, Dq]
+  Tensor values;                              ///< [B, Tk, Dv], or [B, Hk, Tk, Dv]: H / Hk heads share each of these
+  std::optional<Tensor> keys{};               ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; the values if not given
+  Mask mask{};                                ///< causal, padding and so on; true means attend
+  const RelativePosition* position = nullptr; ///< what acts on queries, keys, scores and sums, if anything
+  bool keys_turned = false;                   ///< has the position turned the keys before?
+  const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+  std::int64_t rows = 0;           ///< compose, so many queries at a time; 0: as is best
 };
 
 /// Keys and values that many calls attend to, as a decoder does step by step: what the score makes of keys is made
 /// once.
 struct AttentionMemory {
-  Tensor keys, values;          ///< [B, Tk, Dk], [B, Tk, Dv]
-  Tensor transformed, one_key;  ///< the form's keys, and a key to ask for a query's form with; empty without a form
+  Tensor keys, values;         ///< [B, Tk, Dk], [B, Tk, Dv]
+  Tensor transformed, one_key; ///< the form's keys, and a key to ask for a query's form with; empty without a form
 };
 
 /// The given mask with what [attention] causal, prefix and window add to it: self attention's.
@@ -88,10 +88,10 @@ public:
     std::int64_t width = 0;        ///< of the queries and of the result
     std::int64_t memory_width = 0; ///< of the values and keys that are attended to; 0: self attention
     std::int64_t heads = 1;
-    bool bias = true;              ///< of the projections
-    std::optional<bool> output_bias{};  ///< of the output projection; none: as `bias`
-    std::shared_ptr<const RelativePosition> position{};  ///< of self attention; null: none
-    std::int64_t longest = 0;      ///< most keys that there will ever be, for what has numbers for each; 0: not known
+    bool bias = true;                                   ///< of the projections
+    std::optional<bool> output_bias{};                  ///< of the output projection; none: as `bias`
+    std::shared_ptr<const RelativePosition> position{}; ///< of self attention; null: none
+    std::int64_t longest = 0; ///< most keys that there will ever be, for what has numbers for each; 0: not known
   };
 
   /// The widths of one head's queries and values, for whoever makes a position.

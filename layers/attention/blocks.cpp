@@ -50,12 +50,14 @@ Tensor Blocks::keys_of(const Tensor& all, std::int64_t i) const {
 
 ScoreForm Blocks::form_of(const ScoreForm& form, std::int64_t i) const {
   ScoreForm some = form;
-  std::visit([&](auto& f) {
-    if constexpr (requires { f.keys; }) {
-      f.queries = queries_of(f.queries, i);
-      f.keys = keys_of(f.keys, i);
-    }
-  }, some);
+  std::visit(
+      [&](auto& f) {
+        if constexpr (requires { f.keys; }) {
+          f.queries = queries_of(f.queries, i);
+          f.keys = keys_of(f.keys, i);
+        }
+      },
+      some);
   return some;
 }
 

@@ -15,10 +15,10 @@ std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const Sc
 /// The blocks: `rows` queries of one batch entry each (the last of an entry may have fewer), and the keys from the
 /// first to the last that a causal mask or a window lets any of them see. Entries follow each other.
 struct Blocks {
-  Shape queries;      ///< [B, H, Tq, D]
-  std::int64_t keys;  ///< Tk
+  Shape queries;     ///< [B, H, Tq, D]
+  std::int64_t keys; ///< Tk
   std::int64_t rows;
-  Mask mask;          ///< of all queries
+  Mask mask; ///< of all queries
 
   std::int64_t count() const { return queries.size() == 0 ? 0 : queries[0] * each(); }
   Pass::Part part(std::int64_t i) const;

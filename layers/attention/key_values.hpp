@@ -25,7 +25,7 @@ public:
 private:
   struct Store {
     std::int64_t width = 0;
-    std::vector<Real> numbers, spare;  // [rows, capacity, width]
+    std::vector<Real> numbers, spare; // [rows, capacity, width]
 
     Tensor on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const;
     void grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to);

@@ -17,9 +17,9 @@ namespace heed::HEED_REAL {
 /// What a score is made for.
 struct ScoreShape {
   std::int64_t heads = 1;
-  std::int64_t query_width = 0;  ///< of one head
-  std::int64_t key_width = 0;    ///< of one head
-  std::int64_t longest = 0;      ///< most keys that there will ever be; 0: not known
+  std::int64_t query_width = 0; ///< of one head
+  std::int64_t key_width = 0;   ///< of one head
+  std::int64_t longest = 0;     ///< most keys that there will ever be; 0: not known
 };
 
 /// Keys or values [B, Hk, Tk, D], whose heads several heads share, for each of these: [B, heads, Tk, D].
@@ -54,7 +54,7 @@ struct PairArguments {
   std::int64_t head;
   std::vector<const Real*> parameters;
   const OptionValues* options;
-  std::int64_t key_position = 0;  ///< which key it is
+  std::int64_t key_position = 0; ///< which key it is
 };
 
 struct ScoreInfo {

@@ -75,7 +75,7 @@ public:
   std::int64_t output_width() const { return output_width_; }
 
 private:
-  std::unique_ptr<Position> position_;  // null: none
+  std::unique_ptr<Position> position_; // null: none
   bool concatenated_ = false;
   std::int64_t position_width_ = 0, output_width_ = 0;
   std::optional<Linear> projection_;

@@ -13,9 +13,9 @@ namespace heed::HEED_REAL {
 /// What such a scheme is made for.
 struct RelativeShape {
   std::int64_t heads = 1;
-  std::int64_t query_width = 0;  ///< of one head
-  std::int64_t value_width = 0;  ///< of one head
-  std::int64_t longest = 0;      ///< row that the model will be trained with
+  std::int64_t query_width = 0; ///< of one head
+  std::int64_t value_width = 0; ///< of one head
+  std::int64_t longest = 0;     ///< row that the model will be trained with
   bool operator==(const RelativeShape&) const = default;
 };
 
@@ -42,8 +42,8 @@ public:
 /// The terms of one pair of positions in plain loops, written without the engine: what tests compare with. `parameters`
 /// are the scheme's own, in the order in which it added them.
 struct RelativeArguments {
-  const Real* query;      ///< [query_width]
-  std::int64_t distance;  ///< of the key from the query: negative for one before it
+  const Real* query;     ///< [query_width]
+  std::int64_t distance; ///< of the key from the query: negative for one before it
   RelativeShape shape;
   std::int64_t head;
   std::vector<const Real*> parameters;
@@ -51,7 +51,7 @@ struct RelativeArguments {
 };
 struct RelativeTerms {
   Real score = 0;
-  std::vector<Real> value{};  ///< what is added to the key's value, or nothing
+  std::vector<Real> value{}; ///< what is added to the key's value, or nothing
 };
 
 } // namespace heed::HEED_REAL

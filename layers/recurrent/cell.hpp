@@ -13,8 +13,8 @@ namespace heed::HEED_REAL {
 
 /// What a cell hands from one step to the next.
 struct RecurrentState {
-  Tensor h;  ///< [B, H]
-  Tensor c;  ///< [B, H]: the memory of a cell that has one; empty otherwise
+  Tensor h; ///< [B, H]
+  Tensor c; ///< [B, H]: the memory of a cell that has one; empty otherwise
 };
 
 /// A cell with its recurrent parameters; the projection of the inputs is the layer's.
@@ -29,7 +29,7 @@ public:
 /// One step of one row in plain loops, written without the engine: what tests compare the computation with.
 /// `parameters` are the cell's own, in the order in which it added them. h and c [width] are overwritten.
 struct CellArguments {
-  const Real* x;  ///< [gates width]
+  const Real* x; ///< [gates width]
   Real *h, *c;
   std::int64_t width;
   std::vector<const Real*> parameters;
@@ -37,8 +37,8 @@ struct CellArguments {
 
 struct RecurrentCellInfo {
   Variant about;
-  std::int64_t gates;  ///< projected inputs for each entry of the state
-  bool has_memory;     ///< has its state a part c?
+  std::int64_t gates; ///< projected inputs for each entry of the state
+  bool has_memory;    ///< has its state a part c?
   /// Adds its parameters to the scope, whose weights start as the scope says.
   std::unique_ptr<RecurrentCell> (*make)(const Scope& scope, std::int64_t width, const OptionValues& options);
   void (*step)(const CellArguments& arguments);

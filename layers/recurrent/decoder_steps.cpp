@@ -9,17 +9,21 @@ const RecurrentAttentionInfo& recurrent_attention_info(const std::string& name) 
 }
 
 Recurrent DecoderParts::cells(const Scope& scope, std::int64_t beside) const {
-  return {scope / "cells", options.cell, cell_options,
-          {.input_width = shape.width + beside, .width = shape.width, .layers = options.layers,
+  return {scope / "cells",
+          options.cell,
+          cell_options,
+          {.input_width = shape.width + beside,
+           .width = shape.width,
+           .layers = options.layers,
            .dropout = options.dropout}};
 }
 
 AttendingParts::AttendingParts(const Scope& scope, const DecoderParts& parts, std::int64_t read_width, bool bias)
     : attention_(scope / "attention", parts.choice, parts.options,
                  {parts.shape.width, parts.shape.memory_width, parts.shape.longest}),
-      readout_((scope / "readout")
-                   .starting_by_itself_with(Init::uniform(1 / std::sqrt(static_cast<double>(read_width)))),
-               read_width, parts.shape.width, bias) {}
+      readout_(
+          (scope / "readout").starting_by_itself_with(Init::uniform(1 / std::sqrt(static_cast<double>(read_width)))),
+          read_width, parts.shape.width, bias) {}
 
 Tensor AttendingParts::context(Pass& pass, const Tensor& query, const SourceAttention::Source& source,
                                std::int64_t step) const {
@@ -35,9 +39,7 @@ Tensor AttendingParts::read_out(Pass& pass, std::initializer_list<Tensor> parts)
 StepByStep::StepByStep(Pass& pass, const Tensor& e)
     : tape_(pass.tape()), steps_(e.shape[1]), by_step_(contiguous(transpose(e, 0, 1))) {}
 
-std::span<Tensor> StepByStep::keep() const {
-  return {tape_.keep<Tensor>(steps_), static_cast<std::size_t>(steps_)};
-}
+std::span<Tensor> StepByStep::keep() const { return {tape_.keep<Tensor>(steps_), static_cast<std::size_t>(steps_)}; }
 
 Tensor StepByStep::operator[](std::size_t t) const {
   return reshape(slice(by_step_, 0, static_cast<std::int64_t>(t), 1), {by_step_.shape[1], by_step_.shape[2]});

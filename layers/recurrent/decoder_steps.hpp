@@ -13,9 +13,9 @@
 namespace heed::HEED_REAL {
 
 struct DecoderShape {
-  std::int64_t width = 0;         ///< of e_t, s_t and the result
-  std::int64_t memory_width = 0;  ///< of the encoder's states
-  std::int64_t longest = 0;       ///< source; 0: not known
+  std::int64_t width = 0;        ///< of e_t, s_t and the result
+  std::int64_t memory_width = 0; ///< of the encoder's states
+  std::int64_t longest = 0;      ///< source; 0: not known
 };
 
 /// Between two steps.
@@ -29,7 +29,7 @@ struct DecoderState {
 /// state, c_t what attention gives for its query (SourceAttention), [;] concatenation.
 class DecoderSteps {
 public:
-  using Source = std::optional<SourceAttention::Source>;  ///< empty without attention
+  using Source = std::optional<SourceAttention::Source>; ///< empty without attention
 
   virtual ~DecoderSteps() = default;
 
@@ -48,7 +48,7 @@ public:
 
 /// What a decoder is made with.
 struct DecoderParts {
-  const LayerChoice& choice;             ///< the attention's score and normaliser
+  const LayerChoice& choice; ///< the attention's score and normaliser
   const RecurrentOptions& options;
   const OptionValues& cell_options;      ///< of the cell's own table
   const OptionValues& attention_options; ///< of the attention's own table
@@ -101,12 +101,12 @@ class StepByStep {
 public:
   StepByStep(Pass& pass, const Tensor& e);
   std::span<Tensor> keep() const;
-  Tensor operator[](std::size_t t) const;  ///< [B, width]
+  Tensor operator[](std::size_t t) const; ///< [B, width]
 
 private:
   Tape& tape_;
   std::int64_t steps_;
-  Tensor by_step_;  // [T, B, width]: a step's rows stand together
+  Tensor by_step_; // [T, B, width]: a step's rows stand together
 };
 
 } // namespace heed::HEED_REAL

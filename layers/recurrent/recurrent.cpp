@@ -13,7 +13,8 @@ Recurrent::Recurrent(const Scope& scope, const std::string& cell, const OptionVa
     : name_(scope.name()), info_(&recurrent_cell_info(cell)), shape_(shape) {
   if (shape.layers < 1 || shape.width < 1 || shape.input_width < 1)
     throw Failed(fmt::format("[recurrent] there must be a layer, a width and an input: there are {} layers of width {} "
-                             "on an input of width {}", shape.layers, shape.width, shape.input_width));
+                             "on an input of width {}",
+                             shape.layers, shape.width, shape.input_width));
   const Init start = Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.width)));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer)
     for (std::int64_t d = 0; d < directions(); ++d) {
@@ -46,11 +47,11 @@ Recurrent::Result Recurrent::operator()(Pass& pass, const Tensor& x, const std::
   if (before.empty()) before = start(pass, x.shape[0]);
   check_states(op, before);
   auto* last = pass.tape().keep<RecurrentState>(static_cast<std::int64_t>(parts_.size()));
-  Tensor in = transpose(x, 0, 1);  // time-major from here on
+  Tensor in = transpose(x, 0, 1); // time-major from here on
   for (std::size_t i = 0; i < parts_.size();) {
-    if (i > 0 && shape_.dropout > 0)  // whose randomness follows the rows of the batch, so these come first there
+    if (i > 0 && shape_.dropout > 0) // whose randomness follows the rows of the batch, so these come first there
       in = transpose(pass.dropout(transpose(in, 0, 1), shape_.dropout), 0, 1);
-    in = reshape(in, in.shape);  // without gaps in memory, and with the strides to show it
+    in = reshape(in, in.shape); // without gaps in memory, and with the strides to show it
     Tensor out[2];
     for (std::size_t d = 0; d < static_cast<std::size_t>(directions()); ++d, ++i) {
       const Tensor projected = parts_[i].input(pass, in);

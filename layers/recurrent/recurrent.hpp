@@ -23,11 +23,11 @@ class Recurrent {
 public:
   struct Shape {
     std::int64_t input_width = 0;
-    std::int64_t width = 0;        ///< of the state (H)
+    std::int64_t width = 0; ///< of the state (H)
     std::int64_t layers = 1;
-    bool both_directions = false;  ///< a second cell reads from the last step to the first
-    bool bias = true;              ///< of the inputs' projections
-    double dropout = 0;            ///< of what one layer hands to the next, in training
+    bool both_directions = false; ///< a second cell reads from the last step to the first
+    bool bias = true;             ///< of the inputs' projections
+    double dropout = 0;           ///< of what one layer hands to the next, in training
   };
 
   /// cell: a registered name; options: of its own table. Throws heed::Failed for an unknown cell, and for a shape
@@ -35,8 +35,8 @@ public:
   Recurrent(const Scope& scope, const std::string& cell, const OptionValues& options, const Shape& shape);
 
   struct Result {
-    Tensor states;         ///< [B, T, output_width()]: the top layer's; beyond a row's length, what was carried over
-    RecurrentStates last;  ///< after each row's last step
+    Tensor states;        ///< [B, T, output_width()]: the top layer's; beyond a row's length, what was carried over
+    RecurrentStates last; ///< after each row's last step
   };
   /// x [B, T, input_width]. `lengths` ([B], may be null): steps at and beyond a row's length are padding, which changes
   /// neither its states nor any gradient. `before`: the states that the layers start from; zeros if empty.
@@ -47,8 +47,8 @@ public:
   RecurrentStates start(Pass& pass, std::int64_t rows) const;
 
   struct Step {
-    Tensor output;          ///< [B, width]: the top layer's state
-    RecurrentStates state;  ///< what the next step starts from
+    Tensor output;         ///< [B, width]: the top layer's state
+    RecurrentStates state; ///< what the next step starts from
   };
   /// One step of each layer: x [B, input_width]. `steps` says for which rows it is not (its `reverse` has no meaning).
   /// Throws heed::Failed for a layer of two directions, which must see the end before it begins.
@@ -69,7 +69,7 @@ private:
   std::string name_;
   const RecurrentCellInfo* info_;
   Shape shape_;
-  std::vector<Part> parts_;  // as RecurrentStates are ordered
+  std::vector<Part> parts_; // as RecurrentStates are ordered
 };
 
 } // namespace heed::HEED_REAL

@@ -12,7 +12,7 @@ SourceAttention::SourceAttention(const Scope& scope, const LayerChoice& choice, 
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.query_width)));
   const Scope place = (scope / "place").starting_by_itself_with(start);
   place_hidden_.emplace(place / "hidden", shape.query_width, shape.query_width, false);
-  place_height_.emplace(place / "height", shape.query_width, 1, false, WeightDecay::no);  // as an additive score's v
+  place_height_.emplace(place / "height", shape.query_width, 1, false, WeightDecay::no); // as an additive score's v
 }
 
 SourceAttention::Source SourceAttention::read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const {
@@ -31,18 +31,18 @@ Tensor SourceAttention::around_predicted_places(Pass& pass, const Tensor& querie
   for (std::int64_t b = 0; b < rows; ++b) lengths.data[b] = static_cast<Real>(source.lengths[b]);
   for (std::int64_t s = 0; s < keys; ++s) positions.data[s] = static_cast<Real>(s);
   const Tensor height = (*place_height_)(pass, tanh((*place_hidden_)(pass, queries)));
-  const Tensor places = mul(sigmoid(height), lengths);  // [B, T, 1]
+  const Tensor places = mul(sigmoid(height), lengths); // [B, T, 1]
 
   auto* allowed = tape.keep<std::uint8_t>(rows * steps * keys);
   for (std::int64_t i = 0; i < rows * steps; ++i)
     for (std::int64_t s = 0; s < keys; ++s)
       allowed[i * keys + s] = std::abs(static_cast<Real>(s) - places.data[i]) <= static_cast<Real>(window_);
   const Real deviation = static_cast<Real>(window_) / 2;
-  const Tensor from_place = sub(positions, places);  // [B, T, S]
+  const Tensor from_place = sub(positions, places); // [B, T, S]
   const Tensor near = exp(scale(mul(from_place, from_place), -1 / (2 * deviation * deviation)));
   const Tensor factors = unsqueeze(near, 1);
-  return attend_(pass, queries, source.memory,
-                 {.lengths = source.lengths, .allowed = allowed, .allowed_shared = false}, &factors);
+  return attend_(pass, queries, source.memory, {.lengths = source.lengths, .allowed = allowed, .allowed_shared = false},
+                 &factors);
 }
 
 } // namespace heed::HEED_REAL

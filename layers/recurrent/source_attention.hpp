@@ -19,7 +19,7 @@ class SourceAttention {
 public:
   struct Shape {
     std::int64_t query_width = 0, memory_width = 0;
-    std::int64_t longest = 0;  ///< source; 0: not known
+    std::int64_t longest = 0; ///< source; 0: not known
   };
 
   /// The score's parameters are named `score`, those of local_p's prediction `place.hidden` (W) and `place.height` (v).
@@ -27,7 +27,7 @@ public:
 
   struct Source {
     AttentionMemory memory;
-    const std::int32_t* lengths;  ///< [B]
+    const std::int32_t* lengths; ///< [B]
   };
   /// states [B, S, memory_width]; what lies at and beyond a row's length is padding. The lengths are not copied.
   Source read(Pass& pass, const Tensor& states, const std::int32_t* lengths) const;
@@ -39,7 +39,7 @@ private:
   Tensor around_predicted_places(Pass& pass, const Tensor& queries, const Source& source) const;
 
   Attention attend_;
-  std::int64_t window_ = -1;  // of local reaches
+  std::int64_t window_ = -1; // of local reaches
   std::optional<Linear> place_hidden_, place_height_;
 };
 

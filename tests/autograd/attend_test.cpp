@@ -25,7 +25,7 @@ struct Problem {
 };
 
 // Odd lengths and widths, one position, several tiles, unequal lengths.
-const std::vector<Problem> problems{{1, 1, 1, 1, 1, 1},    {2, 3, 5, 7, 3, 5},     {1, 2, 33, 33, 16, 16},
+const std::vector<Problem> problems{{1, 1, 1, 1, 1, 1},     {2, 3, 5, 7, 3, 5},     {1, 2, 33, 33, 16, 16},
                                     {2, 1, 64, 64, 32, 32}, {1, 2, 77, 77, 24, 20}, {1, 1, 130, 197, 17, 33},
                                     {1, 1, 200, 70, 64, 8}, {1, 2, 3, 129, 8, 40}};
 
@@ -163,7 +163,7 @@ Outcome naive(const Problem& p, double spread, const Mask& mask, const Pairs& pa
         const auto v_at = [&](std::int64_t j) { return ((b * p.keys + j) * p.heads + h) * p.value_width; };
         const Real *query = q.values.data() + q_at, *weights = w.values.data() + w_at, *dy = along.data() + y_at;
         double* y = all_y.data() + y_at;
-        std::vector<std::pair<std::int64_t, double>> seen;  // key, its score and then its weight
+        std::vector<std::pair<std::int64_t, double>> seen; // key, its score and then its weight
         double top = -INFINITY, total = 0, mean = 0;
         for (std::int64_t j = 0; j < p.keys; ++j)
           if (may_attend(mask, b, i, j)) {
@@ -227,7 +227,8 @@ TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for eve
         const Mask mask = mask_case.make(p);
         const Real factor = Real(0.3);
         Outcome found = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
-          return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask, .dropout = probability, .key = key, .first = 40}),
+          return add(attend_softmax(InnerForm{q, k, factor}, v,
+                                    {.mask = mask, .dropout = probability, .key = key, .first = 40}),
                      scale(sum(w), 0));
         });
         compare(found, outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
@@ -258,10 +259,12 @@ TEST_CASE("attend_pairwise holds for large arguments, where exp(2q) exp(2k) need
   for (const double spread : {8.0, 20.0, 60.0, 400.0}) {
     CAPTURE(spread);
     const Problem p{1, 2, 37, 45, 12, 8};
-    compare(outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) { return attend_softmax(PairwiseForm{q, k, w}, v); }),
-            outcome(p, spread, [&](auto& q, auto& k, auto& w, auto& v) {
-              return weigh(composed_pairwise(q, k, w), v, {}, 0);
-            }));
+    compare(outcome(p, spread,
+                    [&](auto& q, auto& k, auto& w, auto& v) {
+                      return attend_softmax(PairwiseForm{q, k, w}, v);
+                    }),
+            outcome(p, spread,
+                    [&](auto& q, auto& k, auto& w, auto& v) { return weigh(composed_pairwise(q, k, w), v, {}, 0); }));
   }
 }
 
@@ -271,7 +274,7 @@ TEST_CASE("attend_pairwise knows opposite extremes: q = -60 and k = 50 give tanh
   const Tensor y = attend_softmax(PairwiseForm{tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
                                                tape.copy(w.data(), {1, 1})},
                                   tape.copy(v.data(), {1, 1, 2, 1}));
-  CHECK(y.data[0] == Approx(0.5));  // tanh(-10) and tanh(-120) are both -1
+  CHECK(y.data[0] == Approx(0.5)); // tanh(-10) and tanh(-120) are both -1
 }
 
 TEST_CASE("attend_pairwise with matrices is the same of the products with them, and so are its gradients") {
@@ -293,7 +296,8 @@ TEST_CASE("attend_pairwise with matrices is the same of the products with them, 
             const PairwiseMatrices m{shared ? slice(wq, 1, 0, p.width) : wq,
                                      shared ? slice(wq, 1, p.width, p.width) : wk};
             const Tensor y = attend_softmax(composed ? PairwiseForm{matmul(q, m.query), matmul(k, m.key), weights}
-                                                     : PairwiseForm{q, k, weights, m}, v, options);
+                                                     : PairwiseForm{q, k, weights, m},
+                                            v, options);
             return add(y, scale(add(sum(w), sum(wk)), 0));
           });
           gradients[composed][0] = query.gradient;
@@ -351,7 +355,8 @@ TEST_CASE("Queries, keys and values may be the parts of one projection, with and
         return p;
       };
       const Mask mask{.causal = true};
-      const Tensor found = pairwise ? attend_softmax(PairwiseForm{part(a, 0), part(a, 1), w.on(tape)}, part(a, 2), {.mask = mask})
+      const Tensor found = pairwise ? attend_softmax(PairwiseForm{part(a, 0), part(a, 1), w.on(tape)}, part(a, 2),
+                                                     {.mask = mask})
                                     : attend_softmax(InnerForm{part(a, 0), part(a, 1)}, part(a, 2), {.mask = mask});
       const Tensor scores = pairwise ? composed_pairwise(part(b, 0), part(b, 1), u.on(tape))
                                      : matmul(part(b, 0), transpose(part(b, 1)));
@@ -372,7 +377,9 @@ TEST_CASE("Shapes that do not fit are refused by name") {
   CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2})},
                                    zeros({1, 1, 2, 3})),
                     "[attend_pairwise] w must be [1, 3], it is [1, 2]");
-  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 4}),
+  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}),
+                                                zeros({1, 1, 2, 3}),
+                                                zeros({1, 4}),
                                                 {zeros({1, 3, 4}), zeros({1, 2, 4})}},
                                    zeros({1, 1, 2, 3})),
                     Contains("[attend_pairwise]") && Contains("[1, 3, 4], [1, 2, 4] and [1, 4]"));
@@ -393,21 +400,29 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           const Mask mask{.causal = causal, .prefix = prefix, .window = window, .lengths = padding};
           const Real factor = Real(0.3);
           const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
-          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
-                  }), inner, terms);
-          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
-                  }), inner, terms);
+          compare(outcome(p, 1,
+                          [&](auto& q, auto& k, auto& w, auto& v) {
+                            return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
+                          }),
+                  inner, terms);
+          compare(outcome(p, 1,
+                          [&](auto& q, auto& k, auto& w, auto& v) {
+                            return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
+                          }),
+                  inner, terms);
           const std::int64_t seen = pairs_of(p, mask);
           CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
           const Outcome pairwise = naive(p, 1, mask, {true, 0});
-          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
-                  }), pairwise, terms);
-          compare(outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return weigh(composed_pairwise(q, k, w), v, mask, 0);
-                  }), pairwise, terms);
+          compare(outcome(p, 1,
+                          [&](auto& q, auto& k, auto& w, auto& v) {
+                            return attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
+                          }),
+                  pairwise, terms);
+          compare(outcome(p, 1,
+                          [&](auto& q, auto& k, auto& w, auto& v) {
+                            return weigh(composed_pairwise(q, k, w), v, mask, 0);
+                          }),
+                  pairwise, terms);
         }
 }
 
@@ -421,7 +436,7 @@ const HardmaxRows hardmax_rows;
 // Scores by either form, and attention over them: by a kernel or composed.
 struct Streamed {
   bool pairwise;
-  const RowPolicy* policy;  // null: the kernel for softmax
+  const RowPolicy* policy; // null: the kernel for softmax
 
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
                     const StreamingOptions& options) const {
@@ -457,15 +472,15 @@ struct Streamed {
 std::vector<Streamed> kernels() {
   std::vector<Streamed> out;
   for (const bool pairwise : {false, true})
-    for (const RowPolicy* policy : {static_cast<const RowPolicy*>(nullptr), static_cast<const RowPolicy*>(&softmax_rows),
-                                    static_cast<const RowPolicy*>(&sparsemax_rows),
-                                    static_cast<const RowPolicy*>(&sigmoid_rows),
-                                    static_cast<const RowPolicy*>(&hardmax_rows)})
+    for (const RowPolicy* policy :
+         {static_cast<const RowPolicy*>(nullptr), static_cast<const RowPolicy*>(&softmax_rows),
+          static_cast<const RowPolicy*>(&sparsemax_rows), static_cast<const RowPolicy*>(&sigmoid_rows),
+          static_cast<const RowPolicy*>(&hardmax_rows)})
       out.push_back({pairwise, policy});
   return out;
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("rows by a rule are what the composition gives, values and gradients, for every mask") {
   for (const Streamed& kernel : kernels()) {
@@ -477,9 +492,9 @@ TEST_CASE("rows by a rule are what the composition gives, values and gradients, 
                   probability);
           const StreamingOptions options{.mask = mask_case.make(p), .dropout = probability, .key = key, .first = 40};
           compare(outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }),
-                  outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
-                    return kernel.composed(q, k, w, v, options);
-                  }), static_cast<double>(p.queries * p.keys));
+                  outcome(p, 2,
+                          [&](auto& q, auto& k, auto& w, auto& v) { return kernel.composed(q, k, w, v, options); }),
+                  static_cast<double>(p.queries * p.keys));
         }
   }
 }
@@ -523,7 +538,7 @@ TEST_CASE("weights on request are what the values are summed with, before dropou
           options.weights = wanted ? weights.data() : nullptr;
           y[wanted] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) { return kernel(q, k, w, v, options); }).y;
         }
-        CHECK(y[0] == y[1]);  // asking for them changes no bit
+        CHECK(y[0] == y[1]); // asking for them changes no bit
         outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
           const Tensor z = kernel.composed(q, k, w, v, options, &expected);
           composed = read(expected);
@@ -534,7 +549,7 @@ TEST_CASE("weights on request are what the values are summed with, before dropou
 }
 
 TEST_CASE("terms are added to the scores in every kernel, and have their gradients") {
-  int turn = 0;  // of the four kinds of terms, with nine masks
+  int turn = 0; // of the four kinds of terms, with nine masks
   for (const Streamed& kernel : kernels())
     for (const Problem& p : problems)
       for (const MaskCase& mask_case : masks) {
@@ -547,14 +562,14 @@ TEST_CASE("terms are added to the scores in every kernel, and have their gradien
           // By distance, of each query; by head and distance; and by vectors of heads, or of all heads together.
           Operand numbers(kind == 0   ? Shape{p.batch, p.heads, p.queries, 7}
                           : kind == 1 ? Shape{1, p.heads, 1, 2 * p.keys + 1}
-                                      : Shape{kind == 2 ? p.heads : 1, p.keys + 3, p.width}, 9);
+                                      : Shape{kind == 2 ? p.heads : 1, p.keys + 3, p.width},
+                          9);
           outcomes[composed] = outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
             const Tensor x = numbers.on(*q.tape);
             StreamingOptions options{.mask = mask};
             options.terms = kind < 2 ? terms_by_distance(x, mask.offset)
                                      : terms_by_vector(q, x, -p.keys / 2, mask.offset);
-            return add(composed ? kernel.composed(q, k, w, v, options) : kernel(q, k, w, v, options),
-                       scale(sum(x), 0));
+            return add(composed ? kernel.composed(q, k, w, v, options) : kernel(q, k, w, v, options), scale(sum(x), 0));
           });
           gradients[composed] = numbers.gradient;
         }
@@ -568,8 +583,8 @@ TEST_CASE("terms by vectors are the products of queries with the vectors of dist
   const std::int64_t queries = 53, keys = 150, width = 5, vectors = 40, lowest = -30, offset = 7;
   Operand q({2, 2, queries, width}, 1), a({2, vectors, width}, 2);
   Tape tape;
-  const std::vector<Real> found =
-      read(add_terms(tape.zeros({2, 2, queries, keys}), terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
+  const std::vector<Real> found = read(add_terms(tape.zeros({2, 2, queries, keys}),
+                                                 terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
   std::vector<Real> expected;
   for (std::int64_t head = 0; head < 4; ++head)
     for (std::int64_t i = 0; i < queries; ++i)

@@ -64,31 +64,41 @@ inline std::vector<Real> apply(std::vector<Real> values, const Shape& shape,
 struct View {
   std::string name;
   bool (*fits)(const Shape& shape);
-  Shape (*of)(Shape shape);                             ///< the leaf's shape
+  Shape (*of)(Shape shape); ///< the leaf's shape
   Tensor (*take)(const Tensor& leaf, const Shape& shape);
 };
 
 /// Views of every kind: gaps in each axis, exchanged axes, another shape.
 inline const std::vector<View>& views() {
-  static const std::vector<View> all = {
-      {"whole", [](const Shape&) { return true; },
-       [](Shape s) { return s; },
-       [](const Tensor& x, const Shape&) { return x; }},
-      {"transposed", [](const Shape& s) { return s.rank >= 2; },
-       [](Shape s) { std::swap(s[-1], s[-2]); return s; },
-       [](const Tensor& x, const Shape&) { return transpose(x); }},
-      {"first axes exchanged", [](const Shape& s) { return s.rank >= 3; },
-       [](Shape s) { std::swap(s[0], s[1]); return s; },
-       [](const Tensor& x, const Shape&) { return transpose(x, 0, 1); }},
-      {"part of the last axis", [](const Shape& s) { return s.rank >= 1; },
-       [](Shape s) { s[-1] += 3; return s; },
-       [](const Tensor& x, const Shape& s) { return slice(x, -1, 1, s[-1]); }},
-      {"part of the first axis", [](const Shape& s) { return s.rank >= 1; },
-       [](Shape s) { s[0] += 2; return s; },
-       [](const Tensor& x, const Shape& s) { return slice(x, 0, 2, s[0]); }},
-      {"reshaped", [](const Shape&) { return true; },
-       [](Shape s) { return Shape{s.size()}; },
-       [](const Tensor& x, const Shape& s) { return reshape(x, s); }}};
+  static const std::vector<View> all = {{"whole", [](const Shape&) { return true; }, [](Shape s) { return s; },
+                                         [](const Tensor& x, const Shape&) { return x; }},
+                                        {"transposed", [](const Shape& s) { return s.rank >= 2; },
+                                         [](Shape s) {
+                                           std::swap(s[-1], s[-2]);
+                                           return s;
+                                         },
+                                         [](const Tensor& x, const Shape&) { return transpose(x); }},
+                                        {"first axes exchanged", [](const Shape& s) { return s.rank >= 3; },
+                                         [](Shape s) {
+                                           std::swap(s[0], s[1]);
+                                           return s;
+                                         },
+                                         [](const Tensor& x, const Shape&) { return transpose(x, 0, 1); }},
+                                        {"part of the last axis", [](const Shape& s) { return s.rank >= 1; },
+                                         [](Shape s) {
+                                           s[-1] += 3;
+                                           return s;
+                                         },
+                                         [](const Tensor& x, const Shape& s) { return slice(x, -1, 1, s[-1]); }},
+                                        {"part of the first axis", [](const Shape& s) { return s.rank >= 1; },
+                                         [](Shape s) {
+                                           s[0] += 2;
+                                           return s;
+                                         },
+                                         [](const Tensor& x, const Shape& s) { return slice(x, 0, 2, s[0]); }},
+                                        {"reshaped", [](const Shape&) { return true; },
+                                         [](Shape s) { return Shape{s.size()}; },
+                                         [](const Tensor& x, const Shape& s) { return reshape(x, s); }}};
   return all;
 }
 

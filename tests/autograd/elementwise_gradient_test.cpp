@@ -7,12 +7,12 @@ using namespace heed::HEED_REAL;
 namespace {
 
 // Ranks 0 to 4; extents that fill no vector, exactly some, and some and a rest; none at all.
-const std::vector<Shape> shapes = {{},     {1},       {3},          {7}, {17},     {33}, {16},
-                                   {2, 3}, {3, 1, 5}, {2, 3, 2, 3}, {0}, {2, 0, 3}};
+const std::vector<Shape> shapes = {{},   {1},    {3},       {7},          {17}, {33},
+                                   {16}, {2, 3}, {3, 1, 5}, {2, 3, 2, 3}, {0},  {2, 0, 3}};
 
 struct Unary {
   const char* name;
-  Domain domain;  // where it is smooth
+  Domain domain; // where it is smooth
   Tensor (*function)(const Tensor&);
 };
 
@@ -84,8 +84,7 @@ TEST_CASE("arithmetic has the right gradient where both operands share memory", 
     check_gradient(std::string(f.name) + " of a tensor and itself",
                    [&](const Tensors& x) { return f.function(x[0], x[0]); }, {input({2, 5}, 1, domain)});
     check_gradient(std::string(f.name) + " of a matrix and its transpose",
-                   [&](const Tensors& x) { return f.function(x[0], transpose(x[0])); },
-                   {input({5, 5}, 1, domain)});
+                   [&](const Tensors& x) { return f.function(x[0], transpose(x[0])); }, {input({5, 5}, 1, domain)});
     check_gradient(std::string(f.name) + " of overlapping parts",
                    [&](const Tensors& x) { return f.function(slice(x[0], 0, 0, 5), slice(x[0], 0, 2, 5)); },
                    {input({7}, 1, domain)});

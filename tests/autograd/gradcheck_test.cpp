@@ -42,8 +42,8 @@ TEST_CASE("gradcheck finds one wrong element and names it", "[gradcheck]") {
   const GradcheckResult result = check(Fault::wrong_factor);
   CHECK_FALSE(result.passed);
   CHECK(result.worst > 1e-4);
-  CHECK_THAT(result.message, Catch::Contains("input 1 (key) [2, 2] element 2: analytic") &&
-                                 Catch::Contains(", numeric "));
+  CHECK_THAT(result.message,
+             Catch::Contains("input 1 (key) [2, 2] element 2: analytic") && Catch::Contains(", numeric "));
 }
 
 TEST_CASE("gradcheck finds a closure that adds to what the memory held", "[gradcheck]") {

@@ -12,17 +12,26 @@ TEST_CASE("convolution has the right gradient with every kernel, stride and padd
       for (std::int64_t padding : {0, 2}) {
         const Shape w{3, 2, height, width};
         check_gradient(fmt::format("kernel {} x {}, stride {}, padding {}", height, width, stride, padding),
-                       [&](const Tensors& t) { return conv2d(t[0], t[1], &t[2], {stride, padding}); },
+                       [&](const Tensors& t) {
+                         return conv2d(t[0], t[1], &t[2], {stride, padding});
+                       },
                        {input(x, 1), input(w, 2), input({3}, 3)});
         check_gradient("without a bias",
-                       [&](const Tensors& t) { return conv2d(t[0], t[1], nullptr, {stride, padding}); },
+                       [&](const Tensors& t) {
+                         return conv2d(t[0], t[1], nullptr, {stride, padding});
+                       },
                        {input(x, 1), input(w, 2)});
       }
   for (const View& view : views())
     check_gradient("x " + view.name,
-                   [&](const Tensors& t) { return conv2d(view.take(t[0], x), t[1], nullptr, {1, 1}); },
+                   [&](const Tensors& t) {
+                     return conv2d(view.take(t[0], x), t[1], nullptr, {1, 1});
+                   },
                    {input(view.of(x), 1), input({2, 2, 3, 3}, 2)});
-  check_gradient("with one tensor as x and w", [](const Tensors& t) { return conv2d(t[0], t[0], nullptr, {1, 1}); },
+  check_gradient("with one tensor as x and w",
+                 [](const Tensors& t) {
+                   return conv2d(t[0], t[0], nullptr, {1, 1});
+                 },
                  {input({2, 2, 3, 3}, 1)});
 }
 

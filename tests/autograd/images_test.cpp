@@ -36,8 +36,8 @@ std::vector<double> naive_convolution(const Operand& x, const Operand& w, const 
 }
 
 // A fixture's operation: the result, and the gradients for the fixture's dy.
-void compare(const std::string& name, const std::function<Tensor(const Fixture&, const Tensor& x, const Tensor& w,
-                                                                 const Tensor& b)>& function) {
+void compare(const std::string& name,
+             const std::function<Tensor(const Fixture&, const Tensor& x, const Tensor& w, const Tensor& b)>& function) {
   INFO(name);
   const Fixture f("images", name);
   Tape tape;
@@ -115,7 +115,6 @@ TEST_CASE("convolution and group norm equal PyTorch's", "[torch]") {
                     {static_cast<std::int64_t>(f.number("stride")), static_cast<std::int64_t>(f.number("padding"))});
     });
   for (std::int64_t groups : {1, 2, 6})
-    compare("group_norm_" + std::to_string(groups),
-            [groups](const Fixture&, const Tensor& x, const Tensor& w,
-                     const Tensor& b) { return group_norm(x, groups, w, b); });
+    compare("group_norm_" + std::to_string(groups), [groups](const Fixture&, const Tensor& x, const Tensor& w,
+                                                             const Tensor& b) { return group_norm(x, groups, w, b); });
 }

@@ -48,7 +48,7 @@ void check_products(std::int64_t m, std::int64_t n, std::int64_t k, double alpha
       double worst = 0;
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < n + 3; ++j) {
-          if (j >= n) {  // between rows nothing may be written
+          if (j >= n) { // between rows nothing may be written
             if (i + 1 < m) REQUIRE(c.at(i, j) == before.at(i, j));
             continue;
           }
@@ -113,20 +113,22 @@ TEST_CASE("products of every small extent, and of some around the blocks' edges"
       for (std::int64_t k : {1, 2, 7, 32}) check_products(m, n, k, 1, plain, nothing);
   check_products(241, 70, 257, 1, plain, nothing);
   check_products(9, 530, 300, 1, plain, nothing);
-  check_products(530, 20, 20, 1, plain, nothing);   // columns of a far apart
+  check_products(530, 20, 20, 1, plain, nothing); // columns of a far apart
   check_products(77, 96, 31, 1, plain, nothing);
 }
 
 TEST_CASE("products scaled, and added to what is there or to a row") {
   for (const auto& [m, n, k] : {std::tuple{5, 19, 7}, {50, 65, 300}}) {
-    check_products(m, n, k, 0.5, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, Real(0.5), 1); },
-                   [](auto, auto, double there) { return there; });
-    check_products(m, n, k, 1, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, 1, Real(0.25)); },
-                   [](auto, auto, double there) { return 0.25 * there; });
+    check_products(
+        m, n, k, 0.5, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, Real(0.5), 1); },
+        [](auto, auto, double there) { return there; });
+    check_products(
+        m, n, k, 1, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, 1, Real(0.25)); },
+        [](auto, auto, double there) { return 0.25 * there; });
     const std::vector<Real> row = drawn(n, 9);
-    check_products(m, n, k, 1,
-                   [&](const Matrix& a, const Matrix& b, const Matrix& c) { gemm_onto_row(a, b, row.data(), c); },
-                   [&](auto, std::int64_t j, double) { return double{row[static_cast<std::size_t>(j)]}; });
+    check_products(
+        m, n, k, 1, [&](const Matrix& a, const Matrix& b, const Matrix& c) { gemm_onto_row(a, b, row.data(), c); },
+        [&](auto, std::int64_t j, double) { return double{row[static_cast<std::size_t>(j)]}; });
   }
 }
 

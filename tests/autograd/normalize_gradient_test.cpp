@@ -11,15 +11,15 @@ namespace {
 
 const std::int32_t lengths[] = {3, 0};
 const std::vector<std::uint8_t> allowed = {1, 0, 0, 1, 1, /**/ 0, 0, 0, 0, 0, /**/ 0, 1, 1, 0, 1};
-const std::vector<Mask> masks = {{},
-                                 {.causal = true},
-                                 {.causal = true, .prefix = 3},
-                                 {.window = 1},
-                                 {.causal = true, .prefix = 1, .offset = 2, .window = 0},
-                                 {.lengths = lengths},
-                                 {.allowed = allowed.data()},
-                                 {.causal = true, .offset = 1, .window = 2, .lengths = lengths,
-                                  .allowed = allowed.data()}};
+const std::vector<Mask> masks = {
+    {},
+    {.causal = true},
+    {.causal = true, .prefix = 3},
+    {.window = 1},
+    {.causal = true, .prefix = 1, .offset = 2, .window = 0},
+    {.lengths = lengths},
+    {.allowed = allowed.data()},
+    {.causal = true, .offset = 1, .window = 2, .lengths = lengths, .allowed = allowed.data()}};
 
 } // namespace
 
@@ -54,7 +54,7 @@ TEST_CASE("hardmax has masked softmax's gradient under every mask", "[gradient]"
       return x.gradient;
     };
     const std::vector<Real> found = gradient(rows(hardmax, mask)),
-                            expected = gradient([&](const Tensor& s) { return masked_softmax(s, mask); });
+                            expected = gradient([&](const Tensor&s) { return masked_softmax(s, mask); });
     double worst = 0;
     for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected[i]));
     CHECK(worst < 1e-14);

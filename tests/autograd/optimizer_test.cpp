@@ -17,15 +17,15 @@ namespace {
 constexpr std::int64_t steps = 10;
 
 // Runs a fixture's steps, and compares the parameters after each.
-template <class Kind>
-void expect_as_torch(const std::string& name, const auto& options, double rate, double clip = 0) {
+template <class Kind> void expect_as_torch(const std::string& name, const auto& options, double rate, double clip = 0) {
   INFO(name);
   const Fixture fixture("optimizers", name);
   Parameters parameters;
   std::vector<ParameterId> ids;
   const std::vector<std::string> names = {"matrix", "vector"};
   for (const std::string& n : names)
-    ids.push_back(parameters.add(n, fixture[n].shape, Init::zeros(), n == "matrix" ? WeightDecay::yes : WeightDecay::no));
+    ids.push_back(parameters.add(n, fixture[n].shape, Init::zeros(),
+                                 n == "matrix" ? WeightDecay::yes : WeightDecay::no));
   for (std::size_t k = 0; k < names.size(); ++k) {
     const auto start = fixture[names[k]].as<Real>();
     std::copy(start.begin(), start.end(), parameters.values(ids[k]));

@@ -32,12 +32,12 @@ Tensor random_operation(const Tensors& known, RandomSource& random) {
     case 13: return sub(any(), mean(any(), 1, true));
     case 14: {
       const Tensor x = any(), y = any(), z = bounded();
-      return recompute("rows", y.tape->make({3, 4}), 3,
-                       [](const Tensor& all, std::int64_t i) { return slice(all, 0, i, 1); },
-                       [=](std::int64_t i) {
-                         const Tensor own = slice(x, 0, i, 1);
-                         return add(matmul(softmax(matmul(own, transpose(z))), y), add(own, slice(z, 0, 2 - i, 1)));
-                       });
+      return recompute(
+          "rows", y.tape->make({3, 4}), 3, [](const Tensor& all, std::int64_t i) { return slice(all, 0, i, 1); },
+          [=](std::int64_t i) {
+            const Tensor own = slice(x, 0, i, 1);
+            return add(matmul(softmax(matmul(own, transpose(z))), y), add(own, slice(z, 0, 2 - i, 1)));
+          });
     }
     default: return linear(bounded(), matmul(transpose(bounded()), any()));
   }
@@ -55,9 +55,8 @@ Tensor random_graph(const Tensors& leaves, std::uint64_t seed, std::int64_t size
 TEST_CASE("every random graph has the gradient that differences show", "[property]") {
   const bool holds = rc::check([](std::uint32_t seed) {
     const auto size = *rc::gen::inRange<std::int64_t>(1, 25);
-    const GradcheckResult result =
-        gradcheck([&](Tape&, const Tensors& x) { return random_graph(x, seed, size); },
-                  {input({3, 4}, seed), input({3, 4}, seed + 1ULL)}, {.tolerance = 1e-5});
+    const GradcheckResult result = gradcheck([&](Tape&, const Tensors& x) { return random_graph(x, seed, size); },
+                                             {input({3, 4}, seed), input({3, 4}, seed + 1ULL)}, {.tolerance = 1e-5});
     if (!result.passed) RC_FAIL(result.message);
   });
   CHECK(holds);
@@ -68,7 +67,7 @@ TEST_CASE("a random graph gives the same bits on a tape that other graphs have u
     Operand x({3, 4}, seed), y({3, 4}, seed + 1ULL);
     Tape used;
     std::vector<Real> first_x, first_y;
-    for (std::uint64_t which : {0U, 1U, 2U, 0U}) {  // the first graph comes again
+    for (std::uint64_t which : {0U, 1U, 2U, 0U}) { // the first graph comes again
       const std::vector<Tensor> leaves = {x.on(used), y.on(used)};
       used.backward(sum(random_graph(leaves, seed + which, 20)));
       for (std::size_t i = 0; i < 2; ++i)

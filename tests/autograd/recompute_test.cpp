@@ -69,14 +69,15 @@ TEST_CASE("pieces may fill a view, be views, and be what was there before", "[re
   check_gradient("columns",
                  [](const Tensors& x) {
                    const Tensor a = tanh(x[0]), b = x[1];
-                   return recompute("columns", transpose(a.tape->make({4, 3})), 4,
-                                    [](const Tensor& all, std::int64_t i) { return slice(all, 1, i, 1); },
-                                    [=](std::int64_t i) {
-                                      if (i == 0) return slice(a, 1, 3, 1);               // of an operation before
-                                      if (i == 1) return slice(b, 1, 0, 1);               // of a leaf
-                                      if (i == 2) return slice(mul(a, b), 1, 2, 1);       // of its own
-                                      return transpose(reshape(slice(b, 1, 1, 1), {1, 3}));
-                                    });
+                   return recompute(
+                       "columns", transpose(a.tape->make({4, 3})), 4,
+                       [](const Tensor& all, std::int64_t i) { return slice(all, 1, i, 1); },
+                       [=](std::int64_t i) {
+                         if (i == 0) return slice(a, 1, 3, 1);         // of an operation before
+                         if (i == 1) return slice(b, 1, 0, 1);         // of a leaf
+                         if (i == 2) return slice(mul(a, b), 1, 2, 1); // of its own
+                         return transpose(reshape(slice(b, 1, 1, 1), {1, 3}));
+                       });
                  },
                  {input({3, 4}, 1), input({3, 4}, 2)});
 }
@@ -133,9 +134,9 @@ TEST_CASE("recomputing asks for no memory from the third step on, and gives the 
 
 TEST_CASE("within what is recomputed, pieces are kept", "[recompute]") {
   const auto nested = [](const Tensor& x, const Tensor& y) {
-    return recompute("halves", x.tape->make({6, 4}), 2,
-                     [](const Tensor& all, std::int64_t i) { return slice(all, 0, 3 * i, 3); },
-                     [=](std::int64_t i) { return by_rows(slice(x, 0, 3 * i, 3), y); });
+    return recompute(
+        "halves", x.tape->make({6, 4}), 2, [](const Tensor& all, std::int64_t i) { return slice(all, 0, 3 * i, 3); },
+        [=](std::int64_t i) { return by_rows(slice(x, 0, 3 * i, 3), y); });
   };
   const Outcome found = outcome(nested), expected = outcome(by_rows);
   CHECK(found.result == expected.result);

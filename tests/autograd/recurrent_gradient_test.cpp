@@ -11,7 +11,7 @@ namespace {
 struct Cell {
   std::string name;
   std::int64_t gates;
-  bool more, per_row;  ///< a fourth operand, and whether it has a row for each of the batch's
+  bool more, per_row; ///< a fourth operand, and whether it has a row for each of the batch's
   Recurrence (*run)(const Tensors& x, const RecurrentSteps& steps);
 };
 
@@ -42,24 +42,24 @@ TEST_CASE("every cell has the right gradient over sequences, either way, with an
     for (const auto& [steps, rows, width] : {std::array{1, 1, 1}, {1, 3, 4}, {3, 2, 3}, {5, 3, 2}, {2, 2, 17}})
       for (bool reverse : {false, true})
         for (const std::int32_t* padding : {static_cast<const std::int32_t*>(nullptr), lengths})
-          check_gradient(fmt::format("{}, {} steps of {} rows of width {}, reverse {}, padded {}", cell.name, steps,
-                                     rows, width, reverse, padding != nullptr),
-                         [&](const Tensors& x) {
-                           return together(cell.run(x, {.lengths = padding, .reverse = reverse}));
-                         },
-                         operands(cell, steps, rows, width));
+          check_gradient(
+              fmt::format("{}, {} steps of {} rows of width {}, reverse {}, padded {}", cell.name, steps, rows, width,
+                          reverse, padding != nullptr),
+              [&](const Tensors& x) { return together(cell.run(x, {.lengths = padding, .reverse = reverse})); },
+              operands(cell, steps, rows, width));
 }
 
 TEST_CASE("a cell has the right gradient where only some of its results are used", "[gradient]") {
   for (const Cell& cell : cells) {
     const auto inputs = operands(cell, 3, 2, 3);
-    check_gradient(cell.name + ", the last state",
-                   [&](const Tensors& x) { return cell.run(x, {}).last; }, inputs);
-    check_gradient(cell.name + ", the first state",
-                   [&](const Tensors& x) { return slice(cell.run(x, {}).states, 0, 0, 1); }, inputs);
+    check_gradient(
+        cell.name + ", the last state", [&](const Tensors& x) { return cell.run(x, {}).last; }, inputs);
+    check_gradient(
+        cell.name + ", the first state", [&](const Tensors& x) { return slice(cell.run(x, {}).states, 0, 0, 1); },
+        inputs);
     if (cell.per_row)
-      check_gradient(cell.name + ", the memory",
-                     [&](const Tensors& x) { return cell.run(x, {}).cell; }, inputs);
+      check_gradient(
+          cell.name + ", the memory", [&](const Tensors& x) { return cell.run(x, {}).cell; }, inputs);
   }
 }
 
@@ -72,13 +72,14 @@ TEST_CASE("a cell has the right gradient through views of its operands", "[gradi
         if (!view.fits(shape)) continue;
         auto leaves = inputs;
         leaves[seen] = input(view.of(shape), 9, {-1, 1, 0});
-        check_gradient(fmt::format("{}, operand {} {}", cell.name, seen, view.name),
-                       [&](const Tensors& x) {
-                         Tensors on = x;
-                         on[seen] = view.take(x[seen], shape);
-                         return cell.run(on, {}).states;
-                       },
-                       leaves);
+        check_gradient(
+            fmt::format("{}, operand {} {}", cell.name, seen, view.name),
+            [&](const Tensors& x) {
+              Tensors on = x;
+              on[seen] = view.take(x[seen], shape);
+              return cell.run(on, {}).states;
+            },
+            leaves);
       }
   }
 }

@@ -41,9 +41,9 @@ TEST_CASE("a key and a position are Philox's key and counter", "[rng]") {
 TEST_CASE("seed, stream, step and position each change the block, in their high and low words", "[rng]") {
   const std::uint64_t high = 1ULL << 40;
   std::set<RandomBlock> seen;
-  for (const RandomKey& key : {RandomKey{0, Stream::init, 0}, RandomKey{1, Stream::init, 0},
-                               RandomKey{high, Stream::init, 0}, RandomKey{0, Stream::dropout, 0},
-                               RandomKey{0, Stream::init, 1}, RandomKey{0, Stream::init, high}})
+  for (const RandomKey& key :
+       {RandomKey{0, Stream::init, 0}, RandomKey{1, Stream::init, 0}, RandomKey{high, Stream::init, 0},
+        RandomKey{0, Stream::dropout, 0}, RandomKey{0, Stream::init, 1}, RandomKey{0, Stream::init, high}})
     for (std::uint64_t position : {0ULL, 1ULL, 1ULL << 40}) seen.insert(random_block(key, position));
   CHECK(seen.size() == 6 * 3);
 }
@@ -114,7 +114,7 @@ TEST_CASE("whole numbers below n are even over [0, n)", "[rng]") {
   for (int i = 0; i < draws; ++i) ++count[below(key, static_cast<std::uint64_t>(i), n)];
   double chi_square = 0;
   for (int c : count) chi_square += (c - 10000.0) * (c - 10000.0) / 10000.0;
-  CHECK(chi_square < 22.46);  // the 99.9 % quantile with 6 degrees of freedom
+  CHECK(chi_square < 22.46); // the 99.9 % quantile with 6 degrees of freedom
 }
 
 TEST_CASE("a source walks the positions of its key", "[rng]") {

@@ -33,20 +33,17 @@ TEST_CASE("matmul has the right gradient", "[gradient]") {
   check_view_pairs("matmul", {2, 3, 4}, {4, 5}, product);
   check_view_pairs("matmul", {3, 4}, {2, 4, 5}, product);
   check_view_pairs("matmul", {2, 2, 3, 4}, {2, 2, 4, 3}, product);
-  check_gradient("matmul over an axis of 0 entries",
-                 [](const Tensors& x) { return matmul(x[0], x[1]); }, {input({2, 0}, 1), input({0, 3}, 2)});
-  check_gradient("matmul of no rows",
-                 [](const Tensors& x) { return matmul(x[0], x[1]); }, {input({0, 4}, 1), input({4, 3}, 2)});
+  check_gradient("matmul over an axis of 0 entries", [](const Tensors& x) { return matmul(x[0], x[1]); },
+                 {input({2, 0}, 1), input({0, 3}, 2)});
+  check_gradient("matmul of no rows", [](const Tensors& x) { return matmul(x[0], x[1]); },
+                 {input({0, 4}, 1), input({4, 3}, 2)});
 }
 
 TEST_CASE("matmul of a tensor with itself has the right gradient", "[gradient]") {
   check_gradient("x x", [](const Tensors& x) { return matmul(x[0], x[0]); }, {input({3, 3}, 1)});
-  check_gradient("x x^T", [](const Tensors& x) { return matmul(x[0], transpose(x[0])); },
-                 {input({2, 3, 4}, 1)});
+  check_gradient("x x^T", [](const Tensors& x) { return matmul(x[0], transpose(x[0])); }, {input({2, 3, 4}, 1)});
   check_gradient("parts of one tensor",
-                 [](const Tensors& x) {
-                   return matmul(slice(x[0], -1, 0, 3), transpose(slice(x[0], -1, 2, 3)));
-                 },
+                 [](const Tensors& x) { return matmul(slice(x[0], -1, 0, 3), transpose(slice(x[0], -1, 2, 3))); },
                  {input({2, 4, 5}, 1)});
 }
 
@@ -75,8 +72,7 @@ TEST_CASE("linear has the right gradient", "[gradient]") {
         }
       for (const View& v : views())
         if (v.fits(w))
-          check_gradient("linear with w " + v.name,
-                         [&](const Tensors& x) { return linear(x[0], v.take(x[1], w)); },
+          check_gradient("linear with w " + v.name, [&](const Tensors& x) { return linear(x[0], v.take(x[1], w)); },
                          {input(shape, 1), input(v.of(w), 2)});
     }
   check_gradient("linear with its bias a part of a vector",
@@ -93,8 +89,8 @@ TEST_CASE("linear has the right gradient", "[gradient]") {
   check_gradient("linear of a view with an axis of one entry",
                  [](const Tensors& x) { return linear(transpose(x[0], 0, 1), x[1]); },
                  {input({1, 4, 3}, 1), input({2, 3}, 2)});
-  check_gradient("linear with one tensor as x and w",
-                 [](const Tensors& x) { return linear(x[0], x[0]); }, {input({3, 4}, 1)});
+  check_gradient("linear with one tensor as x and w", [](const Tensors& x) { return linear(x[0], x[0]); },
+                 {input({3, 4}, 1)});
 }
 
 TEST_CASE("reductions have the right gradient over every axis", "[gradient]") {
@@ -103,8 +99,7 @@ TEST_CASE("reductions have the right gradient over every axis", "[gradient]") {
       for (bool keep : {false, true}) {
         check_views("sum", shape, {}, [=](const Tensor& x) { return sum(x, axis, keep); });
         check_views("mean", shape, {}, [=](const Tensor& x) { return mean(x, axis, keep); });
-        check_gradient("max of " + shape.text(),
-                       [=](const Tensors& x) { return max(x[0], axis, keep); },
+        check_gradient("max of " + shape.text(), [=](const Tensors& x) { return max(x[0], axis, keep); },
                        {{shape, apart(shape.size()), {}}});
       }
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{17}, Shape{3, 5}, Shape{2, 3, 2, 3}}) {
@@ -147,7 +142,11 @@ TEST_CASE("masked softmax has the right gradient under every mask", "[gradient]"
       {"one matrix", {.allowed = allowed.data()}},
       {"a matrix for each", {.allowed = each.data(), .allowed_shared = false}},
       {"all at once",
-       {.causal = true, .offset = 1, .window = 2, .lengths = lengths, .allowed = each.data(),
+       {.causal = true,
+        .offset = 1,
+        .window = 2,
+        .lengths = lengths,
+        .allowed = each.data(),
         .allowed_shared = false}}};
   for (const auto& [name, mask] : masks)
     check_views("masked_softmax, " + name, {2, 2, 3, 5}, {},
@@ -173,8 +172,7 @@ TEST_CASE("norms have the right gradient", "[gradient]") {
           check_gradient("layer_norm without bias" + what,
                          [&](const Tensors& x) { return layer_norm(seen(x), x[1], nullptr, Real(0.1)); },
                          {input(v.of(shape), 1), input(vector, 2)});
-          check_gradient("rms_norm" + what,
-                         [&](const Tensors& x) { return rms_norm(seen(x), x[1], Real(0.1)); },
+          check_gradient("rms_norm" + what, [&](const Tensors& x) { return rms_norm(seen(x), x[1], Real(0.1)); },
                          {input(v.of(shape), 1), input(vector, 2)});
         }
   check_gradient("layer_norm with x, gain and bias from one tensor",
@@ -184,8 +182,8 @@ TEST_CASE("norms have the right gradient", "[gradient]") {
                    return layer_norm(x[0], row(0), &bias, Real(0.1));
                  },
                  {input({3, 5}, 1)});
-  check_gradient("rms_norm with x as its own gain",
-                 [](const Tensors& x) { return rms_norm(x[0], x[0], Real(0.1)); }, {input({5}, 1)});
+  check_gradient("rms_norm with x as its own gain", [](const Tensors& x) { return rms_norm(x[0], x[0], Real(0.1)); },
+                 {input({5}, 1)});
 }
 
 TEST_CASE("embedding has the right gradient where tokens repeat", "[gradient]") {
@@ -227,7 +225,9 @@ TEST_CASE("shapes have the right gradient", "[gradient]") {
   for (int axis : {0, 1, 2, -1})
     check_views("concat", {2, 3, 4}, {}, [=](const Tensor& x) { return concat({x, slice(x, axis, 1, 1), x}, axis); });
   check_gradient("concat of three tensors, one of them empty",
-                 [](const Tensors& x) { return concat({x[0], x[1], transpose(x[2])}, 1); },
+                 [](const Tensors& x) {
+                   return concat({x[0], x[1], transpose(x[2])}, 1);
+                 },
                  {input({2, 3}, 1), input({2, 0}, 2), input({4, 2}, 3)});
 }
 

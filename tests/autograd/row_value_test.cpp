@@ -42,7 +42,7 @@ TEST_CASE("masked softmax equals softmax over what each query may attend to", "[
   const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   std::vector<std::uint8_t> allowed;
   for (Real v : draw(B * Tq * Tk, 7)) allowed.push_back(v > 0);
-  std::fill_n(allowed.begin() + 2 * Tk, Tk, std::uint8_t{0});  // query 2 of entry 0 may attend to nothing
+  std::fill_n(allowed.begin() + 2 * Tk, Tk, std::uint8_t{0}); // query 2 of entry 0 may attend to nothing
   const std::int32_t lengths[] = {11, 0};
 
   const auto check = [&](const Mask& mask) {

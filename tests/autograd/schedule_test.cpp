@@ -35,9 +35,9 @@ TEST_CASE("decays stay at 1 during the warm-up, end at the last step and stay th
   for (auto decay : {linear_factor, cosine_factor}) {
     CHECK(decay(0, 100, 10, 0.1) == 1);
     CHECK(decay(10, 100, 10, 0.1) == 1);
-    CHECK(decay(55, 101, 10, 0.1) == Approx(0.55));  // halfway from step 10 to step 100
+    CHECK(decay(55, 101, 10, 0.1) == Approx(0.55)); // halfway from step 10 to step 100
     CHECK(decay(98, 100, 10, 0.1) > 0.1);
-    CHECK(decay(99, 100, 10, 0.1) == Approx(0.1));   // the last of 100 steps
+    CHECK(decay(99, 100, 10, 0.1) == Approx(0.1)); // the last of 100 steps
     CHECK(decay(99, 100, 10, 0) == Approx(0).margin(1e-15));
     CHECK(decay(100, 100, 10, 0.1) == Approx(0.1));
     CHECK(decay(1000, 100, 10, 0.1) == Approx(0.1));

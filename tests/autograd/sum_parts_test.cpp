@@ -54,13 +54,13 @@ TEST_CASE("the tree adds neighbours first", "[shards]") {
   Workers workers(2);
   Parts four = {{1}, {big}, {-big}, {3}};
   add_up(workers, four);
-  CHECK(four[0][0] == 0);  // (1 + big) + (-big + 3)
+  CHECK(four[0][0] == 0); // (1 + big) + (-big + 3)
   Parts three = {{big}, {-big}, {1}};
   add_up(workers, three);
-  CHECK(three[0][0] == 1);  // (big - big) + 1
+  CHECK(three[0][0] == 1); // (big - big) + 1
   Parts five = {{1}, {big}, {-big}, {0}, {5}};
   add_up(workers, five);
-  CHECK(five[0][0] == 5);  // ((1 + big) + (-big + 0)) + 5
+  CHECK(five[0][0] == 5); // ((1 + big) + (-big + 0)) + 5
 }
 
 TEST_CASE("no part and no number sum to nothing", "[shards]") {

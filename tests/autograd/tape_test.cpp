@@ -12,7 +12,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-
 // A small step with most of the operations: attention on a split projection, residual connections, norms, a loss.
 Real transformer_step(Tape& tape, std::vector<Operand>& parameters, const std::vector<std::int32_t>& tokens) {
   const auto rows = static_cast<std::int64_t>(tokens.size()) / 8;
@@ -21,9 +20,7 @@ Real transformer_step(Tape& tape, std::vector<Operand>& parameters, const std::v
   for (Operand& operand : parameters) p.push_back(operand.on(tape));
   const Tensor x = dropout(embedding(p[0], tokens.data(), {rows, 8}), 0.1, {1, Stream::dropout, 0}, 0);
   const Tensor all = linear(layer_norm(x, p[1], &p[2]), p[3]);
-  const auto heads = [&](int part) {
-    return transpose(reshape(slice(all, -1, 12 * part, 12), {rows, 8, 3, 4}), 1, 2);
-  };
+  const auto heads = [&](int part) { return transpose(reshape(slice(all, -1, 12 * part, 12), {rows, 8, 3, 4}), 1, 2); };
   const Tensor weights = masked_softmax(scale(matmul(heads(0), transpose(heads(1))), Real(0.5)), {.causal = true});
   const Tensor y = add(x, reshape(transpose(matmul(weights, heads(2)), 1, 2), {rows, 8, 12}));
   const Tensor z = add(y, linear(gelu(linear(rms_norm(y, p[1]), p[4], p[5])), p[6]));

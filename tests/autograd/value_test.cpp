@@ -59,7 +59,7 @@ TEST_CASE("an activation behind a product is that of the product", "[value]") {
       {Activation::relu, relu}, {Activation::gelu, gelu}, {Activation::gelu_tanh, gelu_tanh}, {Activation::silu, silu}};
   for (const auto& [f, function] : pairs) {
     Tape tape;
-    Operand x({9, 300}, 1), w({70, 300}, 2), bias({70}, 3);  // more than one block deep, and a part of a vector wide
+    Operand x({9, 300}, 1), w({70, 300}, 2), bias({70}, 3); // more than one block deep, and a part of a vector wide
     const Tensor b = bias.on(tape);
     const Tensor apart = function(linear(x.on(tape), w.on(tape), b));
     CHECK(distance(read(linear_activation(x.on(tape), w.on(tape), &b, f)), read(apart)) < rounding);
@@ -89,7 +89,7 @@ TEST_CASE("arithmetic broadcasts as xtensor does", "[value]") {
            {{}, {}}, {{3}, {}}, {{}, {17}}, {{7}, {1}}, {{2, 3}, {3}}, {{3}, {2, 3}}, {{2, 1}, {1, 33}},
            {{2, 17}, {2, 1}},
            {{4, 1, 3}, {2, 1}}, {{2, 3, 1, 4}, {1, 3, 2, 1}}, {{2, 3, 2, 3}, {2, 3, 2, 3}}, {{2, 0}, {2, 1}}}) {
-  // clang-format on
+    // clang-format on
     INFO(left.text() << " " << right.text());
     Tape tape;
     Operand x(left, 1), y(right, 2, {0.5, 2});
@@ -143,7 +143,7 @@ TEST_CASE("matmul equals three loops, for every pair of views", "[value]") {
   for (const auto& [left, right] : std::vector<std::pair<Shape, Shape>>{
            {{1, 1}, {1, 1}}, {{1, 7}, {7, 3}}, {{3, 1}, {1, 7}}, {{17, 33}, {33, 1}}, {{2, 0}, {0, 3}},
            {{2, 3, 4}, {2, 4, 5}}, {{2, 3, 4}, {4, 5}}, {{3, 4}, {2, 4, 5}}, {{2, 2, 3, 7}, {2, 2, 7, 3}}})
-  // clang-format on
+    // clang-format on
     for (const View& v : views())
       for (const View& w : views())
         if (v.fits(left) && w.fits(right)) check(left, v, right, w);

@@ -81,7 +81,7 @@ TEST_CASE("in jobs subnormal numbers are zero, whatever the thread, and outside 
   Workers workers(2);
   std::vector<float> results(64, -1), operands(64, -1);
   workers.run(64, [&](int i, int) {
-    results[static_cast<std::size_t>(i)] = small * 1e-10f;  // 1e-40
+    results[static_cast<std::size_t>(i)] = small * 1e-10f; // 1e-40
     operands[static_cast<std::size_t>(i)] = subnormal * 1e20f;
   });
   for (std::size_t i = 0; i < results.size(); ++i) {

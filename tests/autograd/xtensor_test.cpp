@@ -67,7 +67,7 @@ template <bool checked> void check_shown() {
       CHECK(shaped(shown, shape));
       if (shape.size() > 0) CHECK(address(shown) == seen.data);
       CHECK(list(shown) == read(seen));
-      CHECK(list(shown + Real(0) * shown) == read(seen));  // computed element by element
+      CHECK(list(shown + Real(0) * shown) == read(seen)); // computed element by element
       CHECK(std::vector<Real>(shown.begin(), shown.end()) == read(seen));
       // Into memory that is strided in the same way.
       Array target = xt::zeros<Real>(shown.shape());
@@ -120,7 +120,7 @@ template <bool checked> void check_written() {
   CHECK(same(w, Array{{1, 20, 3}, {4, 5, 6}}));
   writable_value<checked>(transpose(x)) *= 2;
   CHECK(same(w, Array{{2, 40, 6}, {8, 10, 12}}));
-  writable_value<checked>(slice(x, 1, 1, 2)) = Array{-1, -2};  // broadcast, and the first column left alone
+  writable_value<checked>(slice(x, 1, 1, 2)) = Array{-1, -2}; // broadcast, and the first column left alone
   CHECK(same(w, Array{{2, -1, -2}, {8, -1, -2}}));
   writable_value<checked>(transpose(x)) = Array{{1, 4}, {2, 5}, {3, 6}};
   CHECK(same(w, Array{{1, 2, 3}, {4, 5, 6}}));
@@ -250,16 +250,32 @@ namespace {
 // Each is a use of a view's numbers.
 const std::vector<std::pair<std::string, void (*)(TensorView<const Real, true>&)>> uses = {
     {"an element", [](auto& v) { (void)v(0, 0); }},
-    {"an element by a list", [](auto& v) { (void)v[{0, 0}]; }},
+    {"an element by a list",
+     [](auto& v) {
+       (void)v[{0, 0}];
+     }},
     {"an iterator's", [](auto& v) { (void)*v.begin(); }},
     {"copied into an array", [](auto& v) { const Array a = v; }},
-    {"assigned to an array", [](auto& v) { Array a = xt::zeros<Real>({2, 3}); xt::noalias(a) = v; }},
+    {"assigned to an array",
+     [](auto& v) {
+       Array a = xt::zeros<Real>({2, 3});
+       xt::noalias(a) = v;
+     }},
     {"added up", [](auto& v) { (void)xt::sum(v)(); }},
     {"in an expression", [](auto& v) { const Array a = v * 2 + Real(1); }},
-    {"compared", [](auto& v) { (void)xt::all(xt::isclose(v, xt::ones<Real>({2, 3}))); }},
-    {"multiplied", [](auto& v) { (void)xt::linalg::dot(v, xt::ones<Real>({3, 1})); }},
+    {"compared",
+     [](auto& v) {
+       (void)xt::all(xt::isclose(v, xt::ones<Real>({2, 3})));
+     }},
+    {"multiplied",
+     [](auto& v) {
+       (void)xt::linalg::dot(v, xt::ones<Real>({3, 1}));
+     }},
     {"a part of it", [](auto& v) { (void)xt::view(v, 1, xt::all())(0); }},
-    {"made a constant", [](auto& v) { Tape other; constant(other, v); }}};
+    {"made a constant", [](auto& v) {
+       Tape other;
+       constant(other, v);
+     }}};
 
 constexpr const char* refusal = "[view] the step is over: ";
 
@@ -270,7 +286,7 @@ void check_refused(const TensorView<const Real, true>& view) {
     CHECK_THROWS_AS(use(v), Failed);
     CHECK_THROWS_WITH(use(v), StartsWith(refusal));
   }
-  CHECK(view.shape(1) == 3);  // is the view's own
+  CHECK(view.shape(1) == 3); // is the view's own
 }
 
 void check_lasts(const TensorView<const Real, true>& view) {

@@ -47,6 +47,11 @@ import pathlib, sys
 print(pathlib.Path(sys.argv[1]).name, sys.argv[2:])
 sys.exit(7)
 PYTHON
+cat >"$project/tests/tidy.py" <<'PYTHON'
+import pathlib, sys
+build = pathlib.Path(sys.argv[2])
+print(pathlib.Path(sys.argv[1]).name, build.name, (build / "compile_commands.json").exists())
+PYTHON
 cat >"$project/main.cpp" <<'CPP'
 #include <cstdio>
 #include <cstring>
@@ -182,6 +187,8 @@ point "it takes suites and names; where a test fails, it says so in the exit sta
 heed style "a b"
 [[ $? == 7 && $(<"$place/out") == "clang-format ['a b']" ]]
 point "heed style has the formatting checked" $?
+heed tidy && last_is "clang-tidy build True"
+point "heed tidy has the sources read in a build that is set up" $?
 
 touch "$place/no_benchmark"
 fake apt-get <<'SH'

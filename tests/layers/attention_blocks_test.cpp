@@ -62,8 +62,12 @@ struct Blocked {
     Pass pass = weights.pass(tape, {.training = true, .seed = 3, .step = 5, .first_row = 2});
     for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
     weights.gradients.assign(weights.gradients.size(), Real(7));
-    const AttentionInputs inputs{.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask,
-                                 .position = position.get(), .rows = std::max<std::int64_t>(rows, 0)};
+    const AttentionInputs inputs{.queries = q.on(tape),
+                                 .values = v.on(tape),
+                                 .keys = k.on(tape),
+                                 .mask = mask,
+                                 .position = position.get(),
+                                 .rows = std::max<std::int64_t>(rows, 0)};
     Tensor w;
     const Tensor y = rows < 0 ? attention(pass, inputs, &w) : attention(pass, inputs);
     tape.backward(weighted_sum(y));
@@ -148,15 +152,17 @@ TEST_CASE("memory grows linearly with the length, in the kernels and in blocks",
     Blocked attention(choice_of(score_info("dot"), {}, normalizer), place, e);
     Tape tape;
     Pass pass = attention.weights.pass(tape, {.training = true});
-    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape), .values = attention.v.on(tape),
-                                                .keys = attention.k.on(tape), .mask = {.causal = true},
+    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape),
+                                                .values = attention.v.on(tape),
+                                                .keys = attention.k.on(tape),
+                                                .mask = {.causal = true},
                                                 .position = attention.position.get()});
     tape.backward(weighted_sum(y));
     return static_cast<double>(tape.peak());
   };
-  for (const auto& [normalizer, place] :
-       {std::pair{"sparsemax", Place{}}, {"softmax", Place{"shaw", &shaw(), {{"values", true}}}},
-        {"gumbel", Place{"skewed", &position_info("skewed"), {}}}}) {
+  for (const auto& [normalizer, place] : {std::pair{"sparsemax", Place{}},
+                                          {"softmax", Place{"shaw", &shaw(), {{"values", true}}}},
+                                          {"gumbel", Place{"skewed", &position_info("skewed"), {}}}}) {
     INFO(normalizer << ", " << place.text);
     CHECK(peak(2048, normalizer, place) < 4.4 * peak(512, normalizer, place));
   }

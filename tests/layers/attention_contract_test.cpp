@@ -21,8 +21,8 @@ std::vector<Extents> problems(const LayerChoice& choice, bool equal_widths) {
   std::vector<Extents> out;
   if (!streams(choice)) {
     for (auto [queries, keys] : {std::pair{1, 1}, {1, 6}, {5, 1}, {5, 9}})
-      out.push_back({.heads = 2, .queries = queries, .keys = keys, .query_width = 5,
-                     .key_width = equal_widths ? 5 : 3});
+      out.push_back(
+          {.heads = 2, .queries = queries, .keys = keys, .query_width = 5, .key_width = equal_widths ? 5 : 3});
     return out;
   }
   for (auto [queries, keys] : {std::pair{1, 1}, {1, 17}, {3, 3}, {5, 1}, {17, 17}, {5, 33}, {33, 16}})
@@ -52,7 +52,8 @@ void disturb(Operand& x, const Extents& e, std::int64_t first) {
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
     for (std::int64_t j = first; j < e.keys; ++j)
       for (std::int64_t d = 0; d < width; ++d)
-        x.values[static_cast<std::size_t>((head * e.keys + j) * width + d)] = static_cast<Real>(2 * std::sin(50 + 3 * j - 7 * d));
+        x.values[static_cast<std::size_t>((head * e.keys + j) * width + d)] =
+            static_cast<Real>(2 * std::sin(50 + 3 * j - 7 * d));
 }
 
 // Of one attention: result and gradients.
@@ -111,8 +112,8 @@ TEST_CASE("the future changes nothing in the past, bit for bit", "[attention][co
         AttentionCase attention(choice, e);
         const Mask mask{.causal = true, .offset = offset};
         const Attended before = attention(mask);
-        bool seen = false;  // by those that may see it: a hard choice need not take the one key that is disturbed, and
-                            // a normaliser may take none
+        bool seen = false; // by those that may see it: a hard choice need not take the one key that is disturbed, and
+                           // a normaliser may take none
         for (std::int64_t past : {std::int64_t{1}, length / 2, length - 1}) {
           INFO(e.text() << ", keys from " << past + offset << " on disturbed");
           disturb(attention.k, e, past + offset);
@@ -131,15 +132,17 @@ TEST_CASE("the future changes nothing in the past, bit for bit", "[attention][co
 }
 
 TEST_CASE("the past has no gradient to the future", "[attention][contract]") {
-  bool any = false;  // a normaliser may take no key
+  bool any = false; // a normaliser may take no key
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
     const std::int64_t past = 4;
     const Extents e{.heads = 2, .queries = 9, .keys = 9};
     AttentionCase attention(choice, e);
     Tape tape;
     Pass pass = attention.weights.pass(tape);
-    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape), .values = attention.v.on(tape),
-                                                .keys = attention.k.on(tape), .mask = {.causal = true}});
+    const Tensor y = attention.attention(pass, {.queries = attention.q.on(tape),
+                                                .values = attention.v.on(tape),
+                                                .keys = attention.k.on(tape),
+                                                .mask = {.causal = true}});
     tape.backward(weighted_sum(slice(y, 2, 0, past)));
     for (const Operand* x : {&attention.q, &attention.k, &attention.v})
       for (std::int64_t head = 0; head < e.batch * e.heads; ++head) {
@@ -199,8 +202,7 @@ TEST_CASE("the returned weights are what the values are summed with", "[attentio
     Pass pass = attention.weights.pass(tape, {.observer = &told});
     Tensor w;
     const Tensor q = attention.q.on(tape), k = attention.k.on(tape), v = attention.v.on(tape);
-    const Tensor y =
-        attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = {.causal = true}}, &w);
+    const Tensor y = attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = {.causal = true}}, &w);
     CHECK(w.shape == Shape{2, 2, 5, 7});
     CHECK(distance(read(matmul(w, v)), read(y)) < tolerance);
     REQUIRE(told.kept.size() == 1);
@@ -250,7 +252,8 @@ TEST_CASE("heads that share keys and values attend as if each had its own", "[at
         const Tensor on_k = k.on(tape), on_v = v.on(tape);
         const Tensor y = each.attention(pass, {.queries = each.q.on(tape),
                                                .values = out == &shared ? on_v : repeated(on_v),
-                                               .keys = out == &shared ? on_k : repeated(on_k), .mask = mask});
+                                               .keys = out == &shared ? on_k : repeated(on_k),
+                                               .mask = mask});
         tape.backward(weighted_sum(y));
         pass.finish_gradients();
         *out = {read(y), each.q.gradient, k.gradient, v.gradient, each.weights.gradients};
@@ -309,8 +312,10 @@ TEST_CASE("heads are views of one projection as well as tensors of their own", "
     Tape tape;
     Pass pass = attention.weights.pass(tape);
     const auto interleaved = [&](Operand& x) { return transpose(contiguous(transpose(x.on(tape), 1, 2)), 1, 2); };
-    const Tensor y = attention.attention(pass, {.queries = interleaved(attention.q), .values = interleaved(attention.v),
-                                                .keys = interleaved(attention.k), .mask = {.causal = true}});
+    const Tensor y = attention.attention(pass, {.queries = interleaved(attention.q),
+                                                .values = interleaved(attention.v),
+                                                .keys = interleaved(attention.k),
+                                                .mask = {.causal = true}});
     CHECK(distance(read(y), attention({.causal = true}).result) < tolerance);
   });
 }

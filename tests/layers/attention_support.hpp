@@ -65,7 +65,8 @@ inline std::vector<MaskCase> masks(const Extents& e) {
           {"causal window after 1 earlier key", {.causal = true, .offset = 1, .window = 2}, {}, {}},
           {"allowed, one matrix", {}, {}, shared},
           {"allowed, a matrix for each row", {.allowed_shared = false}, {}, each},
-          {"everything at once", {.causal = true, .prefix = 2, .offset = 1, .window = 1, .allowed_shared = false},
+          {"everything at once",
+           {.causal = true, .prefix = 2, .offset = 1, .window = 1, .allowed_shared = false},
            lengths,
            each}};
 }
@@ -121,9 +122,9 @@ inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& no
           if (!may_attend(mask, e, b, i, j)) continue;
           weights[static_cast<std::size_t>(j)] = row[next++];
           for (std::int64_t d = 0; d < e.value_width; ++d)
-            y[static_cast<std::size_t>(d)] += static_cast<double>(weights[static_cast<std::size_t>(j)]) *
-                                              static_cast<double>(v[static_cast<std::size_t>((head * e.keys + j) *
-                                                                                            e.value_width + d)]);
+            y[static_cast<std::size_t>(d)] +=
+                static_cast<double>(weights[static_cast<std::size_t>(j)]) *
+                static_cast<double>(v[static_cast<std::size_t>((head * e.keys + j) * e.value_width + d)]);
         }
         out.weights.insert(out.weights.end(), weights.begin(), weights.end());
         for (double x : y) out.result.push_back(static_cast<Real>(x));

@@ -17,8 +17,7 @@ struct Parts {
   Operand x{{2, 5, 6}, 2};
   std::vector<std::int32_t> lengths{5, 3};
 
-  explicit Parts(const LayerChoice& c)
-      : choice(c), block(weights.scope(), c, {6, 2, Init::normal(1)}) {
+  explicit Parts(const LayerChoice& c) : choice(c), block(weights.scope(), c, {6, 2, Init::normal(1)}) {
     weights.fill(3, {-0.7, 0.9, 0});
   }
 
@@ -56,9 +55,7 @@ public:
   // Two heads of 3, scaled dot product and softmax.
   Tensor attention(Pass& pass, const Tensor& x) const {
     const Tensor all = affine(pass, x, "attention.qkv");
-    const auto heads = [&](int part) {
-      return transpose(reshape(slice(all, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2);
-    };
+    const auto heads = [&](int part) { return transpose(reshape(slice(all, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2); };
     const Tensor scores = scale(matmul(heads(0), transpose(heads(1))), 1 / std::sqrt(Real{3}));
     const Mask mask{.causal = parts_.choice.attention.causal, .lengths = parts_.lengths.data()};
     const Tensor y = matmul(masked_softmax(scores, mask), heads(2));
@@ -257,8 +254,10 @@ TEST_CASE("a block's positions see what causal, prefix and window let them see",
       const std::vector<Real> after = p.found();
       p.x = Operand({2, 5, 6}, 2);
       for (std::ptrdiff_t i = 0; i < 5; ++i)
-        out[static_cast<std::size_t>(i)] +=
-            std::equal(after.begin() + i * 6, after.begin() + (i + 1) * 6, before.begin() + i * 6) ? '.' : 'x';
+        out[static_cast<std::size_t>(i)] += std::equal(after.begin() + i * 6, after.begin() + (i + 1) * 6,
+                                                       before.begin() + i * 6)
+                                                ? '.'
+                                                : 'x';
     }
     return out;
   };

@@ -26,8 +26,8 @@ std::optional<NormalizerSetup> gradient_of(const LayerChoice& choice) {
   return info.gradient_of ? info.gradient_of(choice.normalizer_options) : std::nullopt;
 }
 Extents small_problem(const ScoreInfo& score) {
-  return {.heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = score.equal_widths ? 2 : 3,
-          .value_width = 2};
+  return {
+      .heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = score.equal_widths ? 2 : 3, .value_width = 2};
 }
 
 std::vector<Option> block_options() { return block_option_table().options(); }
@@ -36,15 +36,14 @@ std::vector<Option> block_options() { return block_option_table().options(); }
 
 TEST_CASE("every attention has the right gradient under every mask", "[gradient][attention]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
-    if (gradient_of(choice)) return;  // see below
+    if (gradient_of(choice)) return; // see below
     const Extents e = small_problem(score);
     for (const MaskCase& mask : masks(e)) {
       INFO(mask.name);
       AttentionCase attention(choice, e);
       check_module(attention.weights, {attention.q, attention.k, attention.v},
                    [&](Pass& pass, const std::vector<Tensor>& x) {
-                     return attention.attention(
-                         pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask()});
+                     return attention.attention(pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask()});
                    });
     }
   });
@@ -73,8 +72,10 @@ TEST_CASE("straight-through attention has, but for the values, the gradient of t
       check_gradient("the values'",
                      [&](const Tensors& x) {
                        Pass pass = hard.weights.pass(*x[0].tape, {.training = true, .seed = 3});
-                       return hard.attention(pass, {.queries = hard.q.on(*x[0].tape), .values = x[0],
-                                                    .keys = hard.k.on(*x[0].tape), .mask = mask()});
+                       return hard.attention(pass, {.queries = hard.q.on(*x[0].tape),
+                                                    .values = x[0],
+                                                    .keys = hard.k.on(*x[0].tape),
+                                                    .mask = mask()});
                      },
                      {input(e.v(), 3)});
     }
@@ -101,8 +102,9 @@ TEST_CASE("attention has the right gradient through its weights as well", "[grad
                  [&](Pass& pass, const std::vector<Tensor>& x) {
                    Tensor w;
                    const Mask mask{.causal = true, .offset = 1};
-                   const Tensor y = attention.attention(
-                       pass, {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask}, &w);
+                   const Tensor y = attention.attention(pass,
+                                                        {.queries = x[0], .values = x[2], .keys = x[1], .mask = mask},
+                                                        &w);
                    return add(weighted_sum(y), weighted_sum(mul(w, w)));
                  });
   }
@@ -122,9 +124,8 @@ TEST_CASE("multi-head attention has the right gradient: self, cross, and with a 
                                       {.width = 4, .memory_width = 0, .heads = 2, .bias = bias, .longest = 4},
                                       Init::normal(1));
         own.fill(6);
-        check_module(own, {Operand({1, 4, 4}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
-          return self(pass, x[0], {.causal = true});
-        });
+        check_module(own, {Operand({1, 4, 4}, 1, moderate)},
+                     [&](Pass& pass, const std::vector<Tensor>& x) { return self(pass, x[0], {.causal = true}); });
         Weights other;
         const MultiHeadAttention cross(other.scope(), choice,
                                        {.width = 4, .memory_width = 3, .heads = 2, .bias = bias, .longest = 5},
@@ -161,15 +162,14 @@ TEST_CASE("every relative position has the right gradient within multi-head atte
         if (!info->make_relative) continue;
         INFO(setup.text << ", " << normalizer);
         Weights weights;
-        const std::shared_ptr<const RelativePosition> position =
-            info->make_relative(weights.scope() / "position", {2, 2, 2, 5}, setup.options);
+        const std::shared_ptr<const RelativePosition> position = info->make_relative(weights.scope() / "position",
+                                                                                     {2, 2, 2, 5}, setup.options);
         const MultiHeadAttention attention(weights.scope(), choice_of(score_info("scaled_dot"), {}, normalizer),
                                            {.width = 4, .heads = 2, .position = position, .longest = 5},
                                            Init::normal(1));
         weights.fill(8);
-        check_module(weights, {Operand({2, 4, 4}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
-          return attention(pass, x[0], {.causal = true});
-        });
+        check_module(weights, {Operand({2, 4, 4}, 1, moderate)},
+                     [&](Pass& pass, const std::vector<Tensor>& x) { return attention(pass, x[0], {.causal = true}); });
       }
 }
 
@@ -178,8 +178,8 @@ TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][a
     const LayerChoice choice = choice_of(score_info("additive"), {}, normalizer->about.name);
     if (gradient_of(choice)) continue;
     for (const std::string kind : {"none", "shaw", "skewed"}) {
-      const Extents e{.batch = 1, .heads = 2, .queries = 5, .keys = 5, .query_width = 2, .key_width = 2,
-                      .value_width = 2};
+      const Extents e{
+          .batch = 1, .heads = 2, .queries = 5, .keys = 5, .query_width = 2, .key_width = 2, .value_width = 2};
       AttentionCase attention(choice, e);
       const PositionInfo& info = position_info(kind);
       const std::unique_ptr<RelativePosition> position =
@@ -190,8 +190,11 @@ TEST_CASE("attention in blocks of queries has the right gradient", "[gradient][a
       INFO(normalizer->about.name << ", " << kind);
       check_module(attention.weights, {attention.q, attention.k, attention.v},
                    [&](Pass& pass, const std::vector<Tensor>& x) {
-                     return attention.attention(pass, {.queries = x[0], .values = x[2], .keys = x[1],
-                                                       .mask = {.causal = true}, .position = position.get(),
+                     return attention.attention(pass, {.queries = x[0],
+                                                       .values = x[2],
+                                                       .keys = x[1],
+                                                       .mask = {.causal = true},
+                                                       .position = position.get(),
                                                        .rows = 2});
                    });
     }
@@ -218,8 +221,7 @@ TEST_CASE("linear, embedding and the norms have the right gradient", "[gradient]
   const Embedding embed(weights.scope() / "embedding", 5, 3);
   weights.fill(3);
   const std::vector<std::int32_t> tokens = {4, 0, 4, 4, 1, 0};
-  check_module(weights, {},
-               [&](Pass& pass, const std::vector<Tensor>&) { return embed(pass, tokens.data(), {2, 3}); });
+  check_module(weights, {}, [&](Pass& pass, const std::vector<Tensor>&) { return embed(pass, tokens.data(), {2, 3}); });
 }
 
 TEST_CASE("convolution and group norm have the right gradient", "[gradient]") {

@@ -68,7 +68,7 @@ TEST_CASE("a linear map starts by the rule that is chosen, over its own fans", "
     if (rule == Rule::given) check_normal(weights, 0.07);
     if (rule == Rule::xavier_uniform) check_uniform(weights, std::sqrt(6.0 / 800));
     if (rule == Rule::xavier_normal) check_normal(weights, std::sqrt(2.0 / 800));
-    if (rule == Rule::torch) check_uniform(weights, 1 / std::sqrt(300.0));  // = sqrt(6 / ((1 + 5) 300))
+    if (rule == Rule::torch) check_uniform(weights, 1 / std::sqrt(300.0)); // = sqrt(6 / ((1 + 5) 300))
     if (rule == Rule::torch) check_uniform(biases, 1 / std::sqrt(300.0));
     else check_zeros(biases);
   }
@@ -163,9 +163,9 @@ TEST_CASE("projections have a bias each where their options say so", "[layers][i
       const Scope scope(parameters, Init::normal(1));
       const MultiHeadAttention own(scope / "own", {}, {.width = 8, .heads = 2, .bias = inner, .output_bias = output},
                                    Init::normal(1));
-      const MultiHeadAttention cross(
-          scope / "cross", {}, {.width = 8, .memory_width = 6, .heads = 2, .bias = inner, .output_bias = output},
-          Init::normal(1));
+      const MultiHeadAttention cross(scope / "cross", {},
+                                     {.width = 8, .memory_width = 6, .heads = 2, .bias = inner, .output_bias = output},
+                                     Init::normal(1));
       for (const char* name : {"own.qkv.bias", "cross.query.bias", "cross.key.bias", "cross.value.bias"})
         CHECK((parameters.find(name) != nullptr) == inner);
       for (const char* name : {"own.output.bias", "cross.output.bias"})

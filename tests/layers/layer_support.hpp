@@ -73,7 +73,7 @@ inline std::vector<Value> other_values(const Option& option) {
 /// One way to set a variant up.
 struct Setup {
   OptionValues options;
-  std::string text;  ///< "cosine", "cosine with learned #1"
+  std::string text; ///< "cosine", "cosine with learned #1"
 };
 
 /// A variant with all its defaults, then with each other value of each of its options.

@@ -72,8 +72,8 @@ TEST_CASE("a score that is not a number makes a row of them, and no other row", 
 
 TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   // Worked by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
-  CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}),
-                 std::vector<double>{0.3, 0.4, 0.3}) < rounding);
+  CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}), std::vector<double>{0.3, 0.4, 0.3}) <
+        rounding);
   CHECK(distance(row_of("sparsemax", {1, 1, -1}), std::vector<double>{0.5, 0.5, 0}) < rounding);
   CHECK(row_of("sparsemax", {1, 3, 2}) == std::vector<Real>{0, 1, 0});
   CHECK(distance(row_of("sparsemax", std::vector<Real>(10, 7)), std::vector<double>(10, 0.1)) < rounding);
@@ -100,12 +100,12 @@ TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
 
 TEST_CASE("sigmoid's weights are those of each key alone, shifted by the number of keys that are seen",
           "[normalizer]") {
-  CHECK(distance(row_of("sigmoid", {0, 0, 0, 0}), std::vector<double>(4, 0.2)) < rounding);  // 1 / (1 + 4)
+  CHECK(distance(row_of("sigmoid", {0, 0, 0, 0}), std::vector<double>(4, 0.2)) < rounding); // 1 / (1 + 4)
   CHECK(distance(row_of("sigmoid", {0, 1}, {{"bias", WordOrNumber{"", 0}}}),
                  std::vector<double>{0.5, 1 / (1 + std::exp(-1.0))}) < rounding);
   Rows rows("sigmoid", {}, {1, 1, 3, 3}, {0, 0, 0});
-  CHECK(distance(rows({}, {.causal = true}),
-                 std::vector<double>{0.5, 0, 0, 1.0 / 3, 1.0 / 3, 0, 0.25, 0.25, 0.25}) < rounding);
+  CHECK(distance(rows({}, {.causal = true}), std::vector<double>{0.5, 0, 0, 1.0 / 3, 1.0 / 3, 0, 0.25, 0.25, 0.25}) <
+        rounding);
 }
 
 TEST_CASE("hard attends to the first of the best", "[normalizer]") {
@@ -136,8 +136,8 @@ TEST_CASE("gumbel's draws follow seed, step and the row of the batch, and nothin
   CHECK(rows({.training = true, .seed = 3, .step = 8}) != drawn);
   CHECK(rows() != drawn);
   std::copy_n(rows.scores.values.begin() + 60, 60, half.scores.values.begin());
-  CHECK(half({.training = true, .seed = 3, .step = 7, .first_row = 2}) == std::vector<Real>(drawn.begin() + 60,
-                                                                                            drawn.end()));
+  CHECK(half({.training = true, .seed = 3, .step = 7, .first_row = 2}) ==
+        std::vector<Real>(drawn.begin() + 60, drawn.end()));
 }
 
 TEST_CASE("gumbel noise has the distribution's mean and variance, and no infinite number", "[normalizer]") {
@@ -154,6 +154,6 @@ TEST_CASE("gumbel noise has the distribution's mean and variance, and no infinit
   }
   CHECK(finite);
   const double mean = sum / n, variance = squares / n - mean * mean;
-  CHECK(mean == Approx(0.5772156649).margin(0.012));     // Euler's constant
-  CHECK(variance == Approx(1.6449340668).margin(0.04));  // pi^2 / 6
+  CHECK(mean == Approx(0.5772156649).margin(0.012));    // Euler's constant
+  CHECK(variance == Approx(1.6449340668).margin(0.04)); // pi^2 / 6
 }

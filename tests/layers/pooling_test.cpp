@@ -81,7 +81,7 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
 
 TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",
           "[pooling][contract]") {
-  bool any = false;  // a normaliser may leave out all keys of a row
+  bool any = false; // a normaliser may leave out all keys of a row
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
     std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
     Weights before, after;

@@ -28,7 +28,7 @@ void keep_places_off_edges(Weights& weights) {
     const std::span<Real> v(weights.parameters.values() + e.offset, static_cast<std::size_t>(e.shape.size()));
     double total = 0;
     for (const Real x : v) total += std::abs(static_cast<double>(x));
-    for (Real& x : v) x = static_cast<Real>(static_cast<double>(x) * 0.3 / total);  // S / 2 to within 0.075 S
+    for (Real& x : v) x = static_cast<Real>(static_cast<double>(x) * 0.3 / total); // S / 2 to within 0.075 S
   }
 }
 
@@ -66,8 +66,13 @@ TEST_CASE("recurrent decoders have the right gradient with every cell, attention
             INFO(cell->about.name << ", " << attention->about.name << ", " << reach << ", input feeding " << feeding
                                   << ", dropout " << dropout);
             check_decoder(choice,
-                          {.cell = cell->about.name, .layers = dropout > 0 ? 2 : 1, .dropout = dropout,
-                           .attention = attention->about.name, .input_feeding = feeding, .reach = reach, .window = 1},
+                          {.cell = cell->about.name,
+                           .layers = dropout > 0 ? 2 : 1,
+                           .dropout = dropout,
+                           .attention = attention->about.name,
+                           .input_feeding = feeding,
+                           .reach = reach,
+                           .window = 1},
                           3);
           }
 }
@@ -89,9 +94,8 @@ TEST_CASE("pooling has the right gradient, by the mean and by every score and no
     Weights weights;
     const Pooling pooling(weights.scope(), word, choice, {3, 4});
     weights.fill(9);
-    check_module(weights, {Operand({2, 4, 3}, 1, moderate)}, [&](Pass& pass, const std::vector<Tensor>& x) {
-      return pooling(pass, x[0], lengths.data());
-    });
+    check_module(weights, {Operand({2, 4, 3}, 1, moderate)},
+                 [&](Pass& pass, const std::vector<Tensor>& x) { return pooling(pass, x[0], lengths.data()); });
   };
   for (const std::string word : {"mean", "first", "last"}) check(word, {});
   for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {

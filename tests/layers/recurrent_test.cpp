@@ -26,8 +26,8 @@ struct Sequences {
   }
 
   struct Outcome {
-    std::vector<Real> states;             // [B, T, output_width]
-    std::vector<std::vector<Real>> last;  // h of each layer and direction; then c, where there is one
+    std::vector<Real> states;            // [B, T, output_width]
+    std::vector<std::vector<Real>> last; // h of each layer and direction; then c, where there is one
   };
   Outcome operator()(const std::int32_t* lengths = nullptr, const Pass::Options& options = {}) {
     Tape tape;
@@ -272,8 +272,7 @@ TEST_CASE("recurrent layers equal torch.nn.RNN, GRU and LSTM, with packed sequen
       for (std::size_t part = 0; part < parts; ++part) {
         INFO(name_of(part));
         CHECK(distance(weights.gradient(name_of(part) + "input.weight"),
-                       f["d." + torch_name("weight_ih", part)].values) <
-              agreement);
+                       f["d." + torch_name("weight_ih", part)].values) < agreement);
         CHECK(distance(weights.gradient(name_of(part) + "input.bias"), f["d." + torch_name("bias_ih", part)].values) <
               agreement);
         CHECK(distance(weights.gradient(name_of(part) + "recurrent.weight"),

@@ -19,7 +19,7 @@ struct Placed {
   OptionValues options;
   const PositionInfo* info;
   std::int64_t longest;
-  Weights own;  // the scheme's parameters, and then the score's
+  Weights own; // the scheme's parameters, and then the score's
   std::unique_ptr<RelativePosition> position;
   std::size_t of_scheme;
   Attention attention;
@@ -29,8 +29,7 @@ struct Placed {
          const LayerChoice& c = choice_of(score_info("scaled_dot")))
       : e(extents), choice(c), options(o), info(&scheme), longest(longest_row),
         position(scheme.make_relative(own.scope(), shape_of(e, longest), o)),
-        of_scheme(own.parameters.entries().size()), attention(own.scope(), c, e.score()),
-        q(e.q(), 1, {-1, 1, 0}),
+        of_scheme(own.parameters.entries().size()), attention(own.scope(), c, e.score()), q(e.q(), 1, {-1, 1, 0}),
         k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
     own.fill(6);
   }
@@ -38,8 +37,9 @@ struct Placed {
   std::vector<Real> operator()(const Mask& mask) {
     Tape tape;
     Pass pass = own.pass(tape);
-    return read(attention(pass, {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask,
-                                 .position = position.get()}));
+    return read(attention(
+        pass,
+        {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask, .position = position.get()}));
   }
 
   // The same in plain loops, in double.
@@ -66,8 +66,7 @@ struct Placed {
           const RelativeTerms terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
                                                                head % e.heads, numbers, &options})
                                                  : RelativeTerms{};
-          const std::vector<Real> key =
-              turned(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
+          const std::vector<Real> key = turned(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
           scores.push_back(terms.score + score.pair({scored_query.data(), key.data(), e.score(), head % e.heads, scored,
                                                      &choice.score_options, j}));
           const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
@@ -165,7 +164,7 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
 TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]") {
   const Extents e{.heads = 2, .queries = 9, .keys = 9};
   Placed clipped(position_info("shaw"), {{"clip", std::int64_t{2}}, {"values", true}}, e, 9);
-  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}, {"values", true}}, e, 11);  // with earlier keys
+  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}, {"values", true}}, e, 11); // with earlier keys
   for (const auto& [name, width] : {std::pair{"keys", 4}, {"values", 3}}) {
     const auto* entry = clipped.own.parameters.find(name);
     const Real* p = clipped.own.parameters.values() + entry->offset;
@@ -238,8 +237,7 @@ TEST_CASE("blocks have relative positions of their own, or share them", "[positi
       CHECK((first == nullptr) == (info->make_relative == nullptr));
       if (!first) continue;
       CHECK((first == second) == shared);
-      for (const auto& entry : w.parameters.entries())
-        CHECK(entry.name.starts_with(shared ? "position." : "blocks."));
+      for (const auto& entry : w.parameters.entries()) CHECK(entry.name.starts_with(shared ? "position." : "blocks."));
       if (shared)
         CHECK_THROWS_WITH(positions.for_block(w.scope() / "blocks" / "2", {2, 4, 3, 5}),
                           Catch::Contains("3") && Catch::Contains("4") && Catch::Contains("position.shared"));
@@ -252,10 +250,10 @@ TEST_CASE("the block and its multi-head attention use the position that they are
     LayerChoice choice;
     choice.block.norm = "none";
     choice.block.residual = "none";
-    const std::shared_ptr<const RelativePosition> position =
-        info.make_relative(weights.scope() / "position", {2, 3, 3, 5}, setup.options);
-    const Block block(weights.scope() / "block", choice, {.width = 6, .heads = 2, .residual_init = Init::normal(1),
-                                                          .position = position, .longest = 5});
+    const std::shared_ptr<const RelativePosition> position = info.make_relative(weights.scope() / "position",
+                                                                                {2, 3, 3, 5}, setup.options);
+    const Block block(weights.scope() / "block", choice,
+                      {.width = 6, .heads = 2, .residual_init = Init::normal(1), .position = position, .longest = 5});
     weights.fill(3);
     Operand x({2, 5, 6}, 1);
     Tape tape;
@@ -272,16 +270,14 @@ TEST_CASE("the block and its multi-head attention use the position that they are
       return linear(t, parameter(".weight"), parameter(".bias"));
     };
     const Tensor qkv = affine(x.on(tape), "attention.qkv");
-    const auto heads = [&](int part) {
-      return transpose(reshape(slice(qkv, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2);
-    };
+    const auto heads = [&](int part) { return transpose(reshape(slice(qkv, -1, 6 * part, 6), {2, 5, 2, 3}), 1, 2); };
     Weights of_score;
     const Attention attention(of_score.scope(), choice, {2, 3, 3, 5});
     REQUIRE(of_score.parameters.entries().empty());
     const auto by_hand = [&](const RelativePosition* with) {
       const Mask mask{.causal = choice.attention.causal};
-      const Tensor y = attention(pass, {.queries = heads(0), .values = heads(2), .keys = heads(1), .mask = mask,
-                                        .position = with});
+      const Tensor y =
+          attention(pass, {.queries = heads(0), .values = heads(2), .keys = heads(1), .mask = mask, .position = with});
       const Tensor z = affine(reshape(contiguous(transpose(y, 1, 2)), {2, 5, 6}), "attention.output");
       return read(affine(gelu(affine(z, "ffn.expand")), "ffn.project"));
     };

@@ -50,8 +50,8 @@ std::vector<double> expected_context(const Sources& x, std::int64_t b, std::int6
   std::vector<double> out(Sources::width);
   for (std::int64_t s = 0; s < Sources::keys; ++s)
     for (std::int64_t d = 0; d < Sources::width && total > 0; ++d)
-      out[static_cast<std::size_t>(d)] +=
-          weights[static_cast<std::size_t>(s)] / total * factor(s) * static_cast<double>(x.state(b, s, d));
+      out[static_cast<std::size_t>(d)] += weights[static_cast<std::size_t>(s)] / total * factor(s) *
+                                          static_cast<double>(x.state(b, s, d));
   return out;
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
     Tape tape;
     Pass pass = weights.pass(tape);
     const auto source = attention.read(pass, x.states.on(tape), x.lengths.data());
-    const std::vector<Real> found = read(attention(pass, x.queries.on(tape), source, 1));  // steps 1, 2, ...
+    const std::vector<Real> found = read(attention(pass, x.queries.on(tape), source, 1)); // steps 1, 2, ...
     std::vector<double> expected;
     for (std::int64_t b = 0; b < Sources::rows; ++b)
       for (std::int64_t t = 0; t < Sources::steps; ++t) {
@@ -91,9 +91,9 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
           const double middle = reach == "local_m" ? static_cast<double>(t + 1) : place;
           return std::abs(static_cast<double>(s) - middle) <= static_cast<double>(window);
         };
-        const auto factor = [&](std::int64_t s) {  // the deviation is window / 2 = 1
-          return reach == "local_p"
-              ? std::exp(-(static_cast<double>(s) - place) * (static_cast<double>(s) - place) / 2) : 1;
+        const auto factor = [&](std::int64_t s) { // the deviation is window / 2 = 1
+          return reach == "local_p" ? std::exp(-(static_cast<double>(s) - place) * (static_cast<double>(s) - place) / 2)
+                                    : 1;
         };
         const std::vector<double> c = expected_context(x, b, t, sees, factor);
         expected.insert(expected.end(), c.begin(), c.end());
@@ -224,7 +224,7 @@ TEST_CASE("a decoder's vectors depend on no later token, and on no padding of th
       for (std::int64_t d = 0; d < Sources::width; ++d)
         c.source.states.values[static_cast<std::size_t>((Sources::keys + s) * Sources::width + d)] = Real(30);
     CHECK(c.whole() == before);
-    for (std::int64_t b = 0; b < Sources::rows; ++b)  // the tokens of the last two steps
+    for (std::int64_t b = 0; b < Sources::rows; ++b) // the tokens of the last two steps
       for (std::int64_t i = 3 * Sources::width; i < Sources::steps * Sources::width; ++i)
         c.source.queries.values[static_cast<std::size_t>(b * Sources::steps * Sources::width + i)] += Real(1);
     const std::vector<Real> after = c.whole();

@@ -13,7 +13,6 @@ namespace {
 // Matrices are row-major with one row for each output: where PyTorch keeps the matrices of a module for queries, keys
 // and values as one, they are rows of it.
 
-
 // `x` with columns of zeros before and behind it.
 FixtureTensor padded(const FixtureTensor& x, std::int64_t before, std::int64_t behind) {
   FixtureTensor out{x.shape, {}};
@@ -88,9 +87,9 @@ void compare_self_attention(const std::string& name) {
   Comparison c("multihead_attention", name);
   const bool bias = c.fixture.has("in_proj_bias");
   Operand x = c.operand("query");
-  const MultiHeadAttention attention(
-      c.weights.scope(), scaled_dot_choice(false),
-      {.width = x.shape[2], .memory_width = 0, .heads = c.heads(), .bias = bias}, Init::zeros());
+  const MultiHeadAttention attention(c.weights.scope(), scaled_dot_choice(false),
+                                     {.width = x.shape[2], .memory_width = 0, .heads = c.heads(), .bias = bias},
+                                     Init::zeros());
   std::vector<std::pair<std::string, std::string>> names = {{"qkv.weight", "in_proj_weight"},
                                                             {"output.weight", "out_proj.weight"}};
   if (bias) names.insert(names.end(), {{"qkv.bias", "in_proj_bias"}, {"output.bias", "out_proj.bias"}});
@@ -170,12 +169,18 @@ void compare_encoder_layer(const std::string& name, const std::string& norm, con
   choice.block = {.norm = norm, .activation = activation, .ffn_width = c.fixture["linear1.bias"].shape[0]};
   const Block block(c.weights.scope(), choice, {x.shape[2], c.heads(), Init::zeros()});
   const std::vector<std::pair<std::string, std::string>> names = {
-      {"attention.qkv.weight", "self_attn.in_proj_weight"},   {"attention.qkv.bias", "self_attn.in_proj_bias"},
-      {"attention.output.weight", "self_attn.out_proj.weight"}, {"attention.output.bias", "self_attn.out_proj.bias"},
-      {"ffn.expand.weight", "linear1.weight"},                {"ffn.expand.bias", "linear1.bias"},
-      {"ffn.project.weight", "linear2.weight"},               {"ffn.project.bias", "linear2.bias"},
-      {"attention_norm.weight", "norm1.weight"},              {"attention_norm.bias", "norm1.bias"},
-      {"ffn_norm.weight", "norm2.weight"},                    {"ffn_norm.bias", "norm2.bias"}};
+      {"attention.qkv.weight", "self_attn.in_proj_weight"},
+      {"attention.qkv.bias", "self_attn.in_proj_bias"},
+      {"attention.output.weight", "self_attn.out_proj.weight"},
+      {"attention.output.bias", "self_attn.out_proj.bias"},
+      {"ffn.expand.weight", "linear1.weight"},
+      {"ffn.expand.bias", "linear1.bias"},
+      {"ffn.project.weight", "linear2.weight"},
+      {"ffn.project.bias", "linear2.bias"},
+      {"attention_norm.weight", "norm1.weight"},
+      {"attention_norm.bias", "norm1.bias"},
+      {"ffn_norm.weight", "norm2.weight"},
+      {"ffn_norm.bias", "norm2.bias"}};
   REQUIRE(c.weights.parameters.entries().size() == names.size());
   for (const auto& [ours, theirs] : names) c.copy(ours, theirs);
   std::vector<std::int32_t> lengths;

@@ -80,8 +80,8 @@ void write_npy(const std::string& run, const std::vector<AttentionExample>& exam
   for (std::size_t e = 0; e < examples.size(); ++e) {
     const std::vector<AttentionMap>& maps = examples[e].heads;
     for (auto first = maps.begin(); first != maps.end();) {
-      const auto end =
-          std::find_if(first, maps.end(), [&](const AttentionMap& m) { return m.module != first->module; });
+      const auto end = std::find_if(first, maps.end(),
+                                    [&](const AttentionMap& m) { return m.module != first->module; });
       std::vector<float> numbers;
       for (auto map = first; map != end; ++map)
         for (const double weight : map->weights) numbers.push_back(static_cast<float>(weight));
@@ -109,16 +109,15 @@ int attend(const AttendArguments& arguments, Console& console) {
   std::vector<AttentionExample> examples =
       engine(run.config).attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
   for (AttentionExample& example : examples) example.average = arguments.average;
-  const std::string damage = update_attention(
-      folder, [&](std::vector<AttentionExample>& kept) { kept = merged(std::move(kept), examples); });
+  const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
+    kept = merged(std::move(kept), examples);
+  });
   if (!damage.empty()) print(console.err, "heed: {}; it was written anew\n", damage);
   if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {
-    console.out << indented(json::object{{"run", run.id},
-                                         {"step", step},
-                                         {"average", arguments.average},
-                                         {"examples", attention_array(examples)}});
+    console.out << indented(json::object{
+        {"run", run.id}, {"step", step}, {"average", arguments.average}, {"examples", attention_array(examples)}});
     return 0;
   }
   print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));
@@ -146,7 +145,8 @@ void add_attend(Commands& commands) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--input", arguments.inputs, "a text to look at").value_name("TEXT").repeatable();
         command.add("--row", arguments.rows, "a row of the validation split to look at, from 0")
-            .within(0, std::int64_t{1} << 40).repeatable();
+            .within(0, std::int64_t{1} << 40)
+            .repeatable();
         command.add("--output", arguments.output, "what the decoder reads [what the model finds greedily]")
             .value_name("TEXT");
         add_average(command, arguments.average);

@@ -3,7 +3,6 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 
-
 namespace heed {
 
 namespace {
@@ -31,9 +30,7 @@ void add_check(Commands& commands) {
       "  heed check my.toml attention.score=additive\n"
       "Errors name file:line:column, what was found, what is allowed and the nearest name." +
           std::string(exit_statuses),
-      [](Command& command, CheckArguments& arguments) {
-        add_config(command, arguments.config, arguments.overrides);
-      },
+      [](Command& command, CheckArguments& arguments) { add_config(command, arguments.config, arguments.overrides); },
       check);
 }
 

@@ -79,10 +79,10 @@ void line(Console& console, const std::string& name, const std::string& text) {
 
 std::string in_words(Form form) {
   switch (form) {
-  case Form::language_model: return "rows of tokens, each predicted from those before it";
-  case Form::sequence_to_sequence: return "pairs of an input and an output";
-  case Form::classification: return "rows of tokens with a class";
-  case Form::image_classification: return "images with a class";
+    case Form::language_model: return "rows of tokens, each predicted from those before it";
+    case Form::sequence_to_sequence: return "pairs of an input and an output";
+    case Form::classification: return "rows of tokens with a class";
+    case Form::image_classification: return "images with a class";
   }
   return "";
 }
@@ -163,20 +163,19 @@ int data(const DataArguments& arguments, Console& console) {
     each_example(*task, form, split, arguments.examples.value_or(usual_examples),
                  [&](const ExampleText& example) { s.examples.push_back(example); });
   }
-  print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind),
-        task_info(config.task.kind).about.summary);
+  print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind), task_info(config.task.kind).about.summary);
   line(console, "seen as", in_words(form));
-  line(console, s.facts.unit, fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
-                                          size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));
+  line(console, s.facts.unit,
+       fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
+                   size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));
   if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
   if (form != Form::image_classification) line(console, "lengths", lengths_in_words(s));
   std::string commonest;
   for (const auto& [text, count] : s.commonest)
-    commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text),
-                             with_commas(count));
-  line(console, "commonest", fmt::format("{} (of {} in {} training rows)", commonest, with_commas(s.different),
-                                         with_commas(s.rows)));
+    commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text), with_commas(count));
+  line(console, "commonest",
+       fmt::format("{} (of {} in {} training rows)", commonest, with_commas(s.different), with_commas(s.rows)));
   const Task::Chance chance = task->chance(form);
   line(console, "guessing", fmt::format("{:.1f} % right: {}", 100 * chance.accuracy, chance.how));
   for (const std::string& note : s.facts.notes) line(console, "note", note);

@@ -26,9 +26,9 @@ struct DiffArguments {
 
 /// One of the two.
 struct Side {
-  std::string title;                   ///< the run's ID, or the file
+  std::string title; ///< the run's ID, or the file
   Config config;
-  std::optional<RunEntry> run;         ///< none for a file
+  std::optional<RunEntry> run; ///< none for a file
 };
 
 Side side_of(const std::string& word, const std::string& out) {
@@ -105,8 +105,9 @@ json::value as_json(const Side& a, const Side& b) {
 
 void print_side(const std::string& letter, const Side& side, Console& console) {
   console.out << "  " << letter << "  " << side.title;
-  if (side.run) console.out << fmt::format("  {}, seed {}, {}", side.config.general.name, side.config.general.seed,
-                                           name_of(side.run->state));
+  if (side.run)
+    console.out << fmt::format("  {}, seed {}, {}", side.config.general.name, side.config.general.seed,
+                               name_of(side.run->state));
   console.out << "\n";
 }
 
@@ -119,12 +120,11 @@ void print_text(const Side& a, const Side& b, Console& console) {
   console.out << "\n" << (options.rows.empty() ? "  the same options\n" : to_text(options));
   if (!a.run || !b.run) return;
 
-  TextTable metrics{{"metric", "a", "b", "b - a", "step"},
-                    {Align::left, Align::right, Align::right, Align::right, Align::right}, {}};
+  TextTable metrics{
+      {"metric", "a", "b", "b - a", "step"}, {Align::left, Align::right, Align::right, Align::right, Align::right}, {}};
   for (const MetricPair& pair : metric_pairs(a, b))
     metrics.rows.push_back({pair.name, value_text(pair.a), value_text(pair.b),
-                            pair.a && pair.b ? change_text(pair.b->last - pair.a->last) : "-",
-                            step_text(pair)});
+                            pair.a && pair.b ? change_text(pair.b->last - pair.a->last) : "-", step_text(pair)});
   console.out << "\n" << (metrics.rows.empty() ? "  no metrics yet\n" : to_text(metrics));
 
   TextTable machine{{"made with", "a", "b"}, {Align::left, Align::left, Align::left}, {}};

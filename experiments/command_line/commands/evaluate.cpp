@@ -59,19 +59,25 @@ void add_evaluate(Commands& commands) {
       [](Command& command, EvaluateArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--split", arguments.split, "train, validation or test [validation]")
-            .one_of({"train", "validation", "test"}).value_name("SPLIT");
-        command.add("--beam", arguments.beam,
-                    "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]")
+            .one_of({"train", "validation", "test"})
+            .value_name("SPLIT");
+        command
+            .add("--beam", arguments.beam,
+                 "also decode the split (sequence-to-sequence): 1: greedily; 0: not [train.evaluate_beam]")
             .within(0, 1024);
         command.add("--length-penalty", arguments.length_penalty, "that search's alpha [train.evaluate_length_penalty]")
             .within(0.0, 100.0);
-        command.add("--length-penalty-kind", arguments.length_penalty_kind,
-                    "what it is the power of: gnmt: (5 + tokens) / 6; fairseq: tokens "
-                    "[train.evaluate_length_penalty_kind]")
-            .one_of({"gnmt", "fairseq"}).value_name("KIND");
-        command.add("--bleu-tokenization", arguments.bleu_tokenization,
-                    "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
-            .one_of(bleu_tokenizations()).value_name("NAME");
+        command
+            .add("--length-penalty-kind", arguments.length_penalty_kind,
+                 "what it is the power of: gnmt: (5 + tokens) / 6; fairseq: tokens "
+                 "[train.evaluate_length_penalty_kind]")
+            .one_of({"gnmt", "fairseq"})
+            .value_name("KIND");
+        command
+            .add("--bleu-tokenization", arguments.bleu_tokenization,
+                 "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
+            .one_of(bleu_tokenizations())
+            .value_name("NAME");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

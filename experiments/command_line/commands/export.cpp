@@ -44,9 +44,9 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
 
 int do_export(const ExportArguments& arguments, Console& console) {
   const std::vector<RunFolder> runs = chosen(arguments, console);
-  const std::filesystem::path folder =
-      arguments.into.empty() ? std::filesystem::path(arguments.out) / "exports" / arguments.to
-                             : std::filesystem::path(arguments.into);
+  const std::filesystem::path folder = arguments.into.empty()
+                                           ? std::filesystem::path(arguments.out) / "exports" / arguments.to
+                                           : std::filesystem::path(arguments.into);
   for (const RunFolder& run : runs)
     if (const auto metrics = read_metrics(run); !metrics) throw Refused(metrics.error);
   make_output_folder(folder);

@@ -39,11 +39,14 @@ Sampling sampling_of(const GenerateArguments& a, bool translates, const std::str
                   {{"--prompt", !a.prompt.empty()},
                    {"--tokens", a.tokens.has_value()},
                    {"--top-k", a.top_k.has_value()},
-                   {"--temperature", a.temperature.has_value()}, {"--seed", a.seed.has_value()}},
+                   {"--temperature", a.temperature.has_value()},
+                   {"--seed", a.seed.has_value()}},
                   "takes --input or --input-file, --beam, --length-penalty and --length-penalty-kind");
   else
     refuse_others(kind,
-                  {{"--input", !a.input.empty()}, {"--input-file", !a.file.empty()}, {"--beam", a.beam.has_value()},
+                  {{"--input", !a.input.empty()},
+                   {"--input-file", !a.file.empty()},
+                   {"--beam", a.beam.has_value()},
                    {"--length-penalty", a.length_penalty.has_value()},
                    {"--length-penalty-kind", a.length_penalty_kind.has_value()}},
                   "takes --prompt, --tokens, --temperature, --top-k and --seed");
@@ -112,12 +115,14 @@ void add_generate(Commands& commands) {
         command.add("--input", arguments.input, "the text whose output is wanted").value_name("TEXT");
         command.add("--input-file", arguments.file, "a file of such texts, one on each line").value_name("FILE");
         command.add("--beam", arguments.beam, "outputs that are followed at a time; 1: greedy [1]").within(1, 1024);
-        command.add("--length-penalty", arguments.length_penalty,
-                    "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
+        command
+            .add("--length-penalty", arguments.length_penalty,
+                 "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, 100.0);
-        command.add("--length-penalty-kind", arguments.length_penalty_kind,
-                    "gnmt: as above; fairseq: by tokens^N [gnmt]")
-            .one_of({"gnmt", "fairseq"}).value_name("KIND");
+        command
+            .add("--length-penalty-kind", arguments.length_penalty_kind, "gnmt: as above; fairseq: by tokens^N [gnmt]")
+            .one_of({"gnmt", "fairseq"})
+            .value_name("KIND");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

@@ -42,13 +42,9 @@ json::value as_json(const std::string& id, const InspectArguments& arguments, co
   for (const ModuleInspection& m : found.modules)
     modules.push_back(json::object{
         {"module", m.module}, {"activation", number(m.activation)}, {"gradient", number(m.gradient)}});
-  return json::object{{"run", id},
-                      {"step", found.step},
-                      {"average", arguments.average},
-                      {"split", arguments.split},
-                      {"rows", found.rows},
-                      {"heads", std::move(heads)},
-                      {"modules", std::move(modules)}};
+  return json::object{
+      {"run", id},          {"step", found.step},        {"average", arguments.average}, {"split", arguments.split},
+      {"rows", found.rows}, {"heads", std::move(heads)}, {"modules", std::move(modules)}};
 }
 
 void print_heads(const Inspection& found, Console& console) {
@@ -109,7 +105,8 @@ void add_inspect(Commands& commands) {
       [](Command& command, InspectArguments& arguments) {
         command.add("RUN", arguments.run, "which run").required().value_name("");
         command.add("--split", arguments.split, "train or validation [validation]")
-            .one_of({"train", "validation"}).value_name("SPLIT");
+            .one_of({"train", "validation"})
+            .value_name("SPLIT");
         command.add("--rows", arguments.rows, "how many rows of it, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);

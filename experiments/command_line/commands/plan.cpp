@@ -95,8 +95,8 @@ void write_csv(const Preparation& prepared, const Estimate& e, Console& console)
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
           csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
-          run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps,
-          run.load.cost.bytes(e.share.threads), e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
+          run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps, run.load.cost.bytes(e.share.threads),
+          e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
   }
 }
 
@@ -108,18 +108,18 @@ json::array changes_json(const std::vector<PlannedChange>& changes) {
 
 void write_json(const Preparation& prepared, const Estimate& e, Console& console) {
   const Plan& plan = prepared.plan;
-  json::object out{{"name", plan.name},
-                   {"sweep", plan.folder_name()},
-                   {"metric", plan.metric},
-                   {"higher_is_better", prepared.metric.higher_is_better},
-                   {"match", plan.match},
-                   {"seeds", json::value_from(plan.seeds)}};
+  json::object out{{"name", plan.name},     {"sweep", plan.folder_name()},
+                   {"metric", plan.metric}, {"higher_is_better", prepared.metric.higher_is_better},
+                   {"match", plan.match},   {"seeds", json::value_from(plan.seeds)}};
   json::array arms;
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const Arm& arm = plan.arms[i];
     const Cost& cost = prepared.arms[i].cost;
-    json::object entry{{"label", arm.label}, {"changes", changes_json(arm.changes)}, {"parameters", cost.parameters},
-                       {"flops_per_step", cost.flops_per_step}, {"steps", prepared.arms[i].config.train.steps},
+    json::object entry{{"label", arm.label},
+                       {"changes", changes_json(arm.changes)},
+                       {"parameters", cost.parameters},
+                       {"flops_per_step", cost.flops_per_step},
+                       {"steps", prepared.arms[i].config.train.steps},
                        {"memory_bytes", cost.bytes(e.share.threads)}};
     if (!e.arm_seconds.empty()) entry["seconds"] = e.arm_seconds[i];
     if (arm.matched) entry["matched"] = {{"width", arm.matched->width}, {"excess", arm.matched->excess()}};
@@ -129,7 +129,9 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
   if (plan.tuning) out["tuning_seeds"] = json::value_from(plan.tuning->seeds);
   json::array runs;
   for (const EstimatedRun& run : e.runs) {
-    json::object entry{{"stage", run.trial ? "tuning" : "replicate"}, {"arm", run.run->arm}, {"seed", run.run->seed},
+    json::object entry{{"stage", run.trial ? "tuning" : "replicate"},
+                       {"arm", run.run->arm},
+                       {"seed", run.run->seed},
                        {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},
                        {"state", name_of(run.state)}};
     if (run.trial) entry["tries"] = changes_json(run.trial->point);
@@ -148,10 +150,9 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
 int plan(const PlanArguments& arguments, Console& console) {
   Tasks tasks;
   Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-  if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out))  // it may have chosen already
+  if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have chosen already
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
-  const Estimate e =
-      estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, !arguments.no_probe);
+  const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, !arguments.no_probe);
   if (arguments.csv) write_csv(prepared, e, console);
   else if (arguments.json) write_json(prepared, e, console);
   else write_text(prepared, e, arguments, console);
@@ -175,8 +176,9 @@ void add_plan(Commands& commands) {
             .value_name("FOLDER");
         command.add("--jobs", arguments.jobs, "runs at once [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
-        command.add("--effect", arguments.effect,
-                    "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]")
+        command
+            .add("--effect", arguments.effect,
+                 "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]")
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
         const Argument csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");

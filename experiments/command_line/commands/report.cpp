@@ -65,7 +65,7 @@ std::string sweep_name(const std::filesystem::path& folder) {
 /// Which sweep it is where there was a choice that nobody made: of all, or of those with one name.
 void tell_which(const std::filesystem::path& chosen, const ReportArguments& arguments, Console& console) {
   const bool named = !arguments.sweep.empty();
-  if (named && sweep_name(chosen) != arguments.sweep) return;  // a path, or a folder's own name
+  if (named && sweep_name(chosen) != arguments.sweep) return; // a path, or a folder's own name
   std::vector<std::string> others;
   for (const std::filesystem::path& folder : sweep_folders(arguments.out))
     if (folder != chosen && (!named || sweep_name(folder) == arguments.sweep))
@@ -76,23 +76,22 @@ void tell_which(const std::filesystem::path& chosen, const ReportArguments& argu
   const std::string more = others.size() > most ? fmt::format(", and {} more", others.size() - most) : "";
   if (others.size() > most) others.resize(most);
   print(console.err, "heed: {} is the latest of {} sweeps{} in '{}'; --sweep takes another: {}{}\n",
-        chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "",
-        arguments.out, fmt::join(others, ", "), more);
+        chosen.filename().string(), count, named ? fmt::format(" named \"{}\"", arguments.sweep) : "", arguments.out,
+        fmt::join(others, ", "), more);
   console.err.flush();
 }
 
 int report(const ReportArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
-  const std::filesystem::path folder =
-      find_sweep(out, arguments.sweep.empty() ? std::nullopt : std::optional(arguments.sweep));
+  const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
+                                                                               : std::optional(arguments.sweep));
   tell_which(folder, arguments, console);
   const Plan plan = load_plan(folder);
   const Format& format = *std::ranges::find(formats(), arguments.format, &Format::name);
   AttentionProblems problems;
   if (format.shows_attention) problems = keep_attention_up(plan, out);
   Tasks tasks;
-  ReportData data =
-      collect_report(plan, out, folder, [&](const Config& config) { return chance_of(config, tasks); });
+  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return chance_of(config, tasks); });
   for (ReportArm& arm : data.arms)
     for (ReportRun& run : arm.runs)
       if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
@@ -130,7 +129,8 @@ void add_report(Commands& commands) {
         command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
         command.add("--sweep", arguments.sweep, "which sweep [the latest]").value_name("NAME");
         command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(format_names(), ", ")))
-            .one_of(format_names()).value_name("FORMAT");
+            .one_of(format_names())
+            .value_name("FORMAT");
       },
       report);
 }

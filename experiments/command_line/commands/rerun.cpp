@@ -60,7 +60,7 @@ struct Original {
   RunFolder folder;
   Config config;
   Manifest manifest;
-  std::string id;                      ///< that it has by the numerics of this program
+  std::string id; ///< that it has by the numerics of this program
 };
 
 Original original_of(const RerunArguments& arguments) {
@@ -138,8 +138,8 @@ void refuse_what_is_there(const Place& place, const Original& original) {
     throw Refused("--into is the folder of the run itself; name another");
   if (std::filesystem::symlink_status(there.path, error).type() == std::filesystem::file_type::not_found) return;
   const RunState state = state_of(there);
-  throw Refused(fmt::format("'{}' holds this run already ({}); name an empty folder with --into",
-                            place.path().string(), state == RunState::missing ? "not begun" : name_of(state)));
+  throw Refused(fmt::format("'{}' holds this run already ({}); name an empty folder with --into", place.path().string(),
+                            state == RunState::missing ? "not begun" : name_of(state)));
 }
 
 int rerun(const RerunArguments& arguments, Console& console) {

@@ -96,8 +96,8 @@ public:
     if (to_do > 0) {
       const Share& share = start.share;
       print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads,
-            share.threads == 1 ? "" : "s", to_do == 1 ? "" : " each");
+            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, share.threads == 1 ? "" : "s",
+            to_do == 1 ? "" : " each");
     }
     console_.err.flush();
     if (to_do == 0) return;
@@ -132,9 +132,8 @@ private:
 SweepResult run_shown(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   LocalLauncher launcher(this_program());
-  Executor executor(launcher, [&](std::size_t to_do) {
-    return share_for(prepared, to_do, arguments.jobs, arguments.threads);
-  });
+  Executor executor(launcher,
+                    [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
   ShownSweep shown(prepared, out, console);
   return run_sweep(prepared.plan, out, executor, shown);
 }

@@ -25,10 +25,10 @@ struct RunsArguments {
 
 /// What decides in most of the runs: their report.metric.
 std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
-  const auto rows = index.query(
-      "SELECT o.value FROM options o JOIN runs r ON r.id = o.run WHERE o.key = 'report.metric' AND " +
-          (where ? where->sql : "TRUE") + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
-      where ? where->values : std::vector<Cell>{});
+  const auto rows =
+      index.query("SELECT o.value FROM options o JOIN runs r ON r.id = o.run WHERE o.key = 'report.metric' AND " +
+                      (where ? where->sql : "TRUE") + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
+                  where ? where->values : std::vector<Cell>{});
   if (rows.empty()) return std::nullopt;
   const auto* name = std::get_if<std::string>(&rows[0][0]);
   return name ? std::optional(*name) : std::nullopt;
@@ -55,7 +55,7 @@ struct Found {
   std::vector<IndexField> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<LeftOut> left_out;
-  std::size_t all = 0;                 ///< runs in the index
+  std::size_t all = 0; ///< runs in the index
 };
 
 Found find(const RunsArguments& arguments, Console& console) {
@@ -145,7 +145,8 @@ void add_runs(Commands& commands) {
         command.add("--sort", arguments.sort, "by this field, the smallest first [created]").value_name("FIELD");
         command.add_flag("--reverse", arguments.reverse, "the largest, or the newest, first");
         command.add("--columns", arguments.columns, "these fields, with commas between [what differs]")
-            .separated_by(',').value_name("FIELDS");
+            .separated_by(',')
+            .value_name("FIELDS");
         command.add("--limit", arguments.limit, "at most so many").within(0, std::int64_t{1} << 40);
         const Argument json = command.add_flag("--json", arguments.json, "for programs");
         command.add_flag("--csv", arguments.csv, "for tables").excludes(json);

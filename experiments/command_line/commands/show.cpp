@@ -70,14 +70,13 @@ std::string joined(const std::vector<std::string>& words) { return fmt::format("
 void print_sweep(const Settings& settings, const std::string& file, Console& console) {
   Tasks tasks;
   const CostOf cost = [&](const Config& config) { return cost_of(config, tasks); };
-  const Plan plan = make_plan(settings, [](const Config&) { return std::string(); },
-                              std::filesystem::path(file).stem().string(), cost);
+  const Plan plan = make_plan(
+      settings, [](const Config&) { return std::string(); }, std::filesystem::path(file).stem().string(), cost);
   std::vector<std::string> seeds, within;
   for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
   for (const PlannedOption& option : plan.within) within.push_back(option.key);
   print(console.out, "\n# [sweep] {}\n# seeds: {}\n", size_in_words(plan), joined(seeds));
-  if (plan.match != "none")
-    print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
+  if (plan.match != "none") print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
   if (!within.empty()) print(console.out, "# within: {}\n", joined(within));
   TextTable arms{{"arm", "what it changes of the above"}, {Align::left, Align::left}, {}};
   for (const Arm& arm : plan.arms) {
@@ -146,7 +145,8 @@ void add_show(Commands& commands) {
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
         command.add("--out", arguments.out, "the folder in which a run is looked for [runs]").value_name("FOLDER");
         command.add("--diff-from", arguments.diff_from, "only what differs from: defaults, reference")
-            .one_of({"defaults", "reference"}).value_name("WHAT");
+            .one_of({"defaults", "reference"})
+            .value_name("WHAT");
       },
       show);
 }

@@ -31,9 +31,9 @@ struct StatusArguments {
 struct Look {
   std::array<std::size_t, states.size()> counts{};
   std::vector<BoardRun> board;
-  std::vector<RunEvent> events;        ///< that would have told `heed run` of this state
+  std::vector<RunEvent> events; ///< that would have told `heed run` of this state
   double steps_left = 0, steps_per_second = 0;
-  std::string failed;                  ///< a line for each run that failed
+  std::string failed; ///< a line for each run that failed
 };
 
 /// The run's steps; 0 where this version does not understand its configuration.
@@ -76,11 +76,11 @@ void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& l
 
 Look look_at(const Plan& plan, const std::filesystem::path& out) {
   Look look;
-  std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps;  // seeds differ in none
+  std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // seeds differ in none
   const auto add = [&](const PlannedRun& run, const Trial* trial, const std::string& stage) {
     const std::string seed = fmt::format("seed {}", run.seed);
-    const std::string label =
-        stage + (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
+    const std::string label = stage +
+                              (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
     if (is_new) known->second = steps_of(run);
     look_at(run, known->second, label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);

@@ -22,9 +22,8 @@ const OptionTable<Options>& table() {
 class Encoder : public Model {
 public:
   Encoder(const Scope& scope, const Config& config, const TaskShape& shape)
-      : transformer_(scope, config, shape),
-        pooling_(scope / "pooling", table().read(config.model_options).pooling, config.layers.back(),
-                 {transformer_.width(), shape.length}),
+      : transformer_(scope, config, shape), pooling_(scope / "pooling", table().read(config.model_options).pooling,
+                                                     config.layers.back(), {transformer_.width(), shape.length}),
         output_((scope / "output").of_head(), transformer_.width(), shape.classes, has_head_bias(config, true)) {}
 
   Tensor logits(Pass& pass, const Batch& batch) const override {

@@ -18,7 +18,10 @@ const OptionTable<Options>& table() {
       option("decoder_layers", &Options::decoder_layers,
              "blocks of the decoder; block i of encoder and decoder are configured alike, and those that the encoder "
              "does not have as its last")
-          .at_least(0).at_most(1024).unit("blocks").default_means("0: model.layers"),
+          .at_least(0)
+          .at_most(1024)
+          .unit("blocks")
+          .default_means("0: model.layers"),
       option("shared_embeddings", &Options::shared_embeddings,
              "encoder and decoder have the same token embeddings, which takes a task whose input and output share "
              "their vocabulary"));
@@ -56,8 +59,7 @@ public:
   std::unique_ptr<Decoding> decoding(Pass& pass, const Batch& batch) const override {
     if (!decoder_.serves_steps()) return nullptr;
     return std::make_unique<TransformerDecoding>(
-        pass, decoder_, [this](Pass& p, const Tensor& x) { return head_(p, x); }, encoder_(pass, batch),
-        batch.lengths);
+        pass, decoder_, [this](Pass& p, const Tensor& x) { return head_(p, x); }, encoder_(pass, batch), batch.lengths);
   }
 
 private:
@@ -68,8 +70,7 @@ private:
                             .longest = shape.output_length,
                             .memory_width = encoder_.width(),
                             .longest_memory = shape.length,
-                            .embedding = options.shared_embeddings ? std::optional(encoder_.embedding)
-                                : std::nullopt}),
+                            .embedding = options.shared_embeddings ? std::optional(encoder_.embedding) : std::nullopt}),
         head_(scope, config, decoder_, shape.classes) {
     if (options.shared_embeddings && !shape.shared_vocabulary)
       throw Failed("[model] shared_embeddings = true needs a task whose input and output share their vocabulary; set "

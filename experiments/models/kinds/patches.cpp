@@ -21,7 +21,9 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("patch", &Options::patch, "height and width of a patch; it must divide the image's")
-          .at_least(1).at_most(1024).unit("pixels"),
+          .at_least(1)
+          .at_most(1024)
+          .unit("pixels"),
       option("stem", &Options::stem,
              "what patches are cut from: the image; or, after two convolutions of 3 x 3 pixels with group norms and a "
              "residual connection, what these make of it")
@@ -29,7 +31,8 @@ const OptionTable<Options>& table() {
       option("channels", &Options::channels, "channels of the stem's convolutions").at_least(1).at_most(65536),
       option("groups", &Options::groups,
              "groups of channels that the stem's norms take together; they must divide them")
-          .at_least(1).at_most(65536),
+          .at_least(1)
+          .at_most(65536),
       option("pooling", &Options::pooling,
              "what the class is read from: the mean over all patches; the first or the last one; or their sum with "
              "weights from a learned query, by the last block's score and normaliser (context)")
@@ -70,7 +73,7 @@ public:
     const ImageShape& image = batch.image;
     const Tensor pixels = pass.tape().make({batch.rows, image.channels, image.height, image.width});
     std::copy(batch.images.begin(), batch.images.end(), pixels.data);
-    const Tensor cut = patches_(pass, stem_ ? (*stem_)(pass, pixels) : pixels);  // [B, width, H / patch, W / patch]
+    const Tensor cut = patches_(pass, stem_ ? (*stem_)(pass, pixels) : pixels); // [B, width, H / patch, W / patch]
     const Tensor vectors = contiguous(transpose(reshape(cut, {batch.rows, cut.shape[1], -1}), 1, 2));
     return output_(pass, pooling_(pass, blocks_(pass, vectors, nullptr), nullptr));
   }
@@ -80,15 +83,17 @@ private:
       : stem_(options.stem == "convolution"
                   ? std::optional<ConvolutionStem>(std::in_place, scope / "stem", shape.image.channels, options)
                   : std::nullopt),
-        patches_(scope / "patches", {.in = stem_ ? options.channels : shape.image.channels, .out = config.model.width,
-                                     .kernel = options.patch, .options = {.stride = options.patch}}),
+        patches_(scope / "patches", {.in = stem_ ? options.channels : shape.image.channels,
+                                     .out = config.model.width,
+                                     .kernel = options.patch,
+                                     .options = {.stride = options.patch}}),
         blocks_(scope, config, {.longest = patch_count(shape.image, options.patch)}),
         pooling_(scope / "pooling", options.pooling, config.layers.back(),
                  {blocks_.width(), patch_count(shape.image, options.patch)}),
         output_((scope / "output").of_head(), blocks_.width(), shape.classes, has_head_bias(config, true)) {}
 
   std::optional<ConvolutionStem> stem_;
-  Convolution patches_;  // a linear map of each patch: a kernel that never overlaps with itself
+  Convolution patches_; // a linear map of each patch: a kernel that never overlaps with itself
   BlockStack blocks_;
   Pooling pooling_;
   Linear output_;

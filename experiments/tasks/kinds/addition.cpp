@@ -26,12 +26,19 @@ struct AdditionOptions {
 const OptionTable<AdditionOptions>& addition_option_table() {
   static const auto table = option_table<AdditionOptions>(
       option("digits", &AdditionOptions::digits, "how many digits the longer number has at most")
-          .at_least(1).at_most(200).unit("digits"),
+          .at_least(1)
+          .at_most(200)
+          .unit("digits"),
       option("min_digits", &AdditionOptions::min_digits, "how many digits the longer number has at least")
-          .at_least(1).at_most(200).unit("digits"),
+          .at_least(1)
+          .at_most(200)
+          .unit("digits"),
       option("test_digits", &AdditionOptions::test_digits,
              "how many digits the longer number of the test has at most; at least, it has one more than in training")
-          .at_least(0).at_most(400).unit("digits").default_means("0: as in training"),
+          .at_least(0)
+          .at_most(400)
+          .unit("digits")
+          .default_means("0: as in training"),
       option("reverse", &AdditionOptions::reverse, "the sum begins with its last digit, as it is worked out by hand"));
   return table;
 }

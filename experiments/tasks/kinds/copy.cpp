@@ -18,9 +18,14 @@ struct CopyOptions {
 const OptionTable<CopyOptions>& copy_option_table() {
   static const auto table = option_table<CopyOptions>(
       option("length", &CopyOptions::length, "how many symbols the longest input has")
-          .at_least(1).at_most(1024).unit("symbols"),
+          .at_least(1)
+          .at_most(1024)
+          .unit("symbols"),
       option("min_length", &CopyOptions::min_length, "how many symbols the shortest input has")
-          .at_least(0).at_most(1024).unit("symbols").default_means("0: the length, so that all are equally long"),
+          .at_least(0)
+          .at_most(1024)
+          .unit("symbols")
+          .default_means("0: the length, so that all are equally long"),
       option("symbols", &CopyOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096));
   return table;
 }
@@ -47,14 +52,13 @@ std::unique_ptr<Task> make_copy(const Config& config) {
 
 } // namespace
 
-const TaskInfo task_copy = {
-    {.name = "copy",
-     .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
-     .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
-     .equals = "",
-     .cost = "rows of 2 length tokens; one head that looks back by a fixed distance is enough",
-     .options = copy_option_table().options(),
-     .presets = {}},
-    make_copy};
+const TaskInfo task_copy = {{.name = "copy",
+                             .summary = "symbols, then the same symbols again: 3 1 4 | 3 1 4",
+                             .paper = "Graves, Wayne and Danihelka 2014, Neural Turing Machines, arXiv 1410.5401",
+                             .equals = "",
+                             .cost = "rows of 2 length tokens; one head that looks back by a fixed distance is enough",
+                             .options = copy_option_table().options(),
+                             .presets = {}},
+                            make_copy};
 
 } // namespace heed

@@ -70,8 +70,8 @@ public:
     parts_[0].set = parts_[1].set = all;
     const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_rows, 1};
     for (std::uint64_t place = 0; place < n; ++place)
-      parts_[place < sizes[0] ? 0 : 1].places.push_back(
-          static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n) : place));
+      parts_[place < sizes[0] ? 0 : 1].places.push_back(static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n)
+                                                                                               : place));
     if (!data.validation_path.empty()) parts_[1] = of_own("validation_path", data.validation_path);
     if (part(Split::train).size() == 0 || part(Split::validation).size() == 0)
       throw Refused(fmt::format("[data] train = {} leaves {} of {} images for training and {} for validation; both "
@@ -150,7 +150,10 @@ private:
       for (std::int64_t i = 0; i < train.size(); ++i) {
         const std::uint8_t* p = train.pixels(i) + c * plane;
         std::int64_t s = 0, q = 0;
-        for (std::int64_t j = 0; j < plane; ++j) { s += p[j]; q += std::int64_t{p[j]} * p[j]; }
+        for (std::int64_t j = 0; j < plane; ++j) {
+          s += p[j];
+          q += std::int64_t{p[j]} * p[j];
+        }
         sum += static_cast<double>(s);
         squares += static_cast<double>(q);
       }
@@ -172,10 +175,10 @@ private:
 
   ImageClasses images_;
   std::string fingerprint_;
-  std::array<Part, 3> parts_;          // by Split
-  std::array<std::string, 3> files_;   // by Split
+  std::array<Part, 3> parts_;        // by Split
+  std::array<std::string, 3> files_; // by Split
   TrainingOrder order_{{1}, 1, 1};
-  std::vector<double> means_, scales_;            // of each channel
+  std::vector<double> means_, scales_; // of each channel
 };
 
 std::unique_ptr<Task> make_images(const Config& config) {

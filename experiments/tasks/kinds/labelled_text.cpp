@@ -54,22 +54,20 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
   }
   std::size_t number = 0;
   const auto read = std::from_chars(column.data(), column.data() + column.size(), number);
-  if (read.ec != std::errc{} || read.ptr != column.data() + column.size() || number < 1 ||
-      number > first.cells.size())
+  if (read.ec != std::errc{} || read.ptr != column.data() + column.size() || number < 1 || number > first.cells.size())
     throw Refused(fmt::format("[task.labelled_text] {} = \"{}\" is not a column of {}: without a header, a column is a "
                               "number from 1 to {}",
                               option, column, path, first.cells.size()));
   return number - 1;
 }
 
-std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOptions& options,
-                             const std::string& path) {
+std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOptions& options, const std::string& path) {
   if (table.empty()) return {};
   const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
   const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
   if (text == label)
-    throw Refused(
-        fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two", options.text));
+    throw Refused(fmt::format("[task.labelled_text] text and label are the same column, \"{}\"; name two",
+                              options.text));
   const std::size_t columns = table.front().cells.size();
   std::vector<TextRow> rows;
   for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
@@ -116,12 +114,12 @@ void note_unseen_labels(const SplitRows& rows, Listing& task) {
 std::unique_ptr<Task> make_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
-  const RowFiles files = read_row_files(
-      config.data, [&](const std::string& option, const std::string& path, Split, std::vector<TextRow>& rows) {
-        const std::string bytes = read_data_file("data", option, path);
-        rows = rows_of(read_table(bytes, path), options, path);
-        return fingerprint_of(bytes);
-      });
+  const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path, Split,
+                                                         std::vector<TextRow>& rows) {
+    const std::string bytes = read_data_file("data", option, path);
+    rows = rows_of(read_table(bytes, path), options, path);
+    return fingerprint_of(bytes);
+  });
   Listing task;
   task.name = "labelled_text";
   task.files = files.described();
@@ -138,8 +136,9 @@ std::unique_ptr<Task> make_labelled_text(const Config& config) {
   const SplitRows split = split_rows(config, files);
   task.input = make_vocabulary(config.data, split.training(&TextRow::input));
   task.fingerprint = files.fingerprint + " " + task.input->fingerprint();
-  list_rows(config.data, split, files, false,
-            [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
+  list_rows(
+      config.data, split, files, false,
+      [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
   note_unseen_labels(split, task);
   task.chance = commonest_label(task);
   return listed_task(config, std::move(task));

@@ -16,7 +16,8 @@ struct ModularAdditionOptions {
 const OptionTable<ModularAdditionOptions>& modular_addition_option_table() {
   static const auto table = option_table<ModularAdditionOptions>(
       option("modulus", &ModularAdditionOptions::modulus, "the p of (a + b) mod p; there are p^2 examples")
-          .at_least(2).at_most(65536));
+          .at_least(2)
+          .at_most(65536));
   return table;
 }
 

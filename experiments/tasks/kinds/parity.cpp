@@ -19,9 +19,14 @@ struct ParityOptions {
 const OptionTable<ParityOptions>& parity_option_table() {
   static const auto table = option_table<ParityOptions>(
       option("length", &ParityOptions::length, "how many bits the longest input has")
-          .at_least(1).at_most(1024).unit("bits"),
+          .at_least(1)
+          .at_most(1024)
+          .unit("bits"),
       option("min_length", &ParityOptions::min_length, "how many bits the shortest input has")
-          .at_least(0).at_most(1024).unit("bits").default_means("0: the length, so that all are equally long"));
+          .at_least(0)
+          .at_most(1024)
+          .unit("bits")
+          .default_means("0: the length, so that all are equally long"));
   return table;
 }
 

@@ -24,7 +24,9 @@ struct RecallOptions {
 const OptionTable<RecallOptions>& recall_option_table() {
   static const auto table = option_table<RecallOptions>(
       option("pairs", &RecallOptions::pairs, "how many keys, each with its value, stand before the question")
-          .at_least(1).at_most(1024).unit("pairs"),
+          .at_least(1)
+          .at_most(1024)
+          .unit("pairs"),
       option("keys", &RecallOptions::keys, "how many different keys there are").at_least(1).at_most(4096),
       option("values", &RecallOptions::values, "how many different values there are").at_least(2).at_most(4096));
   return table;
@@ -56,7 +58,7 @@ void draw_pairs(RandomSource& random, const RecallOptions& options, Example& exa
     example.input.push_back(keys[static_cast<std::size_t>(i)]);
     example.input.push_back(first_value + draw(options.values));
   }
-  const auto asked = static_cast<std::size_t>(2 * draw(options.pairs));
+  const auto asked = 2 * static_cast<std::size_t>(draw(options.pairs));
   const std::int32_t key = example.input[asked], value = example.input[asked + 1];
   example.input.push_back(question);
   example.input.push_back(key);

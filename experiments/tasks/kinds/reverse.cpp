@@ -18,9 +18,14 @@ struct ReverseOptions {
 const OptionTable<ReverseOptions>& reverse_option_table() {
   static const auto table = option_table<ReverseOptions>(
       option("length", &ReverseOptions::length, "how many symbols the longest input has")
-          .at_least(1).at_most(1024).unit("symbols"),
+          .at_least(1)
+          .at_most(1024)
+          .unit("symbols"),
       option("min_length", &ReverseOptions::min_length, "how many symbols the shortest input has")
-          .at_least(0).at_most(1024).unit("symbols").default_means("0: the length, so that all are equally long"),
+          .at_least(0)
+          .at_most(1024)
+          .unit("symbols")
+          .default_means("0: the length, so that all are equally long"),
       option("symbols", &ReverseOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096));
   return table;
 }

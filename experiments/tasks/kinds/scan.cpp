@@ -26,7 +26,7 @@ struct ScanOptions {
 
 struct Command {
   std::string text, actions;
-  std::int64_t line = 0;               ///< of the file that it is from
+  std::int64_t line = 0; ///< of the file that it is from
 };
 
 /// The commands that stand once among these.
@@ -56,12 +56,12 @@ bool has(const Command& command, std::string_view words) {
   return (" " + command.text + " ").find(fmt::format(" {} ", words)) != std::string::npos;
 }
 
-constexpr std::uint64_t simple_training = 16728;  // 80 % of 20,910: as many as published, drawn anew
+constexpr std::uint64_t simple_training = 16728; // 80 % of 20,910: as many as published, drawn anew
 
 constexpr SplitRule rules[] = {
     {"simple", [](const Command&, std::uint64_t place, const ScanOptions&) { return place >= simple_training; }, ""},
-    {"length",
-     [](const Command& c, std::uint64_t, const ScanOptions& o) { return count_words(c.actions) > o.cutoff; }, ""},
+    {"length", [](const Command& c, std::uint64_t, const ScanOptions& o) { return count_words(c.actions) > o.cutoff; },
+     ""},
     {"add_jump", [](const Command& c, std::uint64_t, const ScanOptions&) { return has(c, "jump"); }, "jump"},
     {"add_turn_left", [](const Command& c, std::uint64_t, const ScanOptions&) { return has(c, "turn left"); },
      "turn left"},
@@ -79,7 +79,9 @@ const OptionTable<ScanOptions>& scan_option_table() {
              "what is kept for the test: a fifth of all commands, at random; those of more than cutoff actions; those "
              "with jump, or with turn left, but for that primitive alone")
           .one_of(rule_names()),
-      option("cutoff", &ScanOptions::cutoff, "the most actions of a training command").at_least(1).at_most(47)
+      option("cutoff", &ScanOptions::cutoff, "the most actions of a training command")
+          .at_least(1)
+          .at_most(47)
           .unit("actions"));
   return table;
 }
@@ -94,11 +96,14 @@ std::string joined(std::initializer_list<std::string> parts) {
 /// V of the grammar without twice and thrice: U, U left, U opposite left, U around left and so on, with turn for U.
 std::vector<Command> directed_verbs() {
   std::vector<Command> out;
-  for (const auto& [verb, action] : {std::pair<const char*, const char*>{"walk", "I_WALK"}, {"look", "I_LOOK"},
-                                     {"run", "I_RUN"}, {"jump", "I_JUMP"}, {"turn", ""}}) {
+  for (const auto& [verb, action] : {std::pair<const char*, const char*>{"walk", "I_WALK"},
+                                     {"look", "I_LOOK"},
+                                     {"run", "I_RUN"},
+                                     {"jump", "I_JUMP"},
+                                     {"turn", ""}}) {
     if (*action != '\0') out.push_back({verb, action});
-    for (const auto& [side, turn] : {std::pair<const char*, const char*>{"left", "I_TURN_LEFT"},
-                                     {"right", "I_TURN_RIGHT"}}) {
+    for (const auto& [side, turn] :
+         {std::pair<const char*, const char*>{"left", "I_TURN_LEFT"}, {"right", "I_TURN_RIGHT"}}) {
       const std::string once = joined({turn, action});
       out.push_back({joined({verb, side}), once});
       out.push_back({joined({verb, "opposite", side}), joined({turn, once})});
@@ -205,7 +210,7 @@ void list_grammar(const Config& config, const ScanOptions& options, Listing& sca
                 scan);
   for (const Command* command : parts.test) add_command(*command, Split::test, "", scan);
   if (parts.primitive) {
-    const std::int64_t times = (training + 4) / 9;  // a tenth of the sum, rounded: 1 part in 9 of the others
+    const std::int64_t times = (training + 4) / 9; // a tenth of the sum, rounded: 1 part in 9 of the others
     add_command(*parts.primitive, Split::train, "", scan);
     scan.examples[0].repeat_last(times);
     scan.notes.push_back(fmt::format("training has \"{}\" {} times, a tenth of the part that it shares with validation",

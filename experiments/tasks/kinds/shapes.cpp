@@ -27,15 +27,12 @@ constexpr Kind all_kinds[] = {
     {"square", [](std::int64_t, std::int64_t, std::int64_t) { return true; }},
     {"disc", [](std::int64_t x, std::int64_t y, std::int64_t r) { return x * x + y * y <= r * r + r / 2; }},
     {"triangle", [](std::int64_t x, std::int64_t y, std::int64_t r) { return 2 * std::abs(x) <= y + r; }},
-    {"plus", [](std::int64_t x, std::int64_t y, std::int64_t r) {
-       return std::abs(x) <= thickness(r) || std::abs(y) <= thickness(r);
-     }},
-    {"frame", [](std::int64_t x, std::int64_t y, std::int64_t r) {
-       return std::abs(x) >= r - thickness(r) || std::abs(y) >= r - thickness(r);
-     }},
-    {"cross", [](std::int64_t x, std::int64_t y, std::int64_t r) {
-       return std::abs(std::abs(x) - std::abs(y)) <= thickness(r);
-     }},
+    {"plus", [](std::int64_t x, std::int64_t y,
+                std::int64_t r) { return std::abs(x) <= thickness(r) || std::abs(y) <= thickness(r); }},
+    {"frame", [](std::int64_t x, std::int64_t y,
+                 std::int64_t r) { return std::abs(x) >= r - thickness(r) || std::abs(y) >= r - thickness(r); }},
+    {"cross", [](std::int64_t x, std::int64_t y,
+                 std::int64_t r) { return std::abs(std::abs(x) - std::abs(y)) <= thickness(r); }},
 };
 constexpr auto kind_count = static_cast<std::int64_t>(std::size(all_kinds));
 
@@ -49,10 +46,12 @@ const OptionTable<ShapesOptions>& shapes_option_table() {
   static const auto table = option_table<ShapesOptions>(
       option("size", &ShapesOptions::size, "height and width of the images").at_least(8).at_most(256).unit("pixels"),
       option("kinds", &ShapesOptions::kinds, "how many kinds: the first of square, disc, triangle, plus, frame, cross")
-          .at_least(2).at_most(static_cast<double>(kind_count)),
+          .at_least(2)
+          .at_most(static_cast<double>(kind_count)),
       option("noise", &ShapesOptions::noise,
              "standard deviation of the noise on each pixel; a shape's pixels are 2 above the ground")
-          .at_least(0).at_most(10));
+          .at_least(0)
+          .at_most(10));
   return table;
 }
 
@@ -74,8 +73,8 @@ public:
 
   void training_row(Form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
-    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)},
-                        static_cast<std::uint64_t>(row) << 32);
+    RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
+                                                                                             << 32);
     draw(random, Split::train, batch, at);
   }
 
@@ -146,7 +145,7 @@ private:
   ImageClasses images_;
   ShapesOptions options_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> rows_;   // by Split
+  std::array<std::int64_t, 3> rows_; // by Split
 };
 
 std::unique_ptr<Task> make_shapes(const Config& config) {

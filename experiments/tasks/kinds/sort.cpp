@@ -24,13 +24,21 @@ struct SortOptions {
 const OptionTable<SortOptions>& sort_option_table() {
   static const auto table = option_table<SortOptions>(
       option("length", &SortOptions::length, "how many symbols the longest input has")
-          .at_least(1).at_most(512).unit("symbols"),
+          .at_least(1)
+          .at_most(512)
+          .unit("symbols"),
       option("min_length", &SortOptions::min_length, "how many symbols the shortest input has")
-          .at_least(0).at_most(512).unit("symbols").default_means("0: the length, so that all are equally long"),
+          .at_least(0)
+          .at_most(512)
+          .unit("symbols")
+          .default_means("0: the length, so that all are equally long"),
       option("symbols", &SortOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024),
       option("test_length", &SortOptions::test_length,
              "how many symbols the longest input of the test has; the shortest has one more than training's longest")
-          .at_least(0).at_most(1024).unit("symbols").default_means("0: as in training"));
+          .at_least(0)
+          .at_most(1024)
+          .unit("symbols")
+          .default_means("0: as in training"));
   return table;
 }
 
@@ -43,21 +51,22 @@ const OptionTable<SortOptions>& sort_option_table() {
 /// is likelier w + 1 than any other. So each guess is w or w + 1, whichever is likelier, and N is binomial.
 double right_guesses(std::int64_t n, std::int64_t symbols) {
   const auto binomial = [](std::int64_t trials, double p, std::int64_t k) {
-    return trials == 0 ? 1.0 : boost::math::pdf(boost::math::binomial(static_cast<double>(trials), p),
-                                                static_cast<double>(k));
+    return trials == 0
+               ? 1.0
+               : boost::math::pdf(boost::math::binomial(static_cast<double>(trials), p), static_cast<double>(k));
   };
   constexpr double negligible = 1e-12;
   // The first output: w = 0 is the likeliest minimum.
   double right = 1 - std::pow(1 - 1 / static_cast<double>(symbols), static_cast<double>(n));
   for (std::int64_t w = 0; w < symbols; ++w) {
     const auto k = static_cast<double>(symbols - w);
-    const double others = k < 2 ? 0 : (k - 2) / (k - 1);  // chance that a symbol above w is not w + 1
+    const double others = k < 2 ? 0 : (k - 2) / (k - 1); // chance that a symbol above w is not w + 1
     for (std::int64_t i = 0; i < (w == 0 ? 1 : n); ++i) {
       const double below = binomial(n, static_cast<double>(w) / static_cast<double>(symbols), i);
       if (below < negligible) continue;
       const std::int64_t m = n - i;
-      double at_least = 1;                                // P(N >= c), from its sum
-      double exactly = binomial(m, 1 / k, 0);             // P(N = c)
+      double at_least = 1;                    // P(N >= c), from its sum
+      double exactly = binomial(m, 1 / k, 0); // P(N = c)
       for (std::int64_t c = 1; c < m; ++c) {
         at_least -= exactly;
         if (below * at_least < negligible) break;
@@ -109,14 +118,13 @@ std::unique_ptr<Task> make_sort(const Config& config) {
 
 } // namespace
 
-const TaskInfo task_sort = {
-    {.name = "sort",
-     .summary = "symbols, then the same symbols in ascending order: 3 1 4 1 | 1 1 3 4",
-     .paper = "as in Vinyals, Bengio and Kudlur 2015, Order Matters, arXiv 1511.06391",
-     .equals = "",
-     .cost = "rows of 2 length tokens; each output depends on all of the input",
-     .options = sort_option_table().options(),
-     .presets = {}},
-    make_sort};
+const TaskInfo task_sort = {{.name = "sort",
+                             .summary = "symbols, then the same symbols in ascending order: 3 1 4 1 | 1 1 3 4",
+                             .paper = "as in Vinyals, Bengio and Kudlur 2015, Order Matters, arXiv 1511.06391",
+                             .equals = "",
+                             .cost = "rows of 2 length tokens; each output depends on all of the input",
+                             .options = sort_option_table().options(),
+                             .presets = {}},
+                            make_sort};
 
 } // namespace heed

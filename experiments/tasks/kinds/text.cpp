@@ -29,7 +29,9 @@ struct TextOptions {
 const OptionTable<TextOptions>& text_option_table() {
   static const auto table = option_table<TextOptions>(
       option("block", &TextOptions::block, "how many tokens a row predicts: the window of training and evaluation")
-          .at_least(1).at_most(1 << 20).unit("tokens"));
+          .at_least(1)
+          .at_most(1 << 20)
+          .unit("tokens"));
   return table;
 }
 
@@ -39,7 +41,7 @@ struct Part {
   std::int64_t size() const { return end - begin; }
 };
 
-using Parts = std::array<Part, 3>;  // by Split
+using Parts = std::array<Part, 3>; // by Split
 
 /// A text as numbers of a vocabulary, two bytes each.
 struct TokenText {
@@ -47,7 +49,7 @@ struct TokenText {
   std::vector<std::uint16_t> tokens;
   Parts parts;
   std::string fingerprint;
-  std::string noun;                    ///< what its tokens are: "character"
+  std::string noun; ///< what its tokens are: "character"
   std::vector<std::string> notes;
 };
 
@@ -58,7 +60,7 @@ struct NamedText {
 
 /// The text of data.path, and those that validation and test have for themselves.
 struct TextFiles {
-  std::array<std::optional<NamedText>, 3> texts;  // by Split; training's is data.path
+  std::array<std::optional<NamedText>, 3> texts; // by Split; training's is data.path
 
   const NamedText& main() const { return *texts[0]; }
   bool apart() const { return texts[1] || texts[2]; }
@@ -90,8 +92,12 @@ Parts split_text(std::int64_t size, const DataOptions& data) {
 TokenText as_characters(const TextFiles& files, const DataOptions& data) {
   Text text = text_of(files.main().bytes, files.main().name);
   const Parts parts = split_text(static_cast<std::int64_t>(text.tokens.size()), data);
-  return {character_vocabulary(std::move(text.alphabet), false), std::move(text.tokens), parts,
-          std::move(text.fingerprint), "character", {}};
+  return {character_vocabulary(std::move(text.alphabet), false),
+          std::move(text.tokens),
+          parts,
+          std::move(text.fingerprint),
+          "character",
+          {}};
 }
 
 /// Any other tokens, and characters of several files: the bytes of a file are parted first, each time after the next
@@ -99,9 +105,10 @@ TokenText as_characters(const TextFiles& files, const DataOptions& data) {
 TokenText as_tokens(const TextFiles& files, const DataOptions& data) {
   const std::string_view all(files.main().bytes);
   TokenText text;
-  text.noun = data.tokens == "words" ? "word"
-              : data.tokens == "bytes" ? "byte"
-              : data.tokens == "characters" ? "character" : "token";
+  text.noun = data.tokens == "words"        ? "word"
+              : data.tokens == "bytes"      ? "byte"
+              : data.tokens == "characters" ? "character"
+                                            : "token";
   std::array<std::string_view, 3> pieces;
   std::size_t begin = 0;
   const Parts wanted = split_text(std::ssize(all), data);
@@ -244,8 +251,8 @@ private:
 
   void write_window(std::int64_t begin, std::int64_t size, Batch& batch, std::int64_t at) const {
     if (at < 0 || at >= batch.rows || size > batch.length)
-      throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size,
-                               at, batch.rows, batch.length));
+      throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size, at,
+                               batch.rows, batch.length));
     const auto from = text_.tokens.begin() + begin;
     const std::int64_t row = at * batch.length;
     std::copy_n(from, size, batch.tokens.begin() + row);
@@ -267,7 +274,7 @@ private:
 
   TokenText text_;
   std::int64_t block_;
-  std::array<std::string, 3> files_;   // by Split
+  std::array<std::string, 3> files_; // by Split
 };
 
 std::unique_ptr<Task> make_text(const Config& config) {

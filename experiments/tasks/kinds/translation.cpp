@@ -31,18 +31,19 @@ const OptionTable<TranslationOptions>& translation_option_table() {
           .without_effect_on_results(),
       option("validation_target", &TranslationOptions::validation_target,
              "the file of the outputs, line by line with data.validation_path")
-          .default_means("none: data.validation_path is a TSV").without_effect_on_results(),
+          .default_means("none: data.validation_path is a TSV")
+          .without_effect_on_results(),
       option("test_target", &TranslationOptions::test_target,
              "the file of the outputs, line by line with data.test_path")
-          .default_means("none: data.test_path is a TSV").without_effect_on_results(),
+          .default_means("none: data.test_path is a TSV")
+          .without_effect_on_results(),
       option("shared_vocabulary", &TranslationOptions::shared_vocabulary,
              "inputs and outputs are numbered by one vocabulary, from both together"));
   return table;
 }
 
 /// `target`: the option that would name a file of outputs.
-void add_tsv(const std::string& bytes, const std::string& path, const std::string& target,
-             std::vector<TextRow>& rows) {
+void add_tsv(const std::string& bytes, const std::string& path, const std::string& target, std::vector<TextRow>& rows) {
   for (TableRow& row : read_tsv(bytes, path)) {
     if (row.cells.size() < 2)
       throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
@@ -72,19 +73,19 @@ std::unique_ptr<Task> make_translation(const Config& config) {
   const TranslationOptions options = translation_option_table().read(config.task_options);
   const std::array<std::string, 3> targets = {options.target, options.validation_target, options.test_target};
   constexpr std::array<const char*, 3> names = {"target", "validation_target", "test_target"};
-  const RowFiles files = read_row_files(
-      config.data, [&](const std::string& option, const std::string& path, Split split, std::vector<TextRow>& rows) {
-        const std::string bytes = read_data_file("data", option, path);
-        const auto index = static_cast<std::size_t>(split);
-        const std::string& target = targets[index];
-        if (target.empty()) {
-          add_tsv(bytes, path, names[index], rows);
-          return fingerprint_of(bytes);
-        }
-        const std::string outputs = read_data_file("task.translation", names[index], target);
-        add_lines(bytes, path, outputs, target, rows);
-        return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
-      });
+  const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
+                                                         Split split, std::vector<TextRow>& rows) {
+    const std::string bytes = read_data_file("data", option, path);
+    const auto index = static_cast<std::size_t>(split);
+    const std::string& target = targets[index];
+    if (target.empty()) {
+      add_tsv(bytes, path, names[index], rows);
+      return fingerprint_of(bytes);
+    }
+    const std::string outputs = read_data_file("task.translation", names[index], target);
+    add_lines(bytes, path, outputs, target, rows);
+    return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
+  });
   Listing task;
   task.name = "translation";
   task.fingerprint = files.fingerprint;
@@ -96,8 +97,9 @@ std::unique_ptr<Task> make_translation(const Config& config) {
   task.output = options.shared_vocabulary || given(*task.input, config.data) ? task.input
                                                                              : make_vocabulary(config.data, outputs);
   task.fingerprint += " " + task.input->fingerprint();
-  list_rows(config.data, split, files, true,
-            [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
+  list_rows(
+      config.data, split, files, true,
+      [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
   task.chance = commonest_output_token(task);
   return listed_task(config, std::move(task));
 }

@@ -28,14 +28,13 @@ std::unique_ptr<Optimizer> make(const OptionValues& values, const Parameters& pa
 
 } // namespace
 
-extern const OptimizerInfo optimizer_sgd{
-    .about = {.name = "sgd",
-              .summary = "stochastic gradient descent with momentum",
-              .paper = "Robbins and Monro 1951; Polyak 1964",
-              .equals = "",
-              .cost = "one number for each parameter",
-              .options = table().options(),
-              .presets = {}},
-    .make = make};
+extern const OptimizerInfo optimizer_sgd{.about = {.name = "sgd",
+                                                   .summary = "stochastic gradient descent with momentum",
+                                                   .paper = "Robbins and Monro 1951; Polyak 1964",
+                                                   .equals = "",
+                                                   .cost = "one number for each parameter",
+                                                   .options = table().options(),
+                                                   .presets = {}},
+                                         .make = make};
 
 } // namespace heed::HEED_REAL

@@ -32,6 +32,9 @@ extern const NormalizerInfo normalizer_hard{
               .presets = {}},
     .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Hard>(); },
     .row = row,
-    .gradient_of = [](const OptionValues&) { return std::optional<NormalizerSetup>({"softmax", {}}); }};
+    .gradient_of =
+        [](const OptionValues&) {
+          return std::optional<NormalizerSetup>({"softmax", {}});
+        }};
 
 } // namespace heed::HEED_REAL

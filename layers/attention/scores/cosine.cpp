@@ -44,10 +44,10 @@ Real pair(const PairArguments& a) {
     q += a.query[d] * a.query[d];
     k += a.key[d] * a.key[d];
   }
-  const Real tiny = Real(1e-12);  // a vector of zeros has cosine 0 with everything
+  const Real tiny = Real(1e-12); // a vector of zeros has cosine 0 with everything
   const Real cosine = product / (std::max(std::sqrt(q), tiny) * std::max(std::sqrt(k), tiny));
-  return cosine * (a.parameters.empty() ? static_cast<Real>(table().read(*a.options).temperature)
-                                        : a.parameters[0][a.head]);
+  return cosine *
+         (a.parameters.empty() ? static_cast<Real>(table().read(*a.options).temperature) : a.parameters[0][a.head]);
 }
 
 } // namespace

@@ -12,9 +12,11 @@ struct Options {
 };
 
 inline const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("hidden", &Options::hidden, "width of the hidden layer of each head")
-          .at_least(0).unit("features").default_means("0: the width of the head's queries"));
+  static const auto t = option_table<Options>(option("hidden", &Options::hidden,
+                                                     "width of the hidden layer of each head")
+                                                  .at_least(0)
+                                                  .unit("features")
+                                                  .default_means("0: the width of the head's queries"));
   return t;
 }
 

@@ -13,7 +13,7 @@ public:
       throw Failed("[attention] the score 'location' has numbers for each key's position, and needs to know the "
                    "longest row: the model that it is used in does not say");
     weight_ = scope.weight("weight", {shape.heads, longest_, shape.query_width},
-                        Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))));
+                           Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))));
   }
 
   // Row j of W stands where other scores have key j.

@@ -11,7 +11,7 @@ public:
   // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width.
   Multiplicative(const Scope& scope, const ScoreShape& shape)
       : weight_(scope.weight("weight", {shape.heads, shape.query_width, shape.key_width},
-                          Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))))) {}
+                             Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     return InnerForm{matmul(queries, pass(weight_)), keys};

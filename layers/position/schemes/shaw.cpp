@@ -14,12 +14,14 @@ struct Options {
 };
 
 const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("clip", &Options::clip, "distances beyond it count as it")
-          .at_least(0).at_most(1048576).unit("positions")
-          .default_means("0: no distance of a row is beyond it, and longer rows are refused"),
-      option("values", &Options::values,
-             "do distances have vectors that are added to values, besides those for keys?"));
+  static const auto t =
+      option_table<Options>(option("clip", &Options::clip, "distances beyond it count as it")
+                                .at_least(0)
+                                .at_most(1048576)
+                                .unit("positions")
+                                .default_means("0: no distance of a row is beyond it, and longer rows are refused"),
+                            option("values", &Options::values,
+                                   "do distances have vectors that are added to values, besides those for keys?"));
   return t;
 }
 
@@ -41,7 +43,8 @@ public:
     if (longest_ > 0 && length > longest_)
       throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, where "
                                "training's longest row ended; {} are asked for: set position.shaw.clip, and distances "
-                               "beyond it have an end's vector", longest_, length));
+                               "beyond it have an end's vector",
+                               longest_, length));
     return terms_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
   }
   bool has_values() const override { return values_.has_value(); }

@@ -24,7 +24,8 @@ public:
     const Tensor p = pass.tape().make({length, width_});
     for (std::int64_t t = 0; t < length; ++t)
       for (std::int64_t i = 0; i < width_; ++i) {
-        const double rate = std::pow(base_, -static_cast<double>(i / 2 * 2) / static_cast<double>(width_));
+        const std::int64_t even = i / 2 * 2;
+        const double rate = std::pow(base_, -static_cast<double>(even) / static_cast<double>(width_));
         const double angle = static_cast<double>(first + t) * rate;
         p.data[t * width_ + i] = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }

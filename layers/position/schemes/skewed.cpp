@@ -26,10 +26,12 @@ public:
     const std::int64_t length = queries.shape[2];
     op.check(mask.causal && mask.prefix <= 1 && mask.offset + length == keys,
              "skewed positions serve causal self attention, without a prefix, whose last query is at the last key; "
-             "there are {} queries after {} of {} keys", length, mask.offset, keys);
+             "there are {} queries after {} of {} keys",
+             length, mask.offset, keys);
     op.check(keys <= longest_,
              "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: "
-             "shaw with a clip has no end", longest_, keys);
+             "shaw with a clip has no end",
+             longest_, keys);
     return terms_by_vector(scale(queries, factor_), pass(weight_), 1 - longest_, mask.offset);
   }
 
@@ -41,7 +43,7 @@ private:
 
 RelativeTerms pair(const RelativeArguments& a) {
   const Real* vector = a.parameters[0] +
-      (a.head * a.shape.longest + a.shape.longest - 1 + a.distance) * a.shape.query_width;
+                       (a.head * a.shape.longest + a.shape.longest - 1 + a.distance) * a.shape.query_width;
   RelativeTerms out;
   for (std::int64_t d = 0; d < a.shape.query_width; ++d) out.score += a.query[d] * vector[d];
   out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));

@@ -34,7 +34,7 @@ public:
 
 private:
   struct Seen {
-    Tensor state, context;  // [B, width], [B, memory_width]
+    Tensor state, context; // [B, width], [B, memory_width]
   };
   Seen attend_then_step(Pass& pass, const Tensor& e, DecoderState& state, const SourceAttention::Source& source) const {
     const Tensor context = attending_.context(pass, state.cells.back().h, source, state.step++);

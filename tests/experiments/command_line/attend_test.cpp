@@ -87,8 +87,8 @@ TEST_CASE("attend shows every head, and keeps the weights beside the run", "[com
   CHECK(inputs_of(run) == std::vector<std::string>{"3 1 4 | 3"});
   CHECK(read_attention(run)->front().step == 4);
 
-  const Answer more =
-      heed_says({"attend", run.path.string(), "--input", "1 |", "--input", "3 1 4 | 3", "--average", "3"});
+  const Answer more = heed_says({"attend", run.path.string(), "--input", "1 |", "--input", "3 1 4 | 3", "--average",
+                                 "3"});
   INFO(more.err);
   CHECK(more.status == 0);
   CHECK_THAT(more.out, Contains("the average of 3 checkpoints"));
@@ -109,7 +109,7 @@ TEST_CASE("attend tells programs all weights in full", "[command_line]") {
   CHECK(head.at("entropy").to_number<double>() == Approx(*expected.heads.at(3).entropy).epsilon(1e-14));
   for (std::size_t q = 0; q < 5; ++q)
     for (std::size_t k = 0; k < 5; ++k)
-      CHECK(head.at("weights").at(q).at(k).to_number<double>() ==  // Boost reads digits to the last bit but one
+      CHECK(head.at("weights").at(q).at(k).to_number<double>() == // Boost reads digits to the last bit but one
             Approx(expected.heads.at(3).weights.at(5 * q + k)).epsilon(1e-14));
 }
 
@@ -137,8 +137,8 @@ TEST_CASE("arrays are written for each attention, and an index says what their a
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_encoder_decoder, one_id, 4, {"train.evaluate_beam=0"});
   const std::filesystem::path folder = scratch.path / "maps";
-  const Answer answer =
-      heed_says({"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3", "--npy", folder.string()});
+  const Answer answer = heed_says({"attend", run.path.string(), "--input", "0 1 2", "--output", "4 3", "--npy",
+                                   folder.string()});
   INFO(answer.err);
   REQUIRE(answer.status == 0);
   const json::value index = json::parse(*read_file(folder / "index.json"));

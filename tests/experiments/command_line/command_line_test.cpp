@@ -23,8 +23,8 @@ struct Files : Scratch {
   }
 };
 
-const std::vector<std::string> all_commands{"run",    "plan",     "check",    "show",   "status",
-                                            "report", "runs",     "diff",     "rerun",  "export",
+const std::vector<std::string> all_commands{"run",      "plan",     "check",   "show",     "status",
+                                            "report",   "runs",     "diff",    "rerun",    "export",
                                             "generate", "evaluate", "inspect", "variants", "options"};
 
 } // namespace
@@ -141,7 +141,7 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   CHECK(heed_says({"evaluate", "abc", "--split", "tset"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--rows", "-1"}).status == 2);
-  CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2);  // `evaluate` alone looks at the test
+  CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2); // `evaluate` alone looks at the test
 }
 
 TEST_CASE("variants and options know their families and tables, and the nearest name", "[command_line]") {
@@ -188,9 +188,9 @@ TEST_CASE("data shows the files, the counts and what can't be seen", "[command_l
   CHECK(answer.status == 0);
   CHECK(contains(answer.out, "files       training " + text + "; validation " + held_out + "\n"));
   CHECK(contains(answer.out, "training 45; validation 16; test 0"));
-  CHECK(contains(answer.out, "\" \" "));      // a blank, in quotes
-  CHECK(contains(answer.out, "\\u00A0 "));    // a no-break space
-  CHECK(contains(answer.out, "\\n "));        // a line end
+  CHECK(contains(answer.out, "\" \" "));   // a blank, in quotes
+  CHECK(contains(answer.out, "\\u00A0 ")); // a no-break space
+  CHECK(contains(answer.out, "\\n "));     // a line end
 }
 
 TEST_CASE("data writes every example of a split in full, and nothing else", "[command_line]") {

@@ -18,8 +18,8 @@ namespace {
 
 struct Runs : Scratch {
   RunFolder dot = run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"dot\"\n", losses({2.0, 1.5}));
-  RunFolder additive =
-      run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"additive\"\n", losses({3.0, 1.25, 1.75}));
+  RunFolder additive = run_of(*this, "name = \"scores\"\nseed = 0\nattention.score = \"additive\"\n",
+                              losses({3.0, 1.25, 1.75}));
   std::string out = path.string();
 
   Answer list(std::vector<std::string> arguments) const {

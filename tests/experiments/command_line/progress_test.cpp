@@ -141,7 +141,7 @@ public:
       for (std::size_t at = 0; at == 0 || at < row.size(); at += columns) rows.push_back(row.substr(at, columns));
     columns_ = columns;
     rows_ = rows;
-    row_ = rows_.size() - 1;  // the display leaves the cursor at the end
+    row_ = rows_.size() - 1; // the display leaves the cursor at the end
   }
 
   std::size_t columns() const { return columns_; }
@@ -160,7 +160,11 @@ TEST_CASE("a window that gets narrower keeps no copy of the lines", "[command_li
   console.live = true;
   double now = 100;
   SmallTerminal terminal(100);
-  RunDisplay display(console, four_runs(), [&] { return now; }, [&] { return TerminalSize{terminal.columns(), 24}; });
+  RunDisplay display(
+      console, four_runs(), [&] { return now; },
+      [&] {
+        return TerminalSize{terminal.columns(), 24};
+      });
   const auto pass_on = [&] {
     terminal.write(err.str());
     err.str("");
@@ -190,7 +194,11 @@ TEST_CASE("no more lines are drawn than the window has rows", "[command_line]") 
   Console console{out, err, {}, {}};
   console.live = true;
   double now = 100;
-  RunDisplay display(console, four_runs(), [&] { return now; }, [] { return TerminalSize{80, 3}; });
+  RunDisplay display(
+      console, four_runs(), [&] { return now; },
+      [] {
+        return TerminalSize{80, 3};
+      });
   for (const std::size_t run : std::vector<std::size_t>{0, 1, 2, 3}) display.take(progress(run, 1));
   err.str("");
   now += 1;
@@ -203,7 +211,11 @@ TEST_CASE("on a terminal lines are drawn again at most five times a second, and 
   Console console{out, err, {}, {}};
   console.live = true;
   double now = 100;
-  RunDisplay display(console, four_runs(), [&] { return now; }, [] { return TerminalSize{100, 24}; });
+  RunDisplay display(
+      console, four_runs(), [&] { return now; },
+      [] {
+        return TerminalSize{100, 24};
+      });
   display.take(progress(0, 1));
   const auto first = err.str().size();
   CHECK(first > 0);

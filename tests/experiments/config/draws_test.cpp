@@ -33,7 +33,7 @@ TEST_CASE("uniform draws fill their interval evenly", "[config][sweep]") {
     CHECK(v <= 2.5);
     sum += v;
   }
-  CHECK(sum / 4000 == Approx(1.5).margin(4 * 2 / std::sqrt(12.0 * 4000)));  // four standard errors
+  CHECK(sum / 4000 == Approx(1.5).margin(4 * 2 / std::sqrt(12.0 * 4000))); // four standard errors
   const auto below = std::count_if(x.begin(), x.end(), [](double v) { return v < 1.0; });
   CHECK(below == Approx(1000).margin(4 * std::sqrt(750.0)));
 }
@@ -61,7 +61,7 @@ TEST_CASE("whole numbers come with both bounds, choices all", "[config][sweep]")
 
 TEST_CASE("a draw is a function of seed, option and number", "[config][sweep]") {
   const Draw rate = draw_of("train.learning_rate", "uniform", {0.0, 1.0}),
-      clip = draw_of("train.clip", "uniform", {0.0, 1.0});
+             clip = draw_of("train.clip", "uniform", {0.0, 1.0});
   CHECK(reals(rate, 5) == reals(rate, 5));
   CHECK(reals(rate, 5) != reals(rate, 5, 1));
   CHECK(reals(rate, 5) != reals(clip, 5));

@@ -70,9 +70,8 @@ TEST_CASE("A value of the wrong type is refused with an example of a right one",
            " or a number; did you mean 'sqrt'?"},
       {"extends = 3",
        "x.toml:1:11: extends is the integer 3; it must be a file or a list of files, such as extends = \"base.toml\""},
-      {"extends = \"\"",
-       "x.toml:1:11: extends is empty; it must be a file or a list of files, such as extends = "
-       "\"base.toml\""},
+      {"extends = \"\"", "x.toml:1:11: extends is empty; it must be a file or a list of files, such as extends = "
+                         "\"base.toml\""},
       {"extends = \"none.toml\"", "x.toml:1:11: extends 'none.toml', but there is no file none.toml"},
   });
 }
@@ -108,9 +107,8 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
       {"[attention.cosine]\ntemperature = 5.0",
        "x.toml:2:1: attention.cosine.temperature does nothing: attention.score is 'scaled_dot' (built-in); it matters "
        "only where attention.score is 'cosine'"},
-      {"[position]\nwidth = 8",
-       "x.toml:2:1: position.width does nothing: position.combine is 'add' (built-in); it "
-       "matters only where position.combine is 'concat'"},
+      {"[position]\nwidth = 8", "x.toml:2:1: position.width does nothing: position.combine is 'add' (built-in); it "
+                                "matters only where position.combine is 'concat'"},
       {"[position]\nconcat = \"widen\"",
        "x.toml:2:1: position.concat does nothing: position.combine is 'add' (built-in); it matters only where "
        "position.combine is 'concat'"},
@@ -147,15 +145,13 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
       {"[task]\nkind = \"text\"\ntest = 5",
        "x.toml:3:1: task.test does nothing: task.kind is 'text' (x.toml:2:1); it matters only where task.kind is not "
        "one of 'text', 'scan', 'translation', 'labelled_text', 'images'"},
-      {"[task.reverse]\nlength = 5",
-       "x.toml:2:1: task.reverse.length does nothing: task.kind is 'copy' (built-in); it "
-       "matters only where task.kind is 'reverse'"},
+      {"[task.reverse]\nlength = 5", "x.toml:2:1: task.reverse.length does nothing: task.kind is 'copy' (built-in); it "
+                                     "matters only where task.kind is 'reverse'"},
       {"[model]\nkind = \"encoder\"\ntied_embeddings = false",
        "x.toml:3:1: model.tied_embeddings does nothing: model.kind is 'encoder' (x.toml:2:1); it matters only where "
        "model.kind is one of 'decoder', 'encoder_decoder'"},
-      {"[train.sgd]\nmomentum = 0.5",
-       "x.toml:2:1: train.sgd.momentum does nothing: train.optimizer is 'adamw' "
-       "(built-in); it matters only where train.optimizer is 'sgd'"},
+      {"[train.sgd]\nmomentum = 0.5", "x.toml:2:1: train.sgd.momentum does nothing: train.optimizer is 'adamw' "
+                                      "(built-in); it matters only where train.optimizer is 'sgd'"},
       {"[block]\nnorm = \"none\"\nnorm_kind = \"rms\"",
        "x.toml:3:1: block.norm_kind does nothing: block.norm is 'none' (x.toml:2:1); it matters only where block.norm "
        "is not 'none'"},
@@ -224,7 +220,7 @@ TEST_CASE("Combinations that cannot be are refused", "[config]") {
   CHECK(config("[task]\nkind = \"text\"\n[data]\npath = \"a\"\ntest = 0.5\nvalidation_path = \"b\"").data.test == 0.5);
   // Rows by tokens may be fewer than shards; those without a row have nothing to do.
   CHECK(config("[task]\nkind = \"scan\"\n[train]\nbatch_tokens = 200\nshards = 64").train.shards == 64);
-  CHECK(config("[train]\nbatch = 1").train.shards == 2);  // nobody asked for two: the trainer may do with one
+  CHECK(config("[train]\nbatch = 1").train.shards == 2); // nobody asked for two: the trainer may do with one
 }
 
 TEST_CASE("[[block.override]] is checked like all else", "[config]") {
@@ -283,16 +279,18 @@ TEST_CASE("Files that cannot be read are refused", "[config]") {
   CHECK(load("") == here + "/: this is a folder; give a .toml file");
   folder.write("large.toml", std::string((1 << 20) + 1, '#'));
   CHECK(load("large.toml") == here + "/large.toml: this file is larger than 1 MiB, so it is no configuration");
-  folder.write("binary.toml", std::string("\x7f" "ELF\x02\x01\0\0", 8));
+  folder.write("binary.toml", std::string("\x7f"
+                                          "ELF\x02\x01\0\0",
+                                          8));
   CHECK(load("binary.toml").starts_with(here + "/binary.toml:1:1: this is not TOML: "));
 }
 
 TEST_CASE("An option of several choices does something where one of them holds", "[config]") {
   const std::string all = "[init]\nlinear = 0.1\n[model]\ninit_std = 0.1\n";
-  CHECK(refusal_of(all) == "");  // embeddings start by it
+  CHECK(refusal_of(all) == ""); // embeddings start by it
   const std::string untied =
       "[init]\nlinear = 0.1\nembedding = 0.1\n[model]\ninit_std = 0.1\ntied_embeddings = false\n";
-  CHECK(refusal_of(untied) == "");  // the head
+  CHECK(refusal_of(untied) == ""); // the head
   CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_batches = 2\n[task]\nkind = \"scan\"") == "");
   CHECK(refusal_of("[train]\nbatch_tokens = 500\nbatch = 8\nevaluate_random_batches = 2\n[task]\nkind = \"scan\"") ==
         "");

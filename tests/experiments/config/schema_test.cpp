@@ -45,8 +45,8 @@ TEST_CASE("What options depend on exists", "[config]") {
       CHECK_FALSE(is_given(on->default_value));
       return;
     }
-    const std::vector<std::string> words =
-        on->type == OptionType::boolean ? std::vector<std::string>{"true", "false"} : on->words;
+    const std::vector<std::string> words = on->type == OptionType::boolean ? std::vector<std::string>{"true", "false"}
+                                                                           : on->words;
     for (const std::string& word : wanted) CHECK(std::count(words.begin(), words.end(), word) == 1);
   };
   for (const Dependency& d : dependencies()) {
@@ -148,9 +148,10 @@ TEST_CASE("Every option of a sweep is described, and its example can be read", "
 
 TEST_CASE("The JSON Schema describes every option of a sweep", "[config][sweep]") {
   const json::value schema = json::parse(json_schema());
-  for (const auto& [table, pointer] : std::vector<std::pair<std::string, std::string>>{
-           {"sweep", "/properties/sweep"}, {"sweep.block", "/properties/sweep/properties/block/items"},
-           {"sweep.tune", "/properties/sweep/properties/tune"}}) {
+  for (const auto& [table, pointer] :
+       std::vector<std::pair<std::string, std::string>>{{"sweep", "/properties/sweep"},
+                                                        {"sweep.block", "/properties/sweep/properties/block/items"},
+                                                        {"sweep.tune", "/properties/sweep/properties/tune"}}) {
     const json::object& properties = schema.at_pointer(pointer + "/properties").as_object();
     const SweepTable described = sweep_tables(table).front();
     for (const SweepOption& option : described.options) {
@@ -174,8 +175,8 @@ TEST_CASE("The list for people can be narrowed to a table or an option", "[confi
                                         Catch::Contains("\n[sweep.tune]  "));
   CHECK_THAT(options_text("sweep.block"), Catch::StartsWith("[[sweep.block]]") && Catch::Contains("leave_one_out") &&
                                               Catch::Contains("log_uniform") && !Catch::Contains("[sweep.tune]"));
-  CHECK_THAT(options_text("sweep.tune"), Catch::StartsWith("[sweep.tune]") && Catch::Contains("\ngrid\n") &&
-                                             Catch::Contains("\nseeds\n"));
+  CHECK_THAT(options_text("sweep.tune"),
+             Catch::StartsWith("[sweep.tune]") && Catch::Contains("\ngrid\n") && Catch::Contains("\nseeds\n"));
   CHECK_THAT(options_text("sweep.block.exclude"), Catch::Contains("exclude = [{") && !Catch::Contains("\nrequire\n"));
   CHECK_THAT(all, Catch::Contains(options_text("sweep")));
   CHECK(refusal([] { options_text("sweep.blok"); }) ==

@@ -27,7 +27,7 @@ TEST_CASE("Each option of a file has its place in the configuration", "[config]"
   for (const LayerChoice& layer : c.layers) {
     CHECK(layer.attention.score == "cosine");
     CHECK_FALSE(layer.attention.causal);
-    CHECK(layer.score_options.at("temperature") == Value(2.0));  // an integer does for a number
+    CHECK(layer.score_options.at("temperature") == Value(2.0)); // an integer does for a number
     CHECK(layer.score_options.size() == find_table("attention.cosine")->options.size());
   }
   CHECK(c.optimizer_options.at("momentum") == Value(0.5));
@@ -63,8 +63,8 @@ TEST_CASE("Later layers win: built-in, extends from left to right, file, command
   CHECK(t.clip == 5);
   CHECK(t.log_every == 6);
   CHECK(t.evaluate_every == TrainOptions{}.evaluate_every);
-  CHECK(settings.resolve().train.log_every == 5);  // an arm leaves the settings as they are
-  CHECK(arm.resolve().general.name == "top");      // a file that has no name is called by its own
+  CHECK(settings.resolve().train.log_every == 5); // an arm leaves the settings as they are
+  CHECK(arm.resolve().general.name == "top");     // a file that has no name is called by its own
   CHECK(arm.values().at("train.steps").origin.text() == (folder.path() / "base/deep.toml").string() + ":2:1");
   CHECK(arm.values().at("train.clip").origin.text() == "command line");
   CHECK(arm.values().at("train.log_every").origin.text() == "sweep");
@@ -108,9 +108,9 @@ TEST_CASE("Tables merge and arrays replace", "[config]") {
 }
 
 TEST_CASE("Assignments are read by the option's type", "[config]") {
-  const Config c =
-      config("", {"name=a b=c", "model.width=1_28", "train.learning_rate=.5", "train.clip=1e0",
-                  "attention.causal=false", "attention.scaled_dot.scale=none", "report.metric=\"val_loss\""});
+  const Config c = config("",
+                          {"name=a b=c", "model.width=1_28", "train.learning_rate=.5", "train.clip=1e0",
+                           "attention.causal=false", "attention.scaled_dot.scale=none", "report.metric=\"val_loss\""});
   CHECK(c.general.name == "a b=c");
   CHECK(c.model.width == 128);
   CHECK(c.train.learning_rate == 0.5);
@@ -142,9 +142,7 @@ TEST_CASE("Lists of every type can be assigned", "[config]") {
 }
 
 TEST_CASE("Wrong assignments are refused", "[config]") {
-  auto refused = [](const std::string& assignment) {
-    return refusal([&] { config("", {assignment}); });
-  };
+  auto refused = [](const std::string& assignment) { return refusal([&] { config("", {assignment}); }); };
   CHECK(refused("model.width") ==
         "command line: 'model.width' is not an assignment; write OPTION=VALUE, such as model.width=128");
   CHECK(refused("=3") == "command line: '=3' is not an assignment; write OPTION=VALUE, such as model.width=128");
@@ -202,12 +200,14 @@ TEST_CASE("A chosen variant's presets are defaults, and no more", "[config]") {
   CHECK(config("[model]\nkind = \"encoder\"\n[attention]\ncausal = true").layers[0].attention.causal);
   CHECK(config("[attention]\ncausal = true", {"model.kind=encoder"}).layers[0].attention.causal);
   CHECK_FALSE(config("[attention]\ncausal = true", {"model.kind=encoder", "attention.causal=@default"})
-                  .layers[0].attention.causal);
+                  .layers[0]
+                  .attention.causal);
 }
 
 TEST_CASE("Options of a variant that a later layer does not choose are dropped, and named", "[config]") {
   Settings settings = Settings::parse("[attention]\nscore = \"cosine\"\n[attention.cosine]\ntemperature = 5.0\n"
-                                      "[position]\ncombine = \"concat\"\nwidth = 16", "x.toml");
+                                      "[position]\ncombine = \"concat\"\nwidth = 16",
+                                      "x.toml");
   CHECK(settings.dropped().empty());
   const Settings arm = settings.with({{"attention.score", Value(std::string("dot")), {}},
                                       {"position.kind", Value(std::string("none")), {}}});
@@ -239,12 +239,15 @@ TEST_CASE("An arm that sets an option which does nothing is refused at its place
 
 TEST_CASE("A change that no file spells out is checked all the same", "[config]") {
   const Settings settings;
-  CHECK(refusal([&] { settings.with({{"model.wdth", Value(std::int64_t{3}), {}}}); }) ==
-        "sweep: [model] has no option 'wdth'; did you mean 'width'?");
-  CHECK(refusal([&] { settings.with({{"model.width", Value(std::string("x")), {}}}); }) ==
-        "sweep: model.width is \"x\"; it must be an integer, for example: width = 64");
-  CHECK(refusal([&] { settings.with({{"model.width", Value(std::int64_t{0}), {}}}); }) ==
-        "sweep: model.width is 0; it must be at least 1 and at most 65536 (features)");
+  CHECK(refusal([&] {
+          settings.with({{"model.wdth", Value(std::int64_t{3}), {}}});
+        }) == "sweep: [model] has no option 'wdth'; did you mean 'width'?");
+  CHECK(refusal([&] {
+          settings.with({{"model.width", Value(std::string("x")), {}}});
+        }) == "sweep: model.width is \"x\"; it must be an integer, for example: width = 64");
+  CHECK(refusal([&] {
+          settings.with({{"model.width", Value(std::int64_t{0}), {}}});
+        }) == "sweep: model.width is 0; it must be at least 1 and at most 65536 (features)");
 }
 
 TEST_CASE("Blocks can differ", "[config]") {
@@ -274,15 +277,15 @@ TEST_CASE("Blocks can differ", "[config]") {
 
 TEST_CASE("Differences name each option that differs, in the catalogue's order", "[config]") {
   const Config a = config("[model]\nlayers = 3");
-  const Config b = config(
-      "[model]\nlayers = 3\nwidth = 32\n[attention]\nscore = \"cosine\"\n[[block.override]]\nlayers = [1]\n"
-      "norm = \"post\"");
+  const Config b =
+      config("[model]\nlayers = 3\nwidth = 32\n[attention]\nscore = \"cosine\"\n[[block.override]]\nlayers = [1]\n"
+             "norm = \"post\"");
   std::vector<std::string> lines;
   for (const Difference& d : difference(a, b)) lines.push_back(d.key + ": " + d.a + " -> " + d.b);
-  const std::vector<std::string> expected{
-      "model.width: 64 -> 32", "attention.score: \"scaled_dot\" -> \"cosine\"",
-      "attention.scaled_dot.scale: \"sqrt\" -> ",
-      "attention.cosine.temperature:  -> " + value_text(find_option("attention.cosine.temperature")->default_value)};
+  const std::vector<std::string> expected{"model.width: 64 -> 32", "attention.score: \"scaled_dot\" -> \"cosine\"",
+                                          "attention.scaled_dot.scale: \"sqrt\" -> ",
+                                          "attention.cosine.temperature:  -> " +
+                                              value_text(find_option("attention.cosine.temperature")->default_value)};
   CHECK(std::vector<std::string>(lines.begin(), lines.begin() + 4) == expected);
   CHECK(lines.back() == "block[1].norm:  -> \"post\"");
 }

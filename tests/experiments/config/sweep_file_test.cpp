@@ -40,9 +40,9 @@ TEST_CASE("Seeds are a list, or how many", "[config][sweep]") {
 }
 
 TEST_CASE("A grid holds its axes in the order in which they are written", "[config][sweep]") {
-  const SweepSpec s = sweep(
-      "[[sweep.block]]\ngrid = { \"model.width\" = [32, 16], \"attention.score\" = [\"dot\", \"cosine\"] }\n"
-      "exclude = [{ \"model.width\" = 16, attention.score = \"dot\" }]");
+  const SweepSpec s =
+      sweep("[[sweep.block]]\ngrid = { \"model.width\" = [32, 16], \"attention.score\" = [\"dot\", \"cosine\"] }\n"
+            "exclude = [{ \"model.width\" = 16, attention.score = \"dot\" }]");
   REQUIRE(s.blocks.size() == 1);
   const SweepBlock& b = s.blocks[0];
   CHECK(b.kind == "grid");
@@ -73,9 +73,9 @@ TEST_CASE("A zip takes lists of one length", "[config][sweep]") {
 }
 
 TEST_CASE("Ablations have a name and what they change", "[config][sweep]") {
-  const SweepSpec s = sweep(
-      "[[sweep.block]]\nkind = \"leave_one_out\"\noff.residual = { \"block.residual\" = \"none\" }\n"
-      "off.attention = { \"attention.score\" = \"cosine\", \"attention.cosine.temperature\" = 2 }");
+  const SweepSpec s =
+      sweep("[[sweep.block]]\nkind = \"leave_one_out\"\noff.residual = { \"block.residual\" = \"none\" }\n"
+            "off.attention = { \"attention.score\" = \"cosine\", \"attention.cosine.temperature\" = 2 }");
   REQUIRE(s.blocks[0].sets.size() == 2);
   CHECK(s.blocks[0].sets[0].name == "residual");
   CHECK(shown(s.blocks[0].sets[0].changes) == "block.residual=\"none\"");
@@ -183,15 +183,13 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:2:10: a sweep's arm cannot change train.threads: it is not part of a run's identity"},
       {head + "grid = { \"sweep.seeds\" = [1, 2] }", "x.toml:2:10: a sweep's arm cannot change sweep.seeds"},
       {head + "off.x = { \"block.override\" = [] }", "x.toml:2:11: a sweep's arm cannot change block.override"},
-      {head + "off = 3",
-       "x.toml:2:7: off must name what each ablation changes, such as off.residual = { "
-       "\"block.residual\" = \"none\" }"},
+      {head + "off = 3", "x.toml:2:7: off must name what each ablation changes, such as off.residual = { "
+                         "\"block.residual\" = \"none\" }"},
       {head + "off.x = 3",
        "x.toml:2:9: off.x is the integer 3; it must be a table of what it changes, such as off.x = { "
        "\"block.residual\" = \"none\" }"},
-      {head + "off.x = {}",
-       "x.toml:2:9: off.x is empty; it must be a table of what it changes, such as off.x = { "
-       "\"block.residual\" = \"none\" }"},
+      {head + "off.x = {}", "x.toml:2:9: off.x is empty; it must be a table of what it changes, such as off.x = { "
+                            "\"block.residual\" = \"none\" }"},
       {head + "off.reference = { \"model.width\" = 8 }",
        "x.toml:2:5: off.reference: the reference is the file without its [sweep]"},
       {head + "off.x = { \"model.width\" = [8] }",
@@ -207,9 +205,8 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:2:1: [[sweep.block]] of kind 'add_one' has no option 'arms'; it has 'kind', 'on', 'exclude', 'require'\n"
        "x.toml:1:1: [[sweep.block]] of kind 'add_one' changes nothing: give it on"},
       {head + "arms = [{}]", "x.toml:2:9: arms holds an empty table; each entry must be a table of options and values"},
-      {head + "on.x = 3",
-       "x.toml:2:8: on.x is the integer 3; it must be a table of what it changes, such as on.x = { "
-       "\"block.residual\" = \"none\" }"},
+      {head + "on.x = 3", "x.toml:2:8: on.x is the integer 3; it must be a table of what it changes, such as on.x = { "
+                          "\"block.residual\" = \"none\" }"},
       {head + "random.\"model.width\".choice = [8]",
        "x.toml:1:1: [[sweep.block]] of kind 'random' does not say how many arms to draw: give it count"},
       {head + "count = 0\nrandom.\"model.width\".choice = [8]",

@@ -65,7 +65,10 @@ TEST_CASE("CIFAR-10's records are a label and three planes", "[images]") {
   CHECK(images.pixels[1024] == 'g');
   CHECK(images.pixels[3071] == 'b');
   const auto message = [](const std::string& bytes) {
-    return refusal([&] { LabelledImages all; add_cifar10(bytes, "c", all); });
+    return refusal([&] {
+      LabelledImages all;
+      add_cifar10(bytes, "c", all);
+    });
   };
   CHECK_THAT(message(std::string(3072, 'x')), Contains("c has 3072 bytes, which are not whole records of 3073"));
   CHECK_THAT(message(""), Contains("c has 0 bytes"));

@@ -34,18 +34,19 @@ std::string refusal(const DataOptions& options, std::uint64_t n) {
 
 } // namespace
 
-TEST_CASE("fractions give the first floor(train n) rows, the last floor(test n) and what is between", "[data][splits]") {
+TEST_CASE("fractions give the first floor(train n) rows, the last floor(test n) and what is between",
+          "[data][splits]") {
   CHECK(split_sizes(data(0.6, 0.2), 20) == Sizes{12, 4, 4});
   CHECK(split_sizes(data(0.9, 0), 15) == Sizes{13, 2, 0});
   CHECK(split_sizes(data(0.5, 0.25), 7) == Sizes{3, 3, 1});
-  CHECK(split_sizes(data(0.8, 0.1), 20, false) == Sizes{16, 4, 0});  // the test is another set
+  CHECK(split_sizes(data(0.8, 0.1), 20, false) == Sizes{16, 4, 0}); // the test is another set
 }
 
 TEST_CASE("numbers of rows are met exactly", "[data][splits]") {
   // Multi30k's sizes, which no fractions with four digits give.
   CHECK(split_sizes(data(0.9, 0, 1014, 1000), 31014) == Sizes{29000, 1014, 1000});
-  CHECK(split_sizes(data(0.9, 0.1, 3), 31) == Sizes{25, 3, 3});       // the test is a fraction still
-  CHECK(split_sizes(data(0.5, 0, 0, 4), 20) == Sizes{10, 6, 4});      // training is a fraction still
+  CHECK(split_sizes(data(0.9, 0.1, 3), 31) == Sizes{25, 3, 3});  // the test is a fraction still
+  CHECK(split_sizes(data(0.5, 0, 0, 4), 20) == Sizes{10, 6, 4}); // training is a fraction still
   CHECK(split_sizes(data(0.9, 0, 9, 10), 20) == Sizes{1, 9, 10});
   CHECK(split_sizes(data(0.9, 0, 5000), 60000, false) == Sizes{55000, 5000, 0});
 }
@@ -63,9 +64,10 @@ TEST_CASE("a split with a file of its own takes nothing of the other", "[data][s
 }
 
 TEST_CASE("what leaves no row to the rest is refused with the numbers", "[data][splits]") {
-  CHECK(refusal(data(0.9, 0, 10, 10), 20) ==
-        "[data] validation_rows = 10 and test_rows = 10 leave none of the 20 rows of path = \"pairs.tsv\" for training; "
-        "take fewer");
+  CHECK(
+      refusal(data(0.9, 0, 10, 10), 20) ==
+      "[data] validation_rows = 10 and test_rows = 10 leave none of the 20 rows of path = \"pairs.tsv\" for training; "
+      "take fewer");
   CHECK_THAT(refusal(data(0.9, 0, 20), 20), Contains("validation_rows = 20 leaves none of the 20 rows"));
   CHECK_THAT(refusal(data(0.9, 0, 0, 2), 20), Contains("train = 0.9 and test_rows = 2 leave none of the 20 rows of ") &&
                                                   Contains("for training or validation"));

@@ -29,7 +29,9 @@ std::vector<std::int64_t> lines(const std::vector<TableRow>& rows) {
 TEST_CASE("lines end in a line feed, with or without a carriage return", "[table]") {
   CHECK(cells(read_lines("a\r\n\nb \xc3\xa9\nc", "f")) == std::vector<Cells>{{"a"}, {""}, {"b é"}, {"c"}});
   CHECK(read_lines("a\n", "f").size() == 1);
-  CHECK(cells(read_lines("\xEF\xBB\xBF" "a\n", "f")) == std::vector<Cells>{{"a"}});
+  CHECK(cells(read_lines("\xEF\xBB\xBF"
+                         "a\n",
+                         "f")) == std::vector<Cells>{{"a"}});
 }
 
 TEST_CASE("tab-separated cells are taken as they are", "[table]") {

@@ -77,8 +77,9 @@ TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
         "[data] path = \"" + file.path() + "\" is empty; the task needs something to read in it");
   CHECK_THAT(message(file.path() + "/within"), Contains("[data] path = \"" + file.path() + "/within\" "));
   const TemporaryFile latin("caf\xe9");
-  CHECK_THAT(message(latin.path()), Contains("[data] path = \"" + latin.path() + "\" is not UTF-8: byte 0xE9 at byte "
-                                                                                "offset 3, line 1"));
+  CHECK_THAT(message(latin.path()), Contains("[data] path = \"" + latin.path() +
+                                             "\" is not UTF-8: byte 0xE9 at byte "
+                                             "offset 3, line 1"));
 }
 
 TEST_CASE("characters are shown by themselves where they can be seen", "[text]") {

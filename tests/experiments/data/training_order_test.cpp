@@ -56,7 +56,7 @@ TEST_CASE("seeds and epochs have permutations of their own, in which any number 
 
 TEST_CASE("an epoch has every example once, and the next in another order", "[order]") {
   for (const std::int64_t pool : {1, 5}) {
-    const TrainingOrder order(lengths(200), 8, pool);  // 25 steps an epoch: 5 pools of 5
+    const TrainingOrder order(lengths(200), 8, pool); // 25 steps an epoch: 5 pools of 5
     std::vector<std::int64_t> first, second;
     for (std::int64_t s = 0; s < 25; ++s) std::ranges::copy(step(order, 3, s, 8), std::back_inserter(first));
     for (std::int64_t s = 25; s < 50; ++s) std::ranges::copy(step(order, 3, s, 8), std::back_inserter(second));
@@ -96,7 +96,7 @@ TEST_CASE("a pool's batches hold the same examples, sorted by length, in a rando
   std::ranges::sort(expected);
   std::ranges::sort(found);
   CHECK(expected == found);
-  CHECK(spread / 20 < 5);         // 200 lengths out of 50 in 20 batches: about 2.5 apart
+  CHECK(spread / 20 < 5); // 200 lengths out of 50 in 20 batches: about 2.5 apart
   CHECK(plain_spread / 20 > 30);
   CHECK_FALSE(std::ranges::is_sorted(longest));
 }
@@ -105,7 +105,7 @@ TEST_CASE("an example's place depends on seed, step and row alone", "[order]") {
   const TrainingOrder one(lengths(300), 4, 6), other(lengths(300), 4, 6), longer(lengths(301), 4, 6);
   const auto late = step(one, 1, 100, 4);
   (void)step(one, 2, 3, 4);
-  (void)step(longer, 1, 100, 4);  // another order of the same seed and pool, in the same thread
+  (void)step(longer, 1, 100, 4); // another order of the same seed and pool, in the same thread
   CHECK(step(one, 1, 100, 4) == late);
   CHECK(step(other, 1, 100, 4) == late);
   CHECK(step(one, 2, 100, 4) != late);
@@ -172,7 +172,7 @@ TEST_CASE("batches by tokens are functions of seed and step, whoever asks and in
 }
 
 TEST_CASE("a row as long as the room is a batch by itself", "[order]") {
-  const TokenBatches batches({5, 9, 9, 3, 1}, 9);  // 1 + 3 fit, as 2 rows of 3; 5; 9; 9
+  const TokenBatches batches({5, 9, 9, 3, 1}, 9); // 1 + 3 fit, as 2 rows of 3; 5; 9; 9
   std::multiset<std::int64_t> rows;
   for (std::int64_t s = 0; s < 4; ++s) rows.insert(batches.rows(0, s));
   CHECK(rows == std::multiset<std::int64_t>{1, 1, 1, 2});

@@ -36,7 +36,7 @@ Tokens encoded(const Vocabulary& v, std::string_view text) {
 
 TEST_CASE("words: the commonest first, with an unknown one", "[vocabulary]") {
   const auto v = vocabulary(tokens("words"), {"the cat saw the\tdog", " the  dog\r\n", ""});
-  REQUIRE(v->size() == 5);  // <unknown> the dog cat saw
+  REQUIRE(v->size() == 5); // <unknown> the dog cat saw
   CHECK(v->unknown() == 0);
   CHECK(encoded(*v, "the dog cat saw") == Tokens{1, 2, 3, 4});
   CHECK(encoded(*v, "a dog The") == Tokens{0, 2, 0});
@@ -59,7 +59,7 @@ TEST_CASE("words: rare ones and those beyond the size become unknown", "[vocabul
 
 TEST_CASE("words: line ends are words where they are asked for", "[vocabulary]") {
   const auto with = vocabulary(tokens("words"), {"a b\nb b\n"}, true);
-  CHECK(with->size() == 4);  // <unknown> b "\n" a
+  CHECK(with->size() == 4); // <unknown> b "\n" a
   CHECK(encoded(*with, "a b\n\nb") == Tokens{3, 1, 2, 2, 1});
   CHECK(with->decode(Tokens{3, 1, 2, 2, 1}) == "a b\n\nb");
   CHECK(with->show(2) == "line end");
@@ -91,8 +91,9 @@ TEST_CASE("sentencepiece: the library's own pieces", "[vocabulary]") {
   for (int i = 0; i < 200; ++i) text += "the cat saw the dog and the dog saw number " + std::to_string(i) + "\n";
   const TemporaryFile corpus(text);
   const std::string prefix = corpus.path() + "-model";
-  const auto status = sentencepiece::SentencePieceTrainer::Train(
-      "--input=" + corpus.path() + " --model_prefix=" + prefix + " --vocab_size=40 --model_type=bpe --minloglevel=2");
+  const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + corpus.path() +
+                                                                 " --model_prefix=" + prefix +
+                                                                 " --vocab_size=40 --model_type=bpe --minloglevel=2");
   REQUIRE(status.ok());
   DataOptions data = tokens("sentencepiece");
   data.sentencepiece = prefix + ".model";
@@ -105,7 +106,7 @@ TEST_CASE("sentencepiece: the library's own pieces", "[vocabulary]") {
   for (const std::int32_t token : cat) pieces += v->show(token);
   CHECK(pieces == "\u2581the\u2581cat\u2581saw\u2581the\u2581dog");
   CHECK(v->show(cat[0]).starts_with("\u2581"));
-  CHECK(encoded(*v, "\u0416") .back() == v->unknown());
+  CHECK(encoded(*v, "\u0416").back() == v->unknown());
   CHECK(v->fingerprint() == fingerprint_of(read_data_file("data", "sentencepiece", data.sentencepiece)));
   std::filesystem::remove(prefix + ".model");
   std::filesystem::remove(prefix + ".vocab");

@@ -211,7 +211,7 @@ TEST_CASE("fairseq's length penalty divides by the number of tokens to the power
 TEST_CASE("at equal scores, what stood first and the lower token go first", "[decoding]") {
   const Rule level = [](const std::vector<std::int32_t>&) { return std::vector<Real>(5, 0); };
   for (const std::int64_t beam : {1, 2, 3}) {
-    const Hypothesis h = found(level, with(beam, 5));  // with so high an alpha, only outputs that are cut off are best
+    const Hypothesis h = found(level, with(beam, 5)); // with so high an alpha, only outputs that are cut off are best
     CHECK(h.tokens == std::vector<std::int32_t>(4, 0));
     CHECK_FALSE(h.ended);
   }

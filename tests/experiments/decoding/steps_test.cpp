@@ -40,7 +40,7 @@ void check_steps(const std::vector<std::string>& assignments) {
   if (refused(assignments)) return;
   TestModel m(assignments);
   Batch batch = m.batch({4, 4, 4});
-  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3};  // of the inputs; outputs stay whole
+  if (m.form == Form::sequence_to_sequence) batch.lengths = {4, 2, 3}; // of the inputs; outputs stay whole
   const std::vector<Real> whole = m.logits(batch);
   const std::vector<std::int64_t> parents{2, 0, 0, 1};
   Tape tape;

@@ -134,7 +134,7 @@ TEST_CASE("a run without metrics has a file that only says its version", "[expor
 
 TEST_CASE("a manifest's time is read as UTC", "[exports][tensorboard]") {
   CHECK(seconds_since_1970("1970-01-02T00:00:01Z") == 86401.0);
-  CHECK(seconds_since_1970("2024-05-01T12:00:00Z") == 1714564800.0);  // date -u -d 2024-05-01T12:00:00Z +%s
+  CHECK(seconds_since_1970("2024-05-01T12:00:00Z") == 1714564800.0); // date -u -d 2024-05-01T12:00:00Z +%s
   CHECK(seconds_since_1970("") == 0.0);
   CHECK(seconds_since_1970("yesterday") == 0.0);
 }

@@ -1,5 +1,5 @@
 // Gradients of whole models against differences.
-#define HEED_REAL f64  // differences need double precision
+#define HEED_REAL f64 // differences need double precision
 #include "experiments/config/config.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "tests/experiments/models/model_support.hpp"

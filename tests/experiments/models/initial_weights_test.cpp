@@ -75,24 +75,24 @@ const std::map<std::string, std::vector<std::string>> variants = {
 TEST_CASE("without [init], everything starts as it did before there was one", "[model][init]") {
   for (const std::string& kind : kinds) {
     const Made m(kind, variants.at(kind));
-    const double scaled = 0.03 / std::sqrt(2.0 * 2);  // two layers
+    const double scaled = 0.03 / std::sqrt(2.0 * 2); // two layers
     for (const auto& [name, e] : m.all) {
       INFO(kind << ": " << name);
       switch (sort_of(name, kind)) {
-      case Sort::embedding:
-      case Sort::position:
-      case Sort::head: CHECK(same(e.init, Init::normal(0.03))); break;
-      case Sort::map:
-        if (starts_by_itself(name)) CHECK(e.init.kind == Init::Kind::uniform);
-        else CHECK(same(e.init, Init::normal(ends_branch(name) ? scaled : 0.03)));
-        break;
-      case Sort::bias:
-      case Sort::cell_bias:
-      case Sort::head_bias: CHECK(same(e.init, Init::zeros())); break;
-      case Sort::norm: CHECK(same(e.init, name.ends_with("bias") ? Init::zeros() : Init::constant(1))); break;
-      case Sort::cell:
-      case Sort::own:
-      case Sort::score: CHECK(e.init.kind == Init::Kind::uniform); break;
+        case Sort::embedding:
+        case Sort::position:
+        case Sort::head: CHECK(same(e.init, Init::normal(0.03))); break;
+        case Sort::map:
+          if (starts_by_itself(name)) CHECK(e.init.kind == Init::Kind::uniform);
+          else CHECK(same(e.init, Init::normal(ends_branch(name) ? scaled : 0.03)));
+          break;
+        case Sort::bias:
+        case Sort::cell_bias:
+        case Sort::head_bias: CHECK(same(e.init, Init::zeros())); break;
+        case Sort::norm: CHECK(same(e.init, name.ends_with("bias") ? Init::zeros() : Init::constant(1))); break;
+        case Sort::cell:
+        case Sort::own:
+        case Sort::score: CHECK(e.init.kind == Init::Kind::uniform); break;
       }
     }
   }
@@ -145,7 +145,7 @@ TEST_CASE("each kind of parameter starts as its own option says, in every model"
             continue;
           }
           const Init found{e.init.kind, e.init.a};
-          if (e.init.first > 0) CHECK(e.init.b == Approx(e.init.a));  // heads of one width
+          if (e.init.first > 0) CHECK(e.init.b == Approx(e.init.a)); // heads of one width
           if (word == "xavier_uniform") CHECK(same(found, Init::uniform(std::sqrt(6 / (in + out)))));
           if (word == "xavier_normal") CHECK(same(found, Init::normal(std::sqrt(2 / (in + out)))));
           const bool vectors = sort == Sort::embedding || sort == Sort::position;
@@ -160,7 +160,7 @@ TEST_CASE("each kind of parameter starts as its own option says, in every model"
 TEST_CASE("joint fans are those of queries, keys and values together", "[model][init]") {
   const Made m("encoder_decoder", {"init.linear=xavier_uniform", "init.qkv=joint"});
   const auto bound = [&](const std::string& name) { return m.all.at(name).init.a; };
-  const double all = std::sqrt(6.0 / (4 * 64));  // torch.nn.MultiheadAttention's in_proj_weight is [3 width, width]
+  const double all = std::sqrt(6.0 / (4 * 64)); // torch.nn.MultiheadAttention's in_proj_weight is [3 width, width]
   CHECK(bound("encoder.blocks.0.attention.qkv.weight") == Approx(all));
   for (const std::string name : {"query", "key", "value"})
     CHECK(bound("decoder.blocks.1.cross_attention." + name + ".weight") == Approx(all));
@@ -189,8 +189,9 @@ TEST_CASE("biases are there where their options say so", "[model]") {
         "decoder.blocks.1.cross_attention.key.bias", "decoder.blocks.1.cross_attention.value.bias"}},
       {"attention.output_bias",
        {"encoder.blocks.0.attention.output.bias", "decoder.blocks.1.cross_attention.output.bias"}},
-      {"block.norm_bias", {"encoder.blocks.0.ffn_norm.bias", "decoder.blocks.1.cross_attention_norm.bias",
-                           "encoder.final_norm.bias", "decoder.final_norm.bias"}}};
+      {"block.norm_bias",
+       {"encoder.blocks.0.ffn_norm.bias", "decoder.blocks.1.cross_attention_norm.bias", "encoder.final_norm.bias",
+        "decoder.final_norm.bias"}}};
   for (const bool rest : {true, false})
     for (const auto& [chosen, unused] : own)
       for (const std::string word : {"same", "yes", "no"}) {

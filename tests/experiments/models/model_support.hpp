@@ -14,7 +14,12 @@ namespace heed::HEED_REAL {
 struct TestModel {
   static TaskShape shape_for(Form form) {
     if (form == Form::sequence_to_sequence)
-      return {.vocabulary = 5, .length = 4, .classes = 5, .output_length = 4, .begin = 3, .end = 4,
+      return {.vocabulary = 5,
+              .length = 4,
+              .classes = 5,
+              .output_length = 4,
+              .begin = 3,
+              .end = 4,
               .shared_vocabulary = true};
     return {5, 4, form == Form::language_model ? 5 : 3};
   }
@@ -86,7 +91,7 @@ inline std::vector<std::vector<std::string>> spread() {
   each("block.activation");
   each("model.embedding_scale");
   for (const PositionInfo* info : positions()) {
-    const auto& silences = info->about.silences;  // without parameters there is nothing to share
+    const auto& silences = info->about.silences; // without parameters there is nothing to share
     if (info->make_relative && std::count(silences.begin(), silences.end(), "position.shared") == 0)
       out.push_back({"position.kind=" + info->about.name, "position.shared=true"});
     if (info->has_vectors)

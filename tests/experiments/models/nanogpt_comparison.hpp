@@ -25,9 +25,12 @@ kind = "learned"
                                                             {"position.weight", "transformer.wpe.weight"},
                                                             {"final_norm.weight", "transformer.ln_f.weight"}};
   for (const std::string i : {"0", "1"})
-    for (const auto& [ours, theirs] : {std::pair{"attention_norm", "ln_1"}, {"attention.qkv", "attn.c_attn"},
-                                       {"attention.output", "attn.c_proj"}, {"ffn_norm", "ln_2"},
-                                       {"ffn.expand", "mlp.c_fc"}, {"ffn.project", "mlp.c_proj"}})
+    for (const auto& [ours, theirs] : {std::pair{"attention_norm", "ln_1"},
+                                       {"attention.qkv", "attn.c_attn"},
+                                       {"attention.output", "attn.c_proj"},
+                                       {"ffn_norm", "ln_2"},
+                                       {"ffn.expand", "mlp.c_fc"},
+                                       {"ffn.project", "mlp.c_proj"}})
       names.emplace_back("blocks." + i + "." + ours + ".weight", "transformer.h." + i + "." + theirs + ".weight");
   REQUIRE(weights.parameters.entries().size() == names.size());
   weights.fill(1);

@@ -153,7 +153,7 @@ TEST_CASE("recurrent models give token by token the logits of the whole row", "[
     INFO(in_words(assignments));
     Batch batch = m.batch();
     if (m.form == Form::language_model)
-      batch.lengths = {4, 4, 4};  // a step knows of no end, where the state stands still
+      batch.lengths = {4, 4, 4}; // a step knows of no end, where the state stands still
     const std::vector<Real> whole = m.logits(batch);
     const bool translates = m.form == Form::sequence_to_sequence;
     const std::vector<std::int32_t>& given = translates ? batch.outputs : batch.tokens;
@@ -168,7 +168,7 @@ TEST_CASE("recurrent models give token by token the logits of the whole row", "[
       tape.rewind();
       if (t == 1) rows = {2, 0, 0, 1};
       if (t == 1) decoding->select(rows);
-      if (t == 2) {  // two rows that go on from one change places
+      if (t == 2) { // two rows that go on from one change places
         const std::vector<std::int64_t> turned = {0, 2, 1, 3};
         decoding->select(turned);
       }
@@ -207,8 +207,8 @@ TEST_CASE("recurrent models refuse what does nothing in them, with the reason", 
              Contains("does nothing"));
   CHECK_THAT(refusal(model + "input_feeding = false\n"), Contains("recurrent.attention is 'bahdanau'"));
   CHECK_THAT(refusal(model + "window = 3\n"), Contains("recurrent.reach is 'global'"));
-  CHECK_THAT(refusal("[recurrent]\ncell = \"lstm\"\n"), Contains("recurrent.cell does nothing") &&
-                                                           Contains("model.kind is 'decoder'"));
+  CHECK_THAT(refusal("[recurrent]\ncell = \"lstm\"\n"),
+             Contains("recurrent.cell does nothing") && Contains("model.kind is 'decoder'"));
   CHECK_THAT(refusal("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore = \"dot\"\n"),
              Contains("does nothing"));
   CHECK_THAT(refusal("[model]\nkind = \"recurrent_classifier\"\n[model.recurrent_classifier]\npooling = \"mean\"\n"
@@ -236,7 +236,8 @@ attention.score = "cosine"
 [[block.override]]
 layers = [2]
 attention.score = "dot"
-)", "x.toml");
+)",
+                                      "x.toml");
   settings.override_with({"model.kind=recurrent"});
   const Config config = settings.resolve();
   CHECK(config.layers.size() == 1);
@@ -265,17 +266,16 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
       other.images[pixel] += 1;
       const std::vector<Real> after = m.logits(other);
       CHECK_FALSE(std::equal(before.begin(), before.begin() + 3, after.begin()));
-      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3));  // rows do not see each other
+      CHECK(std::equal(before.begin() + 3, before.end(), after.begin() + 3)); // rows do not see each other
     }
     for (std::int64_t r = 0; r < 3; ++r)
       CHECK(distance(m.logits(row_of(batch, m.shape, r)),
-                     std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) <
-            20 * rounding);
-    Batch moved = batch;  // the upper half of a channel exchanged with its lower half
-    for (std::size_t c = 0; c < 2; ++c) std::swap_ranges(moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c),
-                                                         moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8),
-                                                         moved.images.begin() +
-                                                             static_cast<std::ptrdiff_t>(16 * c + 8));
+                     std::vector<Real>(before.begin() + 3 * r, before.begin() + 3 * r + 3)) < 20 * rounding);
+    Batch moved = batch; // the upper half of a channel exchanged with its lower half
+    for (std::size_t c = 0; c < 2; ++c)
+      std::swap_ranges(moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c),
+                       moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8),
+                       moved.images.begin() + static_cast<std::ptrdiff_t>(16 * c + 8));
     CHECK(distance(m.logits(moved), before) > 1e-3);
   }
   CHECK_THROWS_WITH(SmallModel({"model.kind=patches", "model.patches.patch=3"}),
@@ -287,16 +287,15 @@ TEST_CASE("the model that looks at patches sees every pixel, tells patches apart
 
 TEST_CASE("a linear stem is a linear map of each patch's pixels", "[model]") {
   SmallModel m({"model.kind=patches", "model.heads=1", "model.patches.patch=2", "position.kind=none",
-                "block.residual=none",
-                "block.norm=none", "model.layers=1"});
+                "block.residual=none", "block.norm=none", "model.layers=1"});
   // An image of one patch moved to another place gives, without positions, the same mean over patches.
   Batch batch = m.batch();
   std::fill(batch.images.begin(), batch.images.end(), 0.0F);
   Batch moved = batch;
-  batch.images[0] = 1.5F;                    // row 0, channel 0, pixel (0, 0)
-  moved.images[2 * 4 + 2] = 1.5F;            // pixel (2, 2): the same place in another patch
+  batch.images[0] = 1.5F;         // row 0, channel 0, pixel (0, 0)
+  moved.images[2 * 4 + 2] = 1.5F; // pixel (2, 2): the same place in another patch
   CHECK(distance(m.logits(batch), m.logits(moved)) < 20 * rounding);
   moved.images[2 * 4 + 2] = 0;
-  moved.images[2 * 4 + 3] = 1.5F;            // another place in it
+  moved.images[2 * 4 + 3] = 1.5F; // another place in it
   CHECK(distance(m.logits(batch), m.logits(moved)) > 1e-4);
 }

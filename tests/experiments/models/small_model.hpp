@@ -80,8 +80,7 @@ inline std::vector<std::vector<std::string>> recurrent_choices() {
             if (attention == "none" && reach != "global") continue;
             if (attention != "luong" && feeding == "false") continue;
             std::vector<std::string> a = {"model.kind=recurrent", "recurrent.cell=" + cell,
-                                          "recurrent.bidirectional=" + both,
-                                          "recurrent.attention=" + attention};
+                                          "recurrent.bidirectional=" + both, "recurrent.attention=" + attention};
             if (attention != "none") a.push_back("recurrent.reach=" + reach);
             if (attention != "none" && reach != "global") a.emplace_back("recurrent.window=1");
             if (attention == "luong") a.push_back("recurrent.input_feeding=" + feeding);

@@ -60,7 +60,7 @@ std::map<std::string, bool> all_parameters() {
     } catch (const Failed&) {
     }
   };
-  const auto chosen = [&](const std::string& key) {  // the choice that a variant's own option needs
+  const auto chosen = [&](const std::string& key) { // the choice that a variant's own option needs
     std::vector<std::string> choices;
     for (const FamilyPlace& place : family_places())
       for (const Variant* v : place.family.variants)

@@ -117,8 +117,9 @@ TEST_CASE("seeds whose runs failed are counted, since arms that diverge look bet
   report.arms[0].runs[7].left_out = true;
   report.arms[0].runs[7].value.reset();
   compute_statistics(report);
-  CHECK(sentence(report) == "score = additive costs 0.307 nats [0.280, 0.334], p = 0.031, n = 6. 2 of 8 seeds are in no "
-                            "number here: a run failed, or is left out.");
+  CHECK(sentence(report) ==
+        "score = additive costs 0.307 nats [0.280, 0.334], p = 0.031, n = 6. 2 of 8 seeds are in no "
+        "number here: a run failed, or is left out.");
 }
 
 TEST_CASE("a difference within the margin is the same, and said to be there", "[report]") {

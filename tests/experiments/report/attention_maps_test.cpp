@@ -50,8 +50,7 @@ TEST_CASE("a damaged file says where it is damaged", "[report]") {
         "example 1, entry 1 of its heads: \"head\" is not a whole number");
   CHECK(error_of(good, "[1, 0, 0]", "[1, 0]") ==
         "example 1, entry 1 of its heads: it has a row of weights that is not one number for each of the 3 keys");
-  CHECK(error_of(good, "[1, 0, 0], ", "") ==
-        "example 1, entry 1 of its heads: it has 1 rows of weights for 2 queries");
+  CHECK(error_of(good, "[1, 0, 0], ", "") == "example 1, entry 1 of its heads: it has 1 rows of weights for 2 queries");
   CHECK(error_of(good, "\"input\"", "\"text\"") == "example 1: it has no \"input\"");
   CHECK_FALSE(attention_from_json("{\"examples\": [").error.empty());
   CHECK_FALSE(attention_from_json("[]").error.empty());

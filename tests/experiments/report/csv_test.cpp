@@ -40,7 +40,7 @@ std::vector<Row> rows_of(const std::string& text) {
     REQUIRE(lines[i].size() == lines[0].size());
     Row row;
     for (std::size_t c = 0; c < lines[0].size(); ++c) row[lines[0][c]] = lines[i][c];
-    REQUIRE(row.size() == lines[0].size());  // no column twice
+    REQUIRE(row.size() == lines[0].size()); // no column twice
     rows.push_back(row);
   }
   return rows;
@@ -87,11 +87,20 @@ TEST_CASE("every statistic has its column", "[report]") {
   c.p_equivalence_holm = 0.24;
   c.answer = statistics::Answer::same;
   const Row row = rows_of(render_csv(report))[1];
-  const Row expected{{"interquartile_difference", "0.11"}, {"interquartile_difference_low", "0.12"},
-                     {"interquartile_difference_high", "0.13"}, {"effect_size", "0.14"}, {"improvement", "0.15"},
-                     {"improvement_low", "0.16"}, {"improvement_high", "0.17"}, {"p", "0.18"}, {"p_flip", "0.19"},
-                     {"p_holm", "0.21"}, {"margin", "0.22"}, {"p_equivalence", "0.23"},
-                     {"p_equivalence_holm", "0.24"}, {"verdict", "same"}};
+  const Row expected{{"interquartile_difference", "0.11"},
+                     {"interquartile_difference_low", "0.12"},
+                     {"interquartile_difference_high", "0.13"},
+                     {"effect_size", "0.14"},
+                     {"improvement", "0.15"},
+                     {"improvement_low", "0.16"},
+                     {"improvement_high", "0.17"},
+                     {"p", "0.18"},
+                     {"p_flip", "0.19"},
+                     {"p_holm", "0.21"},
+                     {"margin", "0.22"},
+                     {"p_equivalence", "0.23"},
+                     {"p_equivalence_holm", "0.24"},
+                     {"verdict", "same"}};
   for (const auto& [column, value] : expected) {
     INFO(column);
     CHECK(row.at(column) == value);

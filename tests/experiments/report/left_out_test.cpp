@@ -16,14 +16,15 @@ namespace {
 
 /// A sweep of two arms and four seeds. The reference ends in 1.0, 1.1, 1.2, 1.3, the other arm in 0.5 more.
 struct Sweep : Scratch {
-  Plan plan = make_plan(Settings::parse("name = \"four seeds\"\n"
-                                        "report.metric = \"val_loss\"\n"
-                                        "[sweep]\n"
-                                        "seeds = [0, 1, 2, 3]\n"
-                                        "[[sweep.block]]\n"
-                                        "grid = { \"attention.score\" = [\"additive\"] }\n",
-                                        "test"),
-                        [](const Config&) { return "data of a test"; }, "test");
+  Plan plan = make_plan(
+      Settings::parse("name = \"four seeds\"\n"
+                      "report.metric = \"val_loss\"\n"
+                      "[sweep]\n"
+                      "seeds = [0, 1, 2, 3]\n"
+                      "[[sweep.block]]\n"
+                      "grid = { \"attention.score\" = [\"additive\"] }\n",
+                      "test"),
+      [](const Config&) { return "data of a test"; }, "test");
 
   Sweep() {
     for (const PlannedRun& run : plan.runs) {

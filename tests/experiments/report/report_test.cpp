@@ -153,7 +153,7 @@ TEST_CASE("colour marks the better and the worse side, whichever that is", "[rep
 TEST_CASE("what may be noise has no colour", "[report]") {
   Style colour;
   colour.colour = true;
-  const std::string text = render_terminal(made_up(), colour);  // three seeds: an interval without 0, but no answer
+  const std::string text = render_terminal(made_up(), colour); // three seeds: an interval without 0, but no answer
   CHECK_FALSE(contains(text, "\033[31m+"));
   CHECK_FALSE(contains(text, "\033[32m+"));
 }

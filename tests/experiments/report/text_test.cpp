@@ -53,7 +53,7 @@ TEST_CASE("probabilities have two significant digits, and two decimals at least"
   CHECK(probability(0.0997) == "0.10");
   CHECK(probability(0.03125) == "0.031");
   CHECK(probability(0.05) == "0.05");
-  CHECK(probability(0.05029296875) == "0.0503");  // 103 of 2048 flips: above the level, and to be seen so
+  CHECK(probability(0.05029296875) == "0.0503"); // 103 of 2048 flips: above the level, and to be seen so
   CHECK(probability(0.0009765625) == "0.00098");
   CHECK(probability(0.0000019) == "1.9e-06");
   CHECK(p_with_relation(0.03125) == "= 0.031");

@@ -124,14 +124,14 @@ TEST_CASE("whichever option came later, its neutral value is left out, and diffe
       if (!refusal([&] { next.resolve(); }).empty()) continue;
       configs.push_back(next.resolve());
       if (!belongs_to_blocks(key)) continue;
-      for (const Value& own : values) {  // of the block in the middle
+      for (const Value& own : values) { // of the block in the middle
         const std::string text = to_toml(next.resolve()) + "\n[[block.override]]\nlayers = [1]\n" +
                                  (key.starts_with("block.") ? key.substr(6) : key) + " = " + value_text(own) + "\n";
         if (refusal_of(text).empty()) configs.push_back(config(text));
       }
     }
     const Later later{{key, option.default_value}};
-    std::map<std::string, std::string> found;  // ID, its configuration
+    std::map<std::string, std::string> found; // ID, its configuration
     for (const Config& c : configs) {
       std::string text;
       bool neutral = true;
@@ -169,7 +169,10 @@ TEST_CASE("the neutral value of an option is its default, and of its type and bo
 }
 
 TEST_CASE("data that a task makes has no mark of its neutral options", "[runs][identity]") {
-  struct Made { std::int64_t length = 4; bool odd = false; };
+  struct Made {
+    std::int64_t length = 4;
+    bool odd = false;
+  };
   const auto table = option_table<Made>(option("length", &Made::length, "how long"),
                                         option("odd", &Made::odd, "came later").neutral(false));
   CHECK(without_neutral(table.options(), table.write({4, false})) == OptionValues{{"length", Value(std::int64_t{4})}});

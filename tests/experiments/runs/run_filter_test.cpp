@@ -41,11 +41,11 @@ struct Runs : Scratch {
       p.causal = seed % 7 != 0;
       if (seed % 6 != 5) p.loss = 1.0 + 0.1 * static_cast<double>(seed);
       p.state = seed % 8 == 3 ? "failed" : "finished";
-      const RunFolder run =
-          run_of(*this, fmt::format("name = \"{}\"\nseed = {}\nmodel.heads = {}\nattention.score = \"{}\"\n"
-                                    "attention.causal = {}\ntrain.learning_rate = {}\n",
-                                    p.name, p.seed, p.heads, p.score, p.causal, p.rate),
-                 p.loss ? losses({*p.loss + 1, *p.loss}) : losses({}), p.state);
+      const RunFolder run = run_of(*this,
+                                   fmt::format("name = \"{}\"\nseed = {}\nmodel.heads = {}\nattention.score = \"{}\"\n"
+                                               "attention.causal = {}\ntrain.learning_rate = {}\n",
+                                               p.name, p.seed, p.heads, p.score, p.causal, p.rate),
+                                   p.loss ? losses({*p.loss + 1, *p.loss}) : losses({}), p.state);
       p.id = run.id();
       all.push_back(p);
     }

@@ -44,9 +44,8 @@ TEST_CASE("runs, options and metrics are in tables that any SQLite tool can quer
   { RunIndex made(runs.path); }
   Database file(index_path(runs.path).string());
   CHECK(file.query("SELECT id, name, state, seed, created, seconds, step, threads FROM runs WHERE id = ?",
-                   {runs.a.id()}) ==
-        Rows{{runs.a.id(), "a", "finished", std::int64_t{0}, "2024-05-01T12:00:00Z", 9.0, std::int64_t{30},
-              std::int64_t{2}}});
+                   {runs.a.id()}) == Rows{{runs.a.id(), "a", "finished", std::int64_t{0}, "2024-05-01T12:00:00Z", 9.0,
+                                           std::int64_t{30}, std::int64_t{2}}});
   CHECK(file.query("SELECT state, seed, created, seconds FROM runs WHERE id = ?", {runs.c.id()}) ==
         Rows{{"missing", std::int64_t{2}, nothing, nothing}});
   CHECK(file.query("SELECT value FROM options WHERE run = ? AND key IN ('attention.score', 'attention.causal', "
@@ -188,7 +187,7 @@ TEST_CASE("who reads is not waited for: the index is then in memory, and says so
   Database reader(index_path(runs.path).string());
   reader.run("BEGIN");
   REQUIRE(reader.query("SELECT count(*) FROM runs") == Rows{{std::int64_t{3}}});
-  CHECK(RunIndex(runs.path).in_memory().empty());  // nothing is new, so nothing is written
+  CHECK(RunIndex(runs.path).in_memory().empty()); // nothing is new, so nothing is written
   run_of(runs, "seed = 3\n", losses({1.0}));
   const auto start = std::chrono::steady_clock::now();
   {
@@ -196,7 +195,7 @@ TEST_CASE("who reads is not waited for: the index is then in memory, and says so
     CHECK_THAT(index.in_memory(), Contains("another program is using it"));
     CHECK(index.size() == 4);
   }
-  CHECK(std::chrono::steady_clock::now() - start < Database::patience);  // for whoever writes
+  CHECK(std::chrono::steady_clock::now() - start < Database::patience); // for whoever writes
   reader.run("COMMIT");
   RunIndex index(runs.path);
   CHECK(index.in_memory().empty());
@@ -207,7 +206,7 @@ TEST_CASE("an index that is open keeps no other from being brought up to date at
   const Three runs;
   const RunIndex one(runs.path);
   RunIndex other(runs.path);
-  CHECK(other.in_memory().empty());  // as it is for who has waited in vain
+  CHECK(other.in_memory().empty()); // as it is for who has waited in vain
   CHECK(other.read_anew() == 0);
 }
 
@@ -239,19 +238,20 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
              Contains("metrics.jsonl' is damaged in line 1"));
   CHECK_THAT(left_out("4", [](const RunFolder& r) { put(r.config(), content(r.config()) + "\n[nonsense"); }),
              Contains("config.toml is damaged"));
-  CHECK_THAT(left_out("5", [](const RunFolder& r) {
-               std::string text = content(r.config());
-               text.replace(text.find("seed = 5"), 8, "seed = 6");
-               put(r.config(), text);
-             }),
+  CHECK_THAT(left_out("5",
+                      [](const RunFolder& r) {
+                        std::string text = content(r.config());
+                        text.replace(text.find("seed = 5"), 8, "seed = 6");
+                        put(r.config(), text);
+                      }),
              Contains("no longer hashes to its ID") && Contains("edited"));
-  CHECK_THAT(left_out("7", [&](const RunFolder& r) {
-               with_manifest(r, [](Manifest& m) { m.numerics = numerics_version - 1; });
-             }),
+  CHECK_THAT(left_out("7",
+                      [&](const RunFolder& r) {
+                        with_manifest(r, [](Manifest& m) { m.numerics = numerics_version - 1; });
+                      }),
              Contains("another version of Heed"));
-  CHECK_THAT(left_out("8", [&](const RunFolder& r) {
-               with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; });
-             }),
+  CHECK_THAT(left_out("8",
+                      [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; }); }),
              Contains("that of run 0123456789abcdef"));
 
   RunIndex index(out.path);

@@ -148,7 +148,7 @@ TEST_CASE("the time for each token is of the steps alone, and none where only th
   Metrics line{7, 9.5, 4000000, {{"val_loss", 1}}};
   CHECK_FALSE(value_of(line, "time_per_token"));
   line.step_seconds = 2;
-  CHECK(*value_of(line, "time_per_token") == 0.5);  // 2 s / 4,000,000, in millionths
+  CHECK(*value_of(line, "time_per_token") == 0.5); // 2 s / 4,000,000, in millionths
   const std::string text = to_json(line);
   CHECK(text == R"({"step": 7, "seconds": 9.500000, "step_seconds": 2.000000, "tokens": 4000000, "val_loss": 1})");
   const auto after = metrics_from_json(text);
@@ -158,8 +158,14 @@ TEST_CASE("the time for each token is of the steps alone, and none where only th
 }
 
 TEST_CASE("metrics with a dot in their name are written as objects", "[runs][metrics]") {
-  const Metrics before{3, 0.5, 64, {{"val_loss", 2}, {"val_accuracy_by_length.8", 0.5},
-                                    {"val_accuracy_by_length.12", 0.25}, {"other.1", 1}, {"last", 7}}};
+  const Metrics before{3,
+                       0.5,
+                       64,
+                       {{"val_loss", 2},
+                        {"val_accuracy_by_length.8", 0.5},
+                        {"val_accuracy_by_length.12", 0.25},
+                        {"other.1", 1},
+                        {"last", 7}}};
   const std::string text = to_json(before);
   CHECK(text == R"({"step": 3, "seconds": 0.500000, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
                 R"("12": 0.25}, "other": {"1": 1}, "last": 7})");
@@ -325,9 +331,9 @@ TEST_CASE("a run is named by a path or the beginning of its ID", "[runs]") {
   CHECK(find_run(scratch.path, "c").id() == "cd00000000000000");
   CHECK(find_run(scratch.path, "ab1").id() == "ab11111111111111");
   CHECK(find_run("elsewhere", (scratch / "ab00000000000000/").string()).id() == "ab00000000000000");
-  CHECK_THROWS_WITH(find_run(scratch.path, "ab"),
-                    Contains("2 runs") && Contains("ab00000000000000, ab11111111111111") &&
-                        Contains("give more of the ID"));
+  CHECK_THROWS_WITH(find_run(scratch.path, "ab"), Contains("2 runs") &&
+                                                      Contains("ab00000000000000, ab11111111111111") &&
+                                                      Contains("give more of the ID"));
   CHECK_THROWS_WITH(find_run(scratch.path, "cd00000000000001"), Contains("did you mean cd00000000000000?"));
   CHECK_THROWS_AS(find_run(scratch.path, "ef"), Refused);
 }

@@ -67,8 +67,13 @@ void fake_check(const Config& config, const Task&) {
   if (config.train.batch == 7) throw Refused("[model] cannot take a batch of 7");
 }
 
-const Engine fake_engine{.check = fake_check, .cost = nullptr, .train = fake_train, .evaluate = nullptr,
-                         .inspect = nullptr, .attend = nullptr, .generate = nullptr};
+const Engine fake_engine{.check = fake_check,
+                         .cost = nullptr,
+                         .train = fake_train,
+                         .evaluate = nullptr,
+                         .inspect = nullptr,
+                         .attend = nullptr,
+                         .generate = nullptr};
 
 WorkerParts parts() {
   return {[](const Config&) -> const Engine& { return fake_engine; },
@@ -236,7 +241,7 @@ TEST_CASE("what is refused before the first step has the exit status 2", "[runs]
   SECTION("a configuration that was edited since it was planned") {
     const RunFolder run = planned(out);
     put(run.config(), content(run.config()) + "\n");
-    CHECK(work(run) == 0);  // of no consequence
+    CHECK(work(run) == 0); // of no consequence
     const RunFolder other = prepare_run(out.path, "0123456789abcdef", "train.steps = 5\n");
     CHECK(work(other) == 2);
     CHECK_THAT(read_manifest(other)->failure, Contains("of another run") && Contains("changed since it was planned"));

@@ -14,8 +14,8 @@ SeedValues values(std::vector<double> numbers, std::int64_t first_seed = 0) {
 }
 
 const SeedValues reference = values({1.00, 1.10, 1.20, 1.05, 0.95, 1.15});
-const SeedValues worse = values({1.30, 1.41, 1.49, 1.36, 1.24, 1.46});      // 0.30, 0.31, 0.29, 0.31, 0.29, 0.31
-const SeedValues alike = values({1.012, 1.092, 1.210, 1.037, 0.956, 1.141});  // 0.012, -0.008, 0.010, -0.013, ...
+const SeedValues worse = values({1.30, 1.41, 1.49, 1.36, 1.24, 1.46});       // 0.30, 0.31, 0.29, 0.31, 0.29, 0.31
+const SeedValues alike = values({1.012, 1.092, 1.210, 1.037, 0.956, 1.141}); // 0.012, -0.008, 0.010, -0.013, ...
 const SeedValues unclear = values({1.30, 0.90, 1.50, 1.02, 0.85, 1.35});
 
 /// Each arm against `reference`, of a metric that is better the lower it is.
@@ -98,8 +98,10 @@ TEST_CASE("an arm without a seed in common is not compared", "[statistics]") {
 }
 
 TEST_CASE("each arm is compared with its own reference, and all together are corrected", "[statistics]") {
-  const SeedValues far = values({9.00, 9.10, 9.20, 9.05, 8.95, 9.15}), farther = values({9.30, 9.41, 9.49, 9.36, 9.24, 9.46});
-  const auto all = compare(std::vector{reference, worse, far, farther}, std::vector<std::size_t>{0, 0, 2, 2}, false, 0.5);
+  const SeedValues far = values({9.00, 9.10, 9.20, 9.05, 8.95, 9.15}),
+                   farther = values({9.30, 9.41, 9.49, 9.36, 9.24, 9.46});
+  const auto all = compare(std::vector{reference, worse, far, farther}, std::vector<std::size_t>{0, 0, 2, 2}, false,
+                           0.5);
   CHECK_FALSE(all[0]);
   CHECK_FALSE(all[2]);
   CHECK(all[3]->difference.mean == Approx(all[1]->difference.mean));

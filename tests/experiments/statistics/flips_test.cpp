@@ -42,8 +42,8 @@ std::vector<double> brute_force(const std::vector<SeedDifferences>& arms) {
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
   double before = 0;
   while (!left.empty()) {
-    const std::size_t best =
-        *std::max_element(left.begin(), left.end(), [&](auto a, auto b) { return observed[a] < observed[b]; });
+    const std::size_t best = *std::max_element(left.begin(), left.end(),
+                                               [&](auto a, auto b) { return observed[a] < observed[b]; });
     double reached = 0;
     for (std::size_t flip = 0; flip < std::size_t{1} << seeds.size(); ++flip) {
       double largest = 0;
@@ -122,7 +122,7 @@ TEST_CASE("step-down max-|t| is what plain loops over all flips give", "[statist
 TEST_CASE("arms may have other seeds than their neighbours", "[statistics]") {
   std::vector<SeedDifferences> arms{arm({0.3, 0.2, 0.4, 0.1, 0.3, 0.2, 0.35}), arm({0.5, -0.1, 0.3, 0.2, 0.4, 0.1}, 2),
                                     arm({-0.2, 0.1, -0.4, -0.3, -0.3, -0.1}, 1)};
-  std::swap(arms[1].seeds[0], arms[1].seeds[4]);  // not in order
+  std::swap(arms[1].seeds[0], arms[1].seeds[4]); // not in order
   std::swap(arms[1].values[0], arms[1].values[4]);
   check_brute_force(arms);
 }
@@ -131,14 +131,14 @@ TEST_CASE("ties, no spread and no difference at all", "[statistics]") {
   const std::vector<SeedDifferences> arms{arm({1, 1, -1, 1, -1, 1}), arm({0.3, 0.3, 0.3, 0.3, 0.3, 0.3}),
                                           arm({0, 0, 0, 0, 0, 0}), arm({1, 1, 1, 1, 1, 0})};
   check_brute_force(arms);
-  CHECK(step_down_flips(arms).p[2] == 1.0);  // t = 0
+  CHECK(step_down_flips(arms).p[2] == 1.0); // t = 0
 }
 
 TEST_CASE("an arm reaches the floor where no other could be as clear with other signs", "[statistics]") {
-  const auto clear = arm({0.3, 0.3, 0.3, 0.3, 0.3, 0.3});                          // an infinite |t|
+  const auto clear = arm({0.3, 0.3, 0.3, 0.3, 0.3, 0.3}); // an infinite |t|
   const auto noise = arm({0.1, -0.2, 0.3, -0.1, 0.2, 0.15});
   CHECK(step_down_flips(std::vector{clear, noise}).p[0] == 0.03125);
-  const auto turned = arm({1, 1, -1, 1, -1, 1});                                   // |t| infinite in two flips of 64
+  const auto turned = arm({1, 1, -1, 1, -1, 1}); // |t| infinite in two flips of 64
   CHECK(step_down_flips(std::vector{clear, turned}).p[0] == 0.0625);
 }
 

@@ -35,9 +35,9 @@ TEST_CASE("the seeds that an effect takes are the fewest with that power", "[sta
 
 TEST_CASE("no effect takes fewer seeds than flips need, and six only where one sign is likely", "[statistics]") {
   CHECK(seeds_for_effect(3) == 6);
-  CHECK(seeds_for_effect(2) == 6);     // all six of one sign: Phi(2)^6 = 0.871
-  CHECK(seeds_for_effect(1.5) == 7);   // the t test would take 6, but Phi(1.5)^6 = 0.660
-  CHECK(seeds_for_effect(1.7) == 7);   // likewise 5, but Phi(1.7)^6 = 0.760
+  CHECK(seeds_for_effect(2) == 6);   // all six of one sign: Phi(2)^6 = 0.871
+  CHECK(seeds_for_effect(1.5) == 7); // the t test would take 6, but Phi(1.5)^6 = 0.660
+  CHECK(seeds_for_effect(1.7) == 7); // likewise 5, but Phi(1.7)^6 = 0.760
   CHECK(seeds_for_effect(50) == 6);
   // Of ten arms, step-down tests simulated in NumPy find d_z = 3 in 0.78 with 6 seeds and 0.98 with 7, d_z = 4 in 0.92
   // with 6; of three arms, d_z = 2 in 0.73 with 6 seeds and 0.92 with 7.

@@ -89,7 +89,7 @@ TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {
   };
   CHECK(why("batch = 8\n", "batch = 16\n").empty());
   CHECK(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 2\n").empty());
-  CHECK(why("batch = 8\nevaluate_batches = 8\n", "batch = 16\nevaluate_batches = 9\n").empty());  // all, both
+  CHECK(why("batch = 8\nevaluate_batches = 8\n", "batch = 16\nevaluate_batches = 9\n").empty()); // all, both
   CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 16\nevaluate_batches = 4\n"),
              Contains("the reference on the first 32 held-out rows"));
   CHECK_THAT(why("batch = 8\nevaluate_batches = 4\n", "batch = 8\n"), Contains("on all held-out rows"));

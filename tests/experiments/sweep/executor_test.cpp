@@ -19,7 +19,7 @@ struct Runs {
   FakeLauncher launcher;
   std::vector<RunFolder> folders;
   std::vector<RunEvent> events;
-  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {};  // of each event, as it comes
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
 
   explicit Runs(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) folders.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
@@ -27,7 +27,8 @@ struct Runs {
 
   std::deque<Act>& acts(std::size_t run) { return launcher.acts[folders[run].id()]; }
 
-  Executed execute(int jobs, const std::function<bool()>& stop = [] { return false; }) {
+  Executed execute(
+      int jobs, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
     launcher.calls.clear();
     Executor executor(launcher, Share{jobs, 3});
@@ -66,8 +67,14 @@ TEST_CASE("runs start in their order, no more at once than jobs, and none that i
   CHECK(runs.launcher.calls == Calls{"start run0", "start run2", "start run3", "start run4"});
   CHECK(runs.launcher.most_at_once == 2);
   CHECK(runs.launcher.threads == 3);
-  CHECK(runs.told() == Told{{0, Kind::started}, {1, Kind::skipped}, {2, Kind::started}, {0, Kind::finished},
-                            {2, Kind::finished}, {3, Kind::started}, {4, Kind::started}, {3, Kind::finished},
+  CHECK(runs.told() == Told{{0, Kind::started},
+                            {1, Kind::skipped},
+                            {2, Kind::started},
+                            {0, Kind::finished},
+                            {2, Kind::finished},
+                            {3, Kind::started},
+                            {4, Kind::started},
+                            {3, Kind::finished},
                             {4, Kind::finished}});
   CHECK(runs.execute(2).skipped == 5);
   CHECK(runs.launcher.calls.empty());
@@ -81,7 +88,10 @@ TEST_CASE("how many at once follows from how many are to do", "[sweep][executor]
     asked.push_back(to_do);
     return Share{static_cast<int>(to_do), 0};
   });
-  const auto execute = [&] { executor.execute(runs.folders, [](const RunEvent&) {}, [] { return false; }); };
+  const auto execute = [&] {
+    executor.execute(
+        runs.folders, [](const RunEvent&) {}, [] { return false; });
+  };
   execute();
   CHECK(runs.launcher.most_at_once == 2);
   CHECK(runs.launcher.threads == 1);
@@ -126,17 +136,20 @@ TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][
   Runs runs(5);
   runs.acts(0) = {waits_for_stop()};
   runs.acts(1) = {finishes()};
-  runs.acts(1).front().until_stopped = true;  // at its end when it is asked
+  runs.acts(1).front().until_stopped = true; // at its end when it is asked
   runs.acts(2) = {crashes("was killed")};
   runs.acts(2).front().until_stopped = runs.acts(2).front().end.by_stop = true;
   const Executed executed = runs.execute(3, [&] { return runs.events.size() == 3; });
   CHECK(executed.interrupted == 2);
   CHECK(executed.finished == 1);
   CHECK(executed.remaining == 2);
-  CHECK(runs.launcher.calls ==
-        Calls{"start run0", "start run1", "start run2", "stop run0", "stop run1", "stop run2"});
-  CHECK(runs.told() == Told{{0, Kind::started}, {1, Kind::started}, {2, Kind::started}, {0, Kind::interrupted},
-                            {1, Kind::finished}, {2, Kind::interrupted}});
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "start run2", "stop run0", "stop run1", "stop run2"});
+  CHECK(runs.told() == Told{{0, Kind::started},
+                            {1, Kind::started},
+                            {2, Kind::started},
+                            {0, Kind::interrupted},
+                            {1, Kind::finished},
+                            {2, Kind::interrupted}});
   CHECK(state_of(runs.folders[2]) == RunState::missing);
   // What crashes in a stop but not by it has failed.
   runs.acts(0) = {crashes("out of memory")};
@@ -166,8 +179,14 @@ TEST_CASE("what another process runs is waited for, and what it leaves undone is
   };
   const Executed executed = runs.execute(1);
   CHECK(runs.launcher.calls == Calls{"start run3", "start run1"});
-  CHECK(runs.told() == Told{{0, Kind::elsewhere}, {1, Kind::elsewhere}, {2, Kind::elsewhere}, {3, Kind::started},
-                            {3, Kind::finished}, {0, Kind::skipped}, {2, Kind::failed}, {1, Kind::started},
+  CHECK(runs.told() == Told{{0, Kind::elsewhere},
+                            {1, Kind::elsewhere},
+                            {2, Kind::elsewhere},
+                            {3, Kind::started},
+                            {3, Kind::finished},
+                            {0, Kind::skipped},
+                            {2, Kind::failed},
+                            {1, Kind::started},
                             {1, Kind::finished}});
   CHECK(runs.reason_of(2) == "there");
   CHECK(executed.skipped == 1);
@@ -179,10 +198,10 @@ TEST_CASE("what another process takes on as a worker here ends is that one's", "
   Runs runs(1);
   std::optional<RunClaim> taken;
   runs.acts(0) = {Act{[&](const RunFolder& run) {
-                     taken = RunClaim::attempt(run);
-                     record(run, "running");
-                   },
-                   ends_with(1)}};
+                        taken = RunClaim::attempt(run);
+                        record(run, "running");
+                      },
+                      ends_with(1)}};
   runs.heard = [&](const RunEvent& event) {
     if (event.kind != Kind::elsewhere) return;
     record(runs.folders[0], "finished");
@@ -214,9 +233,9 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
     return std::pair(s.jobs, s.threads);
   };
   CHECK(share(100, 1e6) == std::pair(8, 1));
-  CHECK(share(3, 1e6) == std::pair(3, 2));       // fewer runs than cores: threads take the rest
+  CHECK(share(3, 1e6) == std::pair(3, 2)); // fewer runs than cores: threads take the rest
   CHECK(share(1, 1e6) == std::pair(1, 8));
-  CHECK(share(100, 2e9) == std::pair(4, 2));     // 80 % of the memory holds 4
+  CHECK(share(100, 2e9) == std::pair(4, 2)); // 80 % of the memory holds 4
   CHECK(share(100, 1e12) == std::pair(1, 8));
   CHECK(share(100, 1e6, 0, 4) == std::pair(2, 4));
   CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // who asks for it gets it

@@ -18,13 +18,13 @@ namespace heed {
 struct Act {
   std::function<void(const RunFolder&)> leaves = [](const RunFolder&) {};
   WorkerEnd end = {};
-  bool until_stopped = false;          ///< else it has ended when it is first looked at
-  std::string refusal = {};            ///< why no worker can be started
+  bool until_stopped = false; ///< else it has ended when it is first looked at
+  std::string refusal = {};   ///< why no worker can be started
 };
 
 inline void record(const RunFolder& run, const std::string& outcome, const std::string& failure = "") {
-  put(run.manifest(), R"({"run": ")" + run.id() + R"(", "outcome": ")" + outcome + R"(", "failure": ")" + failure +
-                          R"("})");
+  put(run.manifest(),
+      R"({"run": ")" + run.id() + R"(", "outcome": ")" + outcome + R"(", "failure": ")" + failure + R"("})");
 }
 
 inline WorkerEnd ends_with(int status) {
@@ -39,18 +39,20 @@ inline Act finishes() {
 inline Act fails(const std::string& why) {
   return {[why](const RunFolder& run) { record(run, "failed", why); }, ends_with(1)};
 }
-inline Act crashes(const std::string& why) { return {[](const RunFolder&) {}, {.crash = why}}; }
+inline Act crashes(const std::string& why) {
+  return {[](const RunFolder&) {}, {.crash = why}};
+}
 inline Act waits_for_stop() {
   return {[](const RunFolder& run) { record(run, "interrupted"); }, ends_with(1), true};
 }
 
 class FakeLauncher : public Launcher {
 public:
-  std::map<std::string, std::deque<Act>> acts;  ///< by the run's ID, for each of its starts
+  std::map<std::string, std::deque<Act>> acts; ///< by the run's ID, for each of its starts
   std::function<Act()> otherwise = finishes;
-  std::vector<std::string> calls;               ///< "start run0", "stop run0"
+  std::vector<std::string> calls; ///< "start run0", "stop run0"
   std::size_t most_at_once = 0;
-  int threads = 0;                              ///< that the last start was given
+  int threads = 0; ///< that the last start was given
 
   std::size_t start(const RunFolder& run, int with_threads) override {
     calls.push_back("start " + run.id());

@@ -27,7 +27,8 @@ std::string ids_of(const fs::path& file) {
   if (const std::string path = settings.resolve().data.path; !path.empty())
     settings.override_with({fmt::format("data.path={}", (folder() / path).string())});
   const std::string name = file.stem().string();
-  const Plan plan = make_plan(settings, [](const Config& c) { return make_task(c)->fingerprint(); }, name);
+  const Plan plan = make_plan(
+      settings, [](const Config& c) { return make_task(c)->fingerprint(); }, name);
   std::string out;
   const auto add = [&](const std::string& what, const PlannedRun& run) {
     out += fmt::format("{}: {}: seed {}: {}\n", name, what, run.seed, run.id);
@@ -59,6 +60,7 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
   const fs::path golden = folder() / "ids.txt";
   INFO("An option that came later must be declared .neutral(its default) (docs/architecture.md, \"To add an option\"); "
        "what a file means must stay. Only where numerics_version goes up does this list belong into "
-       << golden.string() << ":\n" << found);
+       << golden.string() << ":\n"
+       << found);
   CHECK((found == content(golden)));
 }

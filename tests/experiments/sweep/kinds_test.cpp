@@ -62,8 +62,8 @@ TEST_CASE("conditions hold for every kind", "[sweep][kinds]") {
   const Plan p = plan_of("[[sweep.block]]\ngrid = { \"model.width\" = [32, 64, 128], \"model.heads\" = [2, 4, 8] }\n"
                          "require = [{ \"model.heads\" = 8 }, { \"model.width\" = 32, \"model.heads\" = 2 }]\n"
                          "exclude = [{ \"model.width\" = 64 }]\n");
-  CHECK(labels_of(p) == Labels{"reference", "width = 32, heads = 2", "width = 32, heads = 8",
-                               "width = 128, heads = 8"});
+  CHECK(labels_of(p) ==
+        Labels{"reference", "width = 32, heads = 2", "width = 32, heads = 8", "width = 128, heads = 8"});
 
   const Plan q = plan_of("[[sweep.block]]\nkind = \"pairwise\"\noff.residual = { \"block.residual\" = \"none\" }\n"
                          "off.norm = { \"block.norm\" = \"none\" }\nexclude = [{ \"block.residual\" = \"none\", "

@@ -23,7 +23,7 @@ struct Sweep {
   fs::path program;
   std::vector<RunFolder> runs;
   std::vector<RunEvent> events;
-  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {};  // of each event, as it comes
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
 
   Sweep() : program(out / "worker.sh") {
     put(program, R"sh(#!/bin/sh
@@ -45,7 +45,8 @@ progress() {
     runs.push_back(prepare_run(out.path, "run" + std::to_string(runs.size()), script));
   }
 
-  Executed execute(int jobs = 2, const std::function<bool()>& stop = [] { return false; }) {
+  Executed execute(
+      int jobs = 2, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
     LocalLauncher launcher(program);
     Executor executor(launcher, Share{jobs, 3});
@@ -173,7 +174,7 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
   auto second = RunClaim::attempt(sweep.runs[1]);
   REQUIRE(first);
   REQUIRE(second);
-  std::atomic<int> seen{0};  // how many were found to run elsewhere
+  std::atomic<int> seen{0}; // how many were found to run elsewhere
   sweep.heard = [&](const RunEvent& event) { seen += event.kind == Kind::elsewhere; };
   std::thread elsewhere([&] {
     while (seen < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -9,7 +9,8 @@
 namespace heed {
 
 inline Plan plan_of(const std::string& toml, const CostOf& cost_of = {}) {
-  return make_plan(Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test", cost_of);
+  return make_plan(
+      Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test", cost_of);
 }
 
 inline std::vector<std::string> labels_of(const Plan& plan) {

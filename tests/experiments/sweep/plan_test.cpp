@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 namespace {
 
 Plan plan(const std::string& toml) {
-  return make_plan(Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test");
+  return make_plan(
+      Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test");
 }
 
 std::vector<std::string> labels(const Plan& plan) {
@@ -164,14 +165,15 @@ TEST_CASE("an arm that is not possible is refused, and named", "[sweep][plan]") 
 
 TEST_CASE("the data is asked for once for each task, and part of the identity", "[sweep][plan]") {
   int asked = 0;
-  const Plan p = make_plan(Settings::parse("[sweep]\nseeds = [0, 1]\n[[sweep.block]]\ngrid = { \"attention.score\" = "
-                                           "[\"dot\", \"cosine\"] }\n[[sweep.block]]\ngrid = { \"task.seed\" = [7] }\n",
-                                           "test.toml"),
-                           [&](const Config& config) {
-                             ++asked;
-                             return std::to_string(config.task.seed);
-                           },
-                           "test");
+  const Plan p = make_plan(
+      Settings::parse("[sweep]\nseeds = [0, 1]\n[[sweep.block]]\ngrid = { \"attention.score\" = "
+                      "[\"dot\", \"cosine\"] }\n[[sweep.block]]\ngrid = { \"task.seed\" = [7] }\n",
+                      "test.toml"),
+      [&](const Config& config) {
+        ++asked;
+        return std::to_string(config.task.seed);
+      },
+      "test");
   CHECK(p.runs.size() == 8);
   CHECK(asked == 2);
 }

@@ -39,9 +39,9 @@ Act trains() {
 }
 
 struct Heard : SweepEvents {
-  std::vector<std::size_t> runs, to_do;  // of each start
+  std::vector<std::size_t> runs, to_do; // of each start
   std::vector<RunEvent> events;
-  std::vector<std::size_t> tuned_after;  // how many events had come
+  std::vector<std::size_t> tuned_after; // how many events had come
   std::function<bool()> stop = [] { return false; };
 
   void ready(const SweepStart& start) override {
@@ -68,7 +68,7 @@ struct Sweep {
   FakeLauncher launcher;
   Plan plan;
   Heard heard;
-  std::vector<std::size_t> asked;  // for how many runs a share was wanted
+  std::vector<std::size_t> asked; // for how many runs a share was wanted
 
   explicit Sweep(const std::string& toml) : plan(plan_of(toml)) { launcher.otherwise = trains; }
 
@@ -107,7 +107,7 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
   CHECK(first.folder == sweep.out / "sweeps" / sweep.plan.folder_name());
   CHECK(to_json(load_plan(first.folder)) == to_json(sweep.plan));
 
-  const SweepResult second = sweep.run();  // what failed is tried again
+  const SweepResult second = sweep.run(); // what failed is tried again
   CHECK(sweep.launcher.calls == std::vector<std::string>{"start " + sweep.plan.runs[1].id});
   CHECK(second.executed.all_done());
   CHECK(second.to_do == 0);
@@ -124,8 +124,8 @@ TEST_CASE("a tuned sweep runs its trials, then what each arm chose", "[sweep][ru
   CHECK(sweep.heard.runs == Numbers{8});
   CHECK(sweep.heard.to_do == Numbers{8});
   CHECK(sweep.heard.numbers_of(Kind::finished) == count(8));
-  CHECK(sweep.heard.tuned_after == Numbers{8});  // started and finished, of four
-  CHECK(sweep.asked == Numbers{4, 4, 4});        // for the announcement, and for each stage
+  CHECK(sweep.heard.tuned_after == Numbers{8}); // started and finished, of four
+  CHECK(sweep.asked == Numbers{4, 4, 4});       // for the announcement, and for each stage
   REQUIRE(result.plan.tuning->settled());
   CHECK(result.plan.tuning->arms[0].chosen == 0U);
   CHECK(result.to_do == 0);
@@ -148,7 +148,7 @@ TEST_CASE("a trial that fails is tried once more, when the others are done", "[s
   sweep.acts(trials[2]) = {fails("the loss is NaN"), fails("the loss is NaN")};
   const SweepResult result = sweep.run();
   CHECK(sweep.heard.numbers_of(Kind::started) == Numbers{0, 1, 2, 3, 0, 2, 4, 5, 6, 7});
-  CHECK(result.executed.failed == 0);   // what is out is no failure of the sweep
+  CHECK(result.executed.failed == 0); // what is out is no failure of the sweep
   CHECK(result.executed.finished == 8 - 1);
   CHECK(result.plan.tuning->arms[0].chosen == 0U);
   CHECK(result.plan.tuning->arms[1].chosen == 1U);
@@ -213,7 +213,7 @@ TEST_CASE("an arm that can't choose, and a folder that can't be made, are errors
   Sweep sweep(tuned);
   sweep.launcher.otherwise = [] { return fails("the loss is NaN"); };
   CHECK_THROWS_AS(sweep.run(), Failed);
-  CHECK(sweep.launcher.calls.size() == 8);  // each trial twice
+  CHECK(sweep.launcher.calls.size() == 8); // each trial twice
 
   Sweep other(plain);
   put(other.out / "file", "");

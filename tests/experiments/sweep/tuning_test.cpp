@@ -104,7 +104,7 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
   for (ArmTuning& arm : p.tuning->arms)
     for (std::size_t t = 0; t < arm.trials.size(); ++t)
       arm.trials[t].cost = PlannedCost{.parameters = static_cast<std::int64_t>(t)};
-  CHECK(cost_of(p, 0)->parameters == 0);  // of the first, as long as there is no choice
+  CHECK(cost_of(p, 0)->parameters == 0); // of the first, as long as there is no choice
   settle(p, out.path, folder);
   CHECK(p.tuning->settled());
   CHECK(cost_of(p, 0)->parameters == 1);
@@ -173,7 +173,7 @@ TEST_CASE("a trial that fails is out, and an arm without any is told", "[sweep][
   const auto& trials = p.tuning->arms[0].trials;
   fs::remove_all(out.path / p.tuning->runs[trials[2].runs[1]].id);
   look_at_trials(p, out.path);
-  CHECK_FALSE(p.tuning->arms[0].chosen);   // one run is missing
+  CHECK_FALSE(p.tuning->arms[0].chosen); // one run is missing
   CHECK(p.tuning->arms[1].chosen == 2U);
   CHECK_THAT(tuning_in_words(*p.tuning, 0), Contains("0.01 (not done); 2 of 3 trials are done"));
   CHECK_FALSE(settle(p, out.path, folder));

@@ -41,11 +41,12 @@ TEST_CASE("a file is replaced whole", "[system][files]") {
 TEST_CASE("whichever write fails, the file stays as it was and nothing is left aside", "[system][files]") {
   const Scratch scratch;
   write_file(scratch / "a", "before");
-  const int failures = with_each_write_failing([&] { write_file(scratch / "a", "after"); }, [&] {
-    CHECK(content(scratch / "a") == "before");
-    CHECK(entries(scratch.path) == 1);
-  });
-  CHECK(failures == 4);  // make, write, synchronise, rename
+  const int failures = with_each_write_failing([&] { write_file(scratch / "a", "after"); },
+                                               [&] {
+                                                 CHECK(content(scratch / "a") == "before");
+                                                 CHECK(entries(scratch.path) == 1);
+                                               });
+  CHECK(failures == 4); // make, write, synchronise, rename
   CHECK(content(scratch / "a") == "after");
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("errors name the path, the reason and the remedy", "[system][files]") 
   const Scratch scratch;
   put(scratch / "file", "");
   CHECK_THROWS_WITH(write_file(scratch / "file/inside", "x"), Contains("file/inside") && Contains("not a directory") &&
-                                                                   Contains("remove it, or choose another folder"));
+                                                                  Contains("remove it, or choose another folder"));
   CHECK_THROWS_WITH(make_folder(scratch / "file/inside"), Contains("not a directory"));
   CHECK_THROWS_WITH(write_file(scratch / "gone/file", "x"), Contains("no such file or directory"));
   fs::create_directory(scratch / "folder");

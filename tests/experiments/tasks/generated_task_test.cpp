@@ -205,8 +205,8 @@ TEST_CASE("the splits share no example, and none stands twice in a split for eva
     }
     for (const std::uint64_t seed : {0U, 1U})
       for (std::int64_t i = 0; i < 5000; ++i)
-        examples[Split::train].insert(
-            joined(prompt_of(*task, training_row(*task, Form::language_model, seed, i, i % 7))));
+        examples[Split::train].insert(joined(prompt_of(*task,
+                                                       training_row(*task, Form::language_model, seed, i, i % 7))));
     std::set<std::string> all;
     for (const auto& [split, some] : examples) all.insert(some.begin(), some.end());
     CHECK(all.size() ==
@@ -249,7 +249,7 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   double chi_square = 0;
   for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
   const double freedom = static_cast<double>(count.size()) - 1;
-  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom));  // a chi-square has the variance 2 freedom
+  CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom)); // a chi-square has the variance 2 freedom
 }
 
 TEST_CASE("a row depends on seed, step and row alone, not on what was asked before or where it is put", "[tasks]") {
@@ -309,7 +309,7 @@ TEST_CASE("the splits have the sizes asked for", "[tasks]") {
 TEST_CASE("shorter rows are padded with token 0 and ignored targets, and every length occurs", "[tasks]") {
   const auto task = make_task(task_config("copy", whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 5}})));
   const TaskShape shape = task->shape(Form::language_model);
-  CHECK(shape.length == 12);  // six symbols, a separator, and six outputs of which the last is a target only
+  CHECK(shape.length == 12); // six symbols, a separator, and six outputs of which the last is a target only
   CHECK(shape.vocabulary == 6);
   CHECK(shape.classes == 6);
   Batch batch;
@@ -349,7 +349,7 @@ namespace {
 double best_guess(const std::string& kind, int shortest, int longest, int symbols) {
   double right = 0, all = 0;
   for (int n = shortest; n <= longest; ++n) {
-    std::map<std::vector<int>, std::map<int, int>> next;  // after these outputs: how often each symbol
+    std::map<std::vector<int>, std::map<int, int>> next; // after these outputs: how often each symbol
     double inputs = 0;
     std::vector<int> input(static_cast<std::size_t>(n), 0);
     for (bool more = true; more; ++inputs) {
@@ -372,7 +372,9 @@ double best_guess(const std::string& kind, int shortest, int longest, int symbol
 } // namespace
 
 TEST_CASE("chance is what the best guesser reaches without the input, by brute force", "[tasks]") {
-  struct Case { int shortest, longest, symbols; };
+  struct Case {
+    int shortest, longest, symbols;
+  };
   for (const char* kind : {"copy", "reverse", "sort"})
     for (const Case& c : {Case{5, 5, 4}, Case{2, 6, 4}, Case{9, 9, 2}, Case{3, 3, 11}, Case{4, 4, 7}}) {
       INFO(kind << " " << c.shortest << " " << c.longest << " " << c.symbols);
@@ -425,9 +427,13 @@ TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
 }
 
 TEST_CASE("options that do not fit are refused by name", "[tasks]") {
-  CHECK(refusal([] { make_task(task_config("sort", whole_numbers({{"length", 4}, {"min_length", 5}}))); }) ==
+  CHECK(refusal([] {
+          make_task(task_config("sort", whole_numbers({{"length", 4}, {"min_length", 5}})));
+        }) ==
         "[task.sort] min_length = 5 is above length = 4; it may be 1 to 4, or 0 for inputs that are all of the length");
-  CHECK(refusal([] { make_task(task_config("recall", whole_numbers({{"pairs", 5}, {"keys", 4}}))); }) ==
+  CHECK(refusal([] {
+          make_task(task_config("recall", whole_numbers({{"pairs", 5}, {"keys", 4}})));
+        }) ==
         "[task.recall] pairs = 5 is above keys = 4, and the keys of an example differ; lower pairs or raise keys");
 }
 
@@ -436,14 +442,18 @@ TEST_CASE("too few examples for the splits are refused, with the options to rais
   CHECK_THAT(message, Contains("[task.parity] length = 4, min_length = 0 gives only 16 different examples, too few for "
                                "splits that share none: training would have "));
   CHECK_THAT(message, Contains("and each needs 16; raise task.parity.length"));
-  CHECK_THAT(refusal([] { make_task(task_config("copy", whole_numbers({{"length", 2}, {"symbols", 3}}))); }),
+  CHECK_THAT(refusal([] {
+               make_task(task_config("copy", whole_numbers({{"length", 2}, {"symbols", 3}})));
+             }),
              Contains("gives only 9 different examples") && Contains("raise task.copy.length or task.copy.symbols"));
   CHECK_THAT(refusal([] {
                make_task(task_config("recall", whole_numbers({{"pairs", 1}, {"keys", 2}, {"values", 2}})));
              }),
              Contains("gives only 4 different examples") &&
                  Contains("raise task.recall.pairs, task.recall.keys or task.recall.values"));
-  CHECK_THAT(refusal([] { make_task(task_config("modular_addition", whole_numbers({{"modulus", 5}}))); }),
+  CHECK_THAT(refusal([] {
+               make_task(task_config("modular_addition", whole_numbers({{"modulus", 5}})));
+             }),
              Contains("gives only 25 different examples") && Contains("raise task.modular_addition.modulus"));
 }
 
@@ -455,9 +465,10 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   CHECK(most > 41 * 41 / 10 - 50);
   CHECK(most < 41 * 41 / 10 + 50);
   const auto message = refusal([&] { make_task(config); });
-  CHECK_THAT(message, Contains("[task] validation = 5000 is more than there is: of the 1681 different examples that "
-                               "[task.modular_addition] modulus = 41 gives, " + std::to_string(most) +
-                               " are for the validation; take " + std::to_string(most) + " or fewer"));
+  CHECK_THAT(message,
+             Contains("[task] validation = 5000 is more than there is: of the 1681 different examples that "
+                      "[task.modular_addition] modulus = 41 gives, " +
+                      std::to_string(most) + " are for the validation; take " + std::to_string(most) + " or fewer"));
   CHECK_THAT(message, Contains("or raise task.modular_addition.modulus"));
   config.task.validation = most;
   CHECK(make_task(config)->evaluation_rows(Form::classification, Split::validation) == most);
@@ -470,9 +481,9 @@ TEST_CASE("a wish for more examples than there are is refused with how many ther
   config.task = TaskOptions{.kind = config.task.kind};
   const auto task = make_task(config);
   CHECK(task->evaluation_rows(Form::classification, Split::validation) == most);
-  CHECK_THAT(task->facts().notes.at(1),
-             Contains("validation has all " + std::to_string(most) + " examples that are for it: fewer than "
-                                                                     "task.validation, 512"));
+  CHECK_THAT(task->facts().notes.at(1), Contains("validation has all " + std::to_string(most) +
+                                                 " examples that are for it: fewer than "
+                                                 "task.validation, 512"));
 }
 
 TEST_CASE("who asks for fewer examples than the least gets them", "[tasks]") {

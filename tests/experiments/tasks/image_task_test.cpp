@@ -108,8 +108,8 @@ TEST_CASE("no figure stands in two splits, and pixels are around 0", "[tasks][sh
   for (const auto& one : others) CHECK(training.count(one) == 0);
   CHECK(training.size() > 400);
   const Batch all = evaluation_batch(*task, Split::train, 512);
-  const double mean =
-      std::accumulate(all.images.begin(), all.images.end(), 0.0) / static_cast<double>(all.images.size());
+  const double mean = std::accumulate(all.images.begin(), all.images.end(), 0.0) /
+                      static_cast<double>(all.images.size());
   CHECK(std::abs(mean) < 0.3);
 }
 

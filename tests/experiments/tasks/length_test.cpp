@@ -99,7 +99,7 @@ TEST_CASE("addition's digits have bounds, and its test may have more of them", "
 TEST_CASE("addition as one row ends its sum, since sums differ in length", "[tasks][addition]") {
   const auto task = make_task(task_config("addition"));
   const TaskShape shape = task->shape(lm);
-  CHECK(shape.vocabulary == 14);  // digits + = and the two tokens around an output
+  CHECK(shape.vocabulary == 14); // digits + = and the two tokens around an output
   for (std::int64_t i = 0; i < 50; ++i) {
     const Row row = evaluation_row(*task, lm, Split::validation, i);
     CHECK(row.targets.back() == shape.end);

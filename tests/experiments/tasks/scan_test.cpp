@@ -99,8 +99,13 @@ TEST_CASE("scan has 20,910 different commands, each with its meaning", "[tasks][
 }
 
 TEST_CASE("scan's splits have the published sizes, and share no command", "[tasks][scan]") {
-  struct Published { const char* split; std::int64_t training, test; };
-  for (const Published& p : {Published{"simple", 16728, 4182}, {"length", 16990, 3920}, {"add_jump", 14670, 7706},
+  struct Published {
+    const char* split;
+    std::int64_t training, test;
+  };
+  for (const Published& p : {Published{"simple", 16728, 4182},
+                             {"length", 16990, 3920},
+                             {"add_jump", 14670, 7706},
                              {"add_turn_left", 21890, 1208}}) {
     INFO(p.split);
     const auto task = make_task(scan_config(p.split));
@@ -231,11 +236,11 @@ TEST_CASE("scan: the published files are read, each for its split", "[tasks][sca
   CHECK(drawn->facts().sizes == std::array<std::int64_t, 3>{5, 2, 2});
   CHECK(drawn->facts().files == std::array<std::string, 3>{train.path(), train.path(), test.path()});
   std::multimap<std::string, std::string> seen = examples(*drawn, Split::train);
-  CHECK(seen.count("jump") == 2);  // what the file repeats stays in training, as often
+  CHECK(seen.count("jump") == 2); // what the file repeats stays in training, as often
   seen.merge(examples(*drawn, Split::validation));
   CHECK(seen == std::multimap<std::string, std::string>(some_commands.begin(), some_commands.end()));
-  CHECK(examples(*drawn, Split::test) == std::multimap<std::string, std::string>{{"jump twice", "I_JUMP I_JUMP"},
-                                                                                 {"jump left", "I_TURN_LEFT I_JUMP"}});
+  CHECK(examples(*drawn, Split::test) ==
+        std::multimap<std::string, std::string>{{"jump twice", "I_JUMP I_JUMP"}, {"jump left", "I_TURN_LEFT I_JUMP"}});
   config.data.validation_path = validation.path();
   const auto given = make_task(config);
   CHECK(given->facts().sizes == std::array<std::int64_t, 3>{7, 1, 2});

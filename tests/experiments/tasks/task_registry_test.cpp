@@ -125,6 +125,6 @@ TEST_CASE("trimming takes a language model's targets along, and leaves a classif
   batch.lengths = {0, 0};
   batch.targets = {1, 0};
   batch.trim();
-  CHECK(batch.length == 1);  // a model gets at least one token
+  CHECK(batch.length == 1); // a model gets at least one token
   CHECK(batch.targets == std::vector<std::int32_t>{1, 0});
 }

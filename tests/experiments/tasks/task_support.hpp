@@ -86,7 +86,8 @@ public:
   explicit TemporaryFile(std::string_view bytes) {
     static std::atomic<int> count = 0;
     path_ = (std::filesystem::temp_directory_path() /
-             ("heed-test-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".txt")).string();
+             ("heed-test-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".txt"))
+                .string();
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   TemporaryFile(const TemporaryFile&) = delete;

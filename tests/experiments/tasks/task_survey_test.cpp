@@ -18,7 +18,7 @@ TEST_CASE("a survey counts what training sees", "[tasks][survey]") {
   config.data.shuffle = false;
   config.train.batch = 3;
   const auto task = make_task(config);
-  const TaskSurvey s = survey_task(*task, Form::sequence_to_sequence, 0, 3, 3, 2, 10);  // one epoch: three rows
+  const TaskSurvey s = survey_task(*task, Form::sequence_to_sequence, 0, 3, 3, 2, 10); // one epoch: three rows
   CHECK(s.facts.sizes == std::array<std::int64_t, 3>{3, 2, 0});
   CHECK(s.rows == 3);
   CHECK(s.inputs.shortest == 1);

@@ -100,7 +100,7 @@ TEST_CASE("input and output share a vocabulary, or have one each", "[tasks][rows
   Config config = file_config("translation", table.path());
   const TaskShape shared = make_task(config)->shape(s2s);
   CHECK(shared.shared_vocabulary);
-  CHECK(shared.vocabulary == 1 + 12 + 1 + 12 + 2);  // <unknown>, aN, b, xN, begin and end
+  CHECK(shared.vocabulary == 1 + 12 + 1 + 12 + 2); // <unknown>, aN, b, xN, begin and end
   CHECK(shared.classes == shared.vocabulary);
   config.task_options["shared_vocabulary"] = false;
   const TaskShape own = make_task(config)->shape(s2s);
@@ -119,10 +119,10 @@ TEST_CASE("rows above the length are dropped or cut, empty ones dropped, and cou
   config.data.max_length = 3;
   const auto dropped = make_task(config)->facts();
   CHECK(dropped.sizes[0] + dropped.sizes[1] == 20);
-  CHECK_THAT(dropped.notes.at(0), Contains("1 row is dropped: the input or the output has no token (the first: ") &&
-                                      Contains(":21)"));
-  CHECK_THAT(dropped.notes.at(1), Contains("2 rows are dropped: longer than data.max_length = 3 tokens (the first: ") &&
-                                      Contains(":22)"));
+  CHECK_THAT(dropped.notes.at(0),
+             Contains("1 row is dropped: the input or the output has no token (the first: ") && Contains(":21)"));
+  CHECK_THAT(dropped.notes.at(1),
+             Contains("2 rows are dropped: longer than data.max_length = 3 tokens (the first: ") && Contains(":22)"));
   config.data.too_long = "cut";
   const auto cut = make_task(config);
   CHECK(cut->facts().sizes[0] + cut->facts().sizes[1] == 22);
@@ -147,18 +147,16 @@ TEST_CASE("a bad parallel text is refused with the place", "[tasks][rows]") {
 
 TEST_CASE("a labelled text: columns by name, labels by their order", "[tasks][rows]") {
   std::string csv = "id,label,text\n";
-  for (int i = 0; i < 30; ++i)
-    csv += std::to_string(i) + (i % 3 == 0 ? ",good,\"nice, very nice\"\n" : ",bad,awful\n");
+  for (int i = 0; i < 30; ++i) csv += std::to_string(i) + (i % 3 == 0 ? ",good,\"nice, very nice\"\n" : ",bad,awful\n");
   const TemporaryFile file(csv);
   Config config = file_config("labelled_text", file.path(), {{"format", std::string("csv")}});
   const auto task = make_task(config);
   const TaskShape shape = task->shape(classes);
   CHECK(shape.classes == 2);
-  CHECK(shape.vocabulary == 5);  // <unknown> awful nice, very nice
+  CHECK(shape.vocabulary == 5); // <unknown> awful nice, very nice
   CHECK(shape.length == 3);
   for (const Split split : all_splits)
-    for (const auto& [input, label] : texts(*task, classes, split))
-      CHECK(label == (input == "awful" ? "bad" : "good"));
+    for (const auto& [input, label] : texts(*task, classes, split)) CHECK(label == (input == "awful" ? "bad" : "good"));
   std::map<std::string, double> labels;
   const auto validation = texts(*task, classes, Split::validation);
   for (const auto& [input, label] : validation) ++labels[label];
@@ -173,8 +171,8 @@ TEST_CASE("a labelled text without a header has columns by number", "[tasks][row
   std::string tsv;
   for (int i = 0; i < 20; ++i) tsv += (i % 2 ? "1\tyes \"so\"\n" : "0\tno\n");
   const TemporaryFile file(tsv);
-  const OptionValues options = {{"format", std::string("tsv")}, {"header", false}, {"text", std::string("2")},
-                                {"label", std::string("1")}};
+  const OptionValues options = {
+      {"format", std::string("tsv")}, {"header", false}, {"text", std::string("2")}, {"label", std::string("1")}};
   const auto task = make_task(file_config("labelled_text", file.path(), options));
   CHECK(task->facts().sizes == std::array<std::int64_t, 3>{12, 4, 4});
   for (const auto& [input, label] : texts(*task, classes, Split::train)) CHECK(label == (input == "no" ? "0" : "1"));
@@ -213,7 +211,7 @@ TEST_CASE("validation and test may have files of their own, in two files or one"
   // The whole of data.path is for training, and it alone makes the vocabulary.
   using Texts = std::vector<std::pair<std::string, std::string>>;
   CHECK(texts(*task, s2s, Split::train).size() == 20);
-  CHECK(task->shape(s2s).vocabulary == 1 + 20 + 1 + 20 + 2);  // <unknown>, aN, b, xN, begin and end
+  CHECK(task->shape(s2s).vocabulary == 1 + 20 + 1 + 20 + 2); // <unknown>, aN, b, xN, begin and end
   config.data.shuffle = false;
   const auto in_order = make_task(config);
   CHECK(texts(*in_order, s2s, Split::validation) == Texts{{"a1 b", "x1"}, {"<unknown> b", "<unknown> x2"}});
@@ -282,8 +280,8 @@ TEST_CASE("a file of its own that is missing or empty is refused with its option
   CHECK_THAT(message("/nowhere", true), Contains("[data] test_path = \"/nowhere\" does not exist"));
   CHECK_THAT(message(empty.path()), Contains("[data] validation_path = \"" + empty.path() + "\" is empty"));
   CHECK_THAT(message(blank.path(), true), Contains("[data] test_path = \"" + blank.path() + "\" has no row"));
-  CHECK_THAT(message(plain.path()), Contains(plain.path() + ":1: there is no tab") &&
-                                        Contains("task.translation.validation_target=FILE"));
+  CHECK_THAT(message(plain.path()),
+             Contains(plain.path() + ":1: there is no tab") && Contains("task.translation.validation_target=FILE"));
   Config config = file_config("labelled_text", labelled.path(), {{"format", std::string("csv")}});
   config.data.validation_path = header.path();
   CHECK_THAT(refusal([&] { make_task(config); }),

@@ -25,10 +25,13 @@ std::u32string characters(std::size_t size) {
   return text;
 }
 
-std::string utf8(std::u32string_view text) {  // by the definition of UTF-8, RFC 3629
+std::string utf8(std::u32string_view text) { // by the definition of UTF-8, RFC 3629
   std::string bytes;
   for (const char32_t c : text) {
-    if (c < 0x80) { bytes += static_cast<char>(c); continue; }
+    if (c < 0x80) {
+      bytes += static_cast<char>(c);
+      continue;
+    }
     const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     bytes += static_cast<char>((0xf0 << (3 - more) & 0xff) | c >> (6 * more));
     for (int i = more - 1; i >= 0; --i) bytes += static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
@@ -77,7 +80,7 @@ TEST_CASE("evaluation predicts every character of a split but its first, once, i
 TEST_CASE("the last window of a split is padded", "[tasks][text]") {
   const TemporaryFile file("abcdefghijabcdefghijabcdefghij");
   const auto task = make_task(text_config(file.path(), 4, 0.5));
-  REQUIRE(task->evaluation_rows(lm, Split::validation) == 4);  // 14 predictions: 4 + 4 + 4 + 2
+  REQUIRE(task->evaluation_rows(lm, Split::validation) == 4); // 14 predictions: 4 + 4 + 4 + 2
   Batch batch;
   batch.reset(1, 4, lm);
   task->evaluation_row(lm, Split::validation, 3, batch, 0);
@@ -127,7 +130,7 @@ TEST_CASE("random windows of an evaluation are from anywhere in the split", "[ta
   for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 7, i).tokens);
   for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(4, 8, i).tokens);
   for (std::int64_t i = 0; i < 12; ++i) rows.insert(row_at(5, 7, i).tokens);
-  CHECK(rows.size() > 15);  // of 23 windows
+  CHECK(rows.size() > 15); // of 23 windows
 }
 
 TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text]") {
@@ -144,7 +147,7 @@ TEST_CASE("a training window depends on seed, step and row alone", "[tasks][text
 }
 
 TEST_CASE("the vocabulary is every character of the whole file, by code point", "[tasks][text]") {
-  const TemporaryFile file("ba😀ä\nba\tbaéz");  // \t, \n, a, b, z, ä, é, 😀
+  const TemporaryFile file("ba😀ä\nba\tbaéz"); // \t, \n, a, b, z, ä, é, 😀
   const auto task = make_task(text_config(file.path(), 2, 0.5));
   const TaskShape shape = task->shape(lm);
   CHECK(shape.vocabulary == 8);
@@ -176,15 +179,16 @@ TEST_CASE("a split shorter than one block is refused with its size", "[tasks][te
     return refusal([&] { make_task(text_config(file.path(), block, train, test)); });
   };
   CHECK(make(9, 0.9, 0.0) == "(not refused)");
-  CHECK(make(10, 0.9, 0.0) ==
-        "[data] path = \"" + file.path() + "\" is too short: with train = 0.9 and test = 0 its 100 characters leave 10 "
-        "for the validation split, and a block of 10 takes at least 11; take a longer text, a smaller task.text.block "
-        "or other fractions");
+  CHECK(make(10, 0.9, 0.0) == "[data] path = \"" + file.path() +
+                                  "\" is too short: with train = 0.9 and test = 0 its 100 characters leave 10 "
+                                  "for the validation split, and a block of 10 takes at least 11; take a longer text, "
+                                  "a smaller task.text.block "
+                                  "or other fractions");
   CHECK_THAT(make(20, 0.2, 0.0), Contains("leave 20 for the training split, and a block of 20 takes at least 21"));
   CHECK_THAT(make(20, 0.5, 0.2), Contains("leave 20 for the test split, and a block of 20 takes at least 21"));
   CHECK(make(19, 0.5, 0.2) == "(not refused)");
   CHECK_THAT(make(5, 0.9, 0.1), Contains("leave 0 for the validation split"));
-  CHECK_THAT(make(5, 0.9, 0.3), Contains("leave 0 for the validation split"));  // the fractions overlap
+  CHECK_THAT(make(5, 0.9, 0.3), Contains("leave 0 for the validation split")); // the fractions overlap
 }
 
 TEST_CASE("without a test fraction there is no test split", "[tasks][text]") {
@@ -200,7 +204,8 @@ TEST_CASE("a text has no label for a row", "[tasks][text]") {
 }
 
 TEST_CASE("chance is the share of training's commonest character in validation", "[tasks][text]") {
-  const TemporaryFile file("aaabbaaacb" "abcaabbbbb");
+  const TemporaryFile file("aaabbaaacb"
+                           "abcaabbbbb");
   const auto chance = make_task(text_config(file.path(), 2, 0.5))->chance(lm);
   CHECK(chance.accuracy == 0.3);
   CHECK(chance.how == "always \"a\" (U+0061), the commonest character of the training split");
@@ -238,7 +243,7 @@ TEST_CASE("words, bytes and pieces: split after white space, numbered by trainin
       CHECK_THAT(words->decode(row.tokens), Contains("word") || Contains("<unknown>") || Contains("and"));
   const auto facts = words->facts();
   CHECK(facts.unit == "words");
-  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120);  // 40 lines of two words and their end
+  CHECK(facts.sizes[0] + facts.sizes[1] + facts.sizes[2] == 120); // 40 lines of two words and their end
   CHECK_THAT(facts.notes.at(0), Contains("of 120 words are unknown to the vocabulary"));
   CHECK(words->decode(words->encode("word1 and\nword999")) == "word1 and\n<unknown>");
 

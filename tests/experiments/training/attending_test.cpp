@@ -82,15 +82,16 @@ std::vector<std::string> modules_of(const AttentionExample& example) {
 } // namespace
 
 TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens on both axes", "[attend]") {
-  for (const std::vector<std::string>& assignments :
-       {std::vector<std::string>{}, {"attention.normalizer=sparsemax"}, {"attention.score=additive"},
-        {"position.kind=shaw"}}) {
+  for (const std::vector<std::string>& assignments : {std::vector<std::string>{},
+                                                      {"attention.normalizer=sparsemax"},
+                                                      {"attention.score=additive"},
+                                                      {"position.kind=shaw"}}) {
     Subject s(test::tiny_decoder, assignments);
     const AttentionExample example = s.attend("3 1 4 | 3");
     CHECK(example.input == "3 1 4 | 3");
     CHECK_FALSE(example.output);
     REQUIRE(example.heads.size() == 4);
-    Batch b = s.empty();  // 5 tokens, and padding behind them
+    Batch b = s.empty(); // 5 tokens, and padding behind them
     REQUIRE(b.length > 5);
     std::ranges::copy(std::vector<std::int32_t>{3, 1, 4, 5, 3}, b.tokens.begin());
     b.lengths[0] = 5;
@@ -154,8 +155,7 @@ TEST_CASE("an encoder-decoder's queries are what it reads, and, towards the inpu
     CHECK(map.entropy.has_value());
     check_rows_sum_to_one(map);
     for (std::size_t q = 0; q < 3; ++q)
-      for (std::size_t k = 0; k < 3; ++k)
-        CHECK(at(map, q, k) == Approx(expected[m / 2][m % 2][q][k]).margin(1e-12));
+      for (std::size_t k = 0; k < 3; ++k) CHECK(at(map, q, k) == Approx(expected[m / 2][m % 2][q][k]).margin(1e-12));
   }
 }
 
@@ -182,10 +182,9 @@ TEST_CASE("without an output a decoder reads what the model finds greedily", "[a
 }
 
 TEST_CASE("the steps of a recurrent decoder are stacked to one map", "[attend]") {
-  for (const std::vector<std::string>& assignments :
-       {std::vector<std::string>{"recurrent.attention=bahdanau"},
-        {"recurrent.attention=luong", "recurrent.input_feeding=false"},
-        {"recurrent.attention=luong", "recurrent.input_feeding=true"}}) {
+  for (const std::vector<std::string>& assignments : {std::vector<std::string>{"recurrent.attention=bahdanau"},
+                                                      {"recurrent.attention=luong", "recurrent.input_feeding=false"},
+                                                      {"recurrent.attention=luong", "recurrent.input_feeding=true"}}) {
     std::vector<std::string> all = assignments;
     all.insert(all.begin(), "model.kind=recurrent");
     std::string base = test::tiny_encoder_decoder;
@@ -225,7 +224,7 @@ TEST_CASE("pooling has one query of its own", "[attend]") {
   CHECK(pooling.keys == Labels{"1", "0", "1", "1"});
   CHECK_FALSE(pooling.distance);
   check_rows_sum_to_one(pooling);
-  CHECK(s.attend("1").heads.front().queries == Labels{"1"});  // one token is no query of pooling
+  CHECK(s.attend("1").heads.front().queries == Labels{"1"}); // one token is no query of pooling
 }
 
 TEST_CASE("patches are called by row and column", "[attend]") {
@@ -247,9 +246,8 @@ TEST_CASE("patches are called by row and column", "[attend]") {
 
 TEST_CASE("what a model can't read is refused, and says what is allowed", "[attend]") {
   Subject decoder(test::tiny_decoder, {}), translator(test::tiny_encoder_decoder, {}), patches(test::tiny_patches, {});
-  CHECK_THAT(refusal([&] { decoder.attend("3 cat"); }),
-             Contains("the input \"3 cat\" can't be read") && Contains("\"cat\" is not a word") &&
-                 Contains("0 1 2 3 4"));
+  CHECK_THAT(refusal([&] { decoder.attend("3 cat"); }), Contains("the input \"3 cat\" can't be read") &&
+                                                            Contains("\"cat\" is not a word") && Contains("0 1 2 3 4"));
   CHECK_THAT(refusal([&] { decoder.attend("  "); }), Contains("has no tokens"));
   CHECK_THAT(refusal([&] { decoder.attend("0 0 0 0 0 0 0 0 0 0"); }),
              Contains("has 10 tokens, and the longest that this run's model reads has 8"));

@@ -18,8 +18,9 @@ namespace {
 
 // A model that has learned to end its outputs, and more or less of the rest.
 Config half_trained(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> all{"train.steps=150", "train.batch=32", "model.width=16", "task.copy.symbols=4",
-                               "task.validation=36", "train.evaluate_every=0", "train.log_every=150"};
+  std::vector<std::string> all{"train.steps=150",     "train.batch=32",     "model.width=16",
+                               "task.copy.symbols=4", "task.validation=36", "train.evaluate_every=0",
+                               "train.log_every=150"};
   all.insert(all.end(), more.begin(), more.end());
   return config(test::tiny_encoder_decoder, all);
 }
@@ -165,8 +166,9 @@ steps = 1
 batch = 2
 threads = 1
 evaluate_beam = 1
-)", {"data.path=" + folder.write("train.tsv", training).string(),
-     "data.validation_path=" + folder.write("validation.tsv", held_out).string()});
+)",
+               {"data.path=" + folder.write("train.tsv", training).string(),
+                "data.validation_path=" + folder.write("validation.tsv", held_out).string()});
     const auto task = make_task(c);
     const TaskShape shape = task->shape(Form::sequence_to_sequence);
     checkpoint = train(c).last();
@@ -196,9 +198,9 @@ TEST_CASE("outputs are scored against the file's text, in which no word is unkno
                                          "a man quickly walks near the old bridge .",
                                          "the old man rides near a bridge ."};
   auto found = Parrot(said, file).scores();
-  CHECK(found.at("val_bleu") == Approx(36.40645805052651));  // against the tokens' text, it would be 64.29
+  CHECK(found.at("val_bleu") == Approx(36.40645805052651)); // against the tokens' text, it would be 64.29
   CHECK(found.at("val_chrf") == Approx(63.16374636304645));
-  CHECK(found.at("val_decoded_accuracy") == 0);  // the first differs by <unknown> alone, which is never right
+  CHECK(found.at("val_decoded_accuracy") == 0); // the first differs by <unknown> alone, which is never right
 
   const std::vector<std::string> other = {"a man slowly rides near the old bridge .",
                                           "a man rides near the old bridge .", "the old man walks near a bridge ."};

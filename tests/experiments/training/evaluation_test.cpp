@@ -109,7 +109,8 @@ init_std = 0.2
 steps = 20
 batch = 4
 learning_rate = 3e-3
-)", assignments);
+)",
+                  assignments);
   }
 };
 
@@ -172,7 +173,7 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
     const auto task = make_task(c);
     RunModel run(c, *task);
     load_parameters(run.parameters, h.last());
-    std::map<std::string, std::pair<double, double>> rows;  // by length: right, all
+    std::map<std::string, std::pair<double, double>> rows; // by length: right, all
     for (std::int64_t r = 0; r < task->evaluation_rows(run.form, Split::validation); ++r) {
       Batch b;
       b.reset(1, run.shape, run.form);
@@ -232,7 +233,7 @@ min_length = 5
   CHECK(found.at("val_accuracy") == Approx(right / n));
   CHECK(found.at("val_accuracy_by_length.1") == Approx(right / n));
   CHECK(found.at("val_sequence_accuracy") == Approx(both / n));
-  CHECK(found.at("val_loss") == Approx(loss / (2 * n)).epsilon(1e-5));  // the end is a target of the loss
+  CHECK(found.at("val_loss") == Approx(loss / (2 * n)).epsilon(1e-5)); // the end is a target of the loss
 }
 
 TEST_CASE("descriptions say which accuracies count the end", "[evaluation]") {
@@ -298,7 +299,7 @@ public:
 
   double seconds() const { return static_cast<double>(trained + 1000 * evaluated); }
 
-  mutable std::int64_t trained = 0, evaluated = 0;  // one thread works here
+  mutable std::int64_t trained = 0, evaluated = 0; // one thread works here
 
 private:
   std::unique_ptr<Task> task_;
@@ -382,8 +383,7 @@ TEST_CASE("top_k leaves the k most probable tokens, and a high temperature sprea
   const auto first_tokens = [&](double temperature, std::int64_t top_k) {
     std::set<std::string> out;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
-      out.insert(generated(c, checkpoint,
-                           {.tokens = 1, .temperature = temperature, .top_k = top_k, .seed = seed}));
+      out.insert(generated(c, checkpoint, {.tokens = 1, .temperature = temperature, .top_k = top_k, .seed = seed}));
     return out.size();
   };
   CHECK(first_tokens(100, 3) == 3);

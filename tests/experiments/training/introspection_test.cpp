@@ -1,5 +1,5 @@
 // What inspection says of heads and modules, against plain loops, closed forms and models that are changed by hand.
-#define HEED_REAL f64  // so that what is compared differs by rounding alone
+#define HEED_REAL f64 // so that what is compared differs by rounding alone
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/training/evaluation.hpp"
@@ -55,7 +55,7 @@ struct Subject {
   void set_zero(const std::string& name) { std::fill_n(values(name), run.parameters.find(name)->shape.size(), 0.0); }
   // Has the output projection of a block take nothing from a head of width 4.
   void disconnect(const std::string& block, std::int64_t head) {
-    double* w = values(block + ".attention.output.weight");  // [8, 2 heads of 4]
+    double* w = values(block + ".attention.output.weight"); // [8, 2 heads of 4]
     for (std::int64_t out = 0; out < 8; ++out) std::fill_n(w + out * 8 + head * 4, 4, 0.0);
   }
 };
@@ -81,10 +81,10 @@ TEST_CASE("entropy and distance are those of the kept weights, padding left out"
   for (const Config& c : {decoder({"attention.normalizer=sigmoid"}), decoder({"attention.normalizer=sparsemax"}),
                           decoder(), encoder(), encoder({"attention.score=additive", "attention.window=1"})}) {
     Subject s(c);
-    std::vector<double> entropy(4), distance(4), queries(4);  // of two heads in each of two blocks
+    std::vector<double> entropy(4), distance(4), queries(4); // of two heads in each of two blocks
     std::set<std::int64_t> lengths;
     for (std::int64_t r = 0; r < s.rows(); ++r) {
-      const Batch b = s.row(r);  // with its padding
+      const Batch b = s.row(r); // with its padding
       Tape tape;
       KeptWeights weights;
       Pass pass(tape, s.run.parameters, nullptr, {.observer = &weights});
@@ -337,7 +337,7 @@ TEST_CASE("what a run costs has room for the attention weights of its longest ro
                               "task.validation=2", "train.inspect=" + inspect});
     return engine(c).cost(c, *make_task(c)).thread_bytes;
   };
-  const double plain = bytes("none"), weights = 2 * 2 * 600.0 * 600.0 * sizeof(double);  // two blocks of two heads
+  const double plain = bytes("none"), weights = 2 * 2 * 600.0 * 600.0 * sizeof(double); // two blocks of two heads
   CHECK(bytes("norms") == plain);
   CHECK(bytes("attention") > std::max(plain, weights));
 }

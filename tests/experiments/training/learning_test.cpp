@@ -64,7 +64,8 @@ steps = 200
 batch = 16
 learning_rate = 1e-2
 warmup = 10
-)", assignments);
+)",
+                  assignments);
   }
 };
 
@@ -93,7 +94,7 @@ TEST_CASE("a short run has the losses that were recorded for this version of the
 
 TEST_CASE("an untrained model's loss is that of guessing: ln of the number of classes", "[training]") {
   for (const auto& [base, classes] :
-       {std::pair{tiny_decoder, 6}, {tiny_encoder, 2}}) {  // 5 symbols and a separator; odd or even
+       {std::pair{tiny_decoder, 6}, {tiny_encoder, 2}}) { // 5 symbols and a separator; odd or even
     Config c = config(base, {"model.init_std=0.02"});
     const auto shape = make_task(c)->shape(c.model.kind == "decoder" ? Form::language_model : Form::classification);
     CHECK(shape.classes == classes);
@@ -140,10 +141,10 @@ clip = 1.0
 }
 
 TEST_CASE("an encoder learns a handful of examples by heart", "[training][learning]") {
-  const History h = train(config(tiny_encoder, {"task.kind=modular_addition", "task.modular_addition.modulus=13",
-                                                "task.validation=16", "task.test=16",
-                                                "model.width=32", "train.steps=500", "train.batch=32",
-                                                "train.learning_rate=3e-3", "train.warmup=20"}));
+  const History h = train(config(tiny_encoder,
+                                 {"task.kind=modular_addition", "task.modular_addition.modulus=13",
+                                  "task.validation=16", "task.test=16", "model.width=32", "train.steps=500",
+                                  "train.batch=32", "train.learning_rate=3e-3", "train.warmup=20"}));
   CHECK(h.final("train_loss") < 0.05);
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("every optimiser and every schedule trains", "[training][learning]") {
         CHECK(finite(h.last()));
         best = std::min(best, h.final("val_loss"));
       }
-      CHECK(best < 2.5);  // guessing is ln 28 = 3.3; the characters' frequencies alone give 3.0
+      CHECK(best < 2.5); // guessing is ln 28 = 3.3; the characters' frequencies alone give 3.0
     }
 }
 
@@ -184,8 +185,7 @@ TEST_CASE("the learning rate of each step is the schedule's", "[training]") {
   };
   check({}, {1, 1, 1, 1, 1, 1});
   check({"train.warmup=3"}, {0.25, 0.5, 0.75, 1, 1, 1});
-  check({"train.schedule=noam", "train.warmup=3"},
-        {0.25, 0.5, 0.75, 1, std::sqrt(4.0 / 5), std::sqrt(4.0 / 6)});
+  check({"train.schedule=noam", "train.warmup=3"}, {0.25, 0.5, 0.75, 1, std::sqrt(4.0 / 5), std::sqrt(4.0 / 6)});
 }
 
 TEST_CASE("a run whose loss is not finite fails, names the step and the operation, and keeps what it had",

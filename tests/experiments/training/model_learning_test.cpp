@@ -56,7 +56,8 @@ batch = 16
 learning_rate = 2e-2
 warmup = 10
 clip = 1.0
-)", {"data.path=" + folder.write("text.txt", text).string()}));
+)",
+                                 {"data.path=" + folder.write("text.txt", text).string()}));
   CHECK(h.all("train_loss")[0] > 2);
   CHECK(h.final("val_loss") < 0.4);
 }
@@ -70,7 +71,8 @@ TEST_CASE("a classifier with a context vector learns which word of a text decide
     const int words = 3 + i % 9, at = i * 5 % words;
     for (int w = 0; w < words; ++w)
       table += (w == at ? fmt::format("{}{}", praise ? "praise" : "blame", i % 10)
-                : fmt::format("w{}", (i * i + w * 31) % 40)) + " ";
+                        : fmt::format("w{}", (i * i + w * 31) % 40)) +
+               " ";
     table += "\n";
   }
   const Folder folder;
@@ -129,6 +131,6 @@ warmup = 20
 schedule = "cosine"
 clip = 1.0
 )"));
-  CHECK(h.all("train_loss")[0] > 0.9);  // guessing is ln 3 = 1.1
+  CHECK(h.all("train_loss")[0] > 0.9); // guessing is ln 3 = 1.1
   CHECK(h.final("val_accuracy") > 0.7);
 }

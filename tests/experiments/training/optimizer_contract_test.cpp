@@ -154,9 +154,11 @@ TEST_CASE("a state may have shapes of its own", "[training][optimizer]") {
         "configuration");
 }
 
-TEST_CASE("the states of today's optimisers have the names and the order that checkpoints know", "[training][optimizer]") {
+TEST_CASE("the states of today's optimisers have the names and the order that checkpoints know",
+          "[training][optimizer]") {
   const std::vector<std::string> parameters = {"matrix", "vector", "cube", "number"};
-  const auto expect = [&](const std::string& name, const OptionValues& options, const std::vector<std::string>& arrays) {
+  const auto expect = [&](const std::string& name, const OptionValues& options,
+                          const std::vector<std::string>& arrays) {
     INFO(name);
     std::vector<std::string> expected, found;
     for (const std::string& array : arrays)

@@ -18,22 +18,22 @@ namespace {
 
 // What an option needs beside the choices of variants that the catalogue knows of.
 const std::map<std::string, std::vector<std::string>> also_needed = {
-    {"attention.prefix", {"attention.window=1"}},           // a prefix of 1 shows beyond a window only
-    {"train.optimizer", {"train.adamw.weight_decay=0.1"}},  // without decay, adamw is adam
-    {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},     // it looks ahead along the momentum
-    {"task.sort.test_length", {"task.sort.test_length=10"}},     // above the length, which is 8
+    {"attention.prefix", {"attention.window=1"}},            // a prefix of 1 shows beyond a window only
+    {"train.optimizer", {"train.adamw.weight_decay=0.1"}},   // without decay, adamw is adam
+    {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},      // it looks ahead along the momentum
+    {"task.sort.test_length", {"task.sort.test_length=10"}}, // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
     // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},
-    {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}},  // no command has 23 actions
+    {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}}, // no command has 23 actions
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
-    {"recurrent.reach", {"recurrent.reach=local_m", "recurrent.window=1"}},  // rows are shorter than the usual window
+    {"recurrent.reach", {"recurrent.reach=local_m", "recurrent.window=1"}}, // rows are shorter than the usual window
     {"recurrent.window", {"recurrent.window=1"}},
-    {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}},  // groups divide channels
+    {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}}, // groups divide channels
     {"model.patches.groups", {"model.patches.channels=12"}},
-    {"train.batch_tokens", {"train.batch_tokens=35"}},  // room for the longest row, and twice and four times as many
+    {"train.batch_tokens", {"train.batch_tokens=35"}}, // room for the longest row, and twice and four times as many
     {"train.evaluate_length_penalty_kind",
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
     {"train.evaluate_bleu_tokenization", {"model.kind=encoder_decoder", "train.evaluate_beam=1"}},
@@ -46,8 +46,7 @@ const std::map<std::string, double> least_changes = {{"train.evaluate_length_pen
 // Can this configuration show the option at work? Generated tasks put out digits, whose BLEU has the same words by any
 // rule, and of held-out files of other words nothing is right.
 bool shows(const std::string& key, const Config& c) {
-  return key != "train.evaluate_bleu_tokenization" ||
-         (c.task.kind == "translation" && c.data.validation_path.empty());
+  return key != "train.evaluate_bleu_tokenization" || (c.task.kind == "translation" && c.data.validation_path.empty());
 }
 
 // Values to try in place of those nearby: rows of one length come in whole numbers.
@@ -63,8 +62,12 @@ std::string left_to_others(const std::string& key, const Config& c) {
 }
 
 // Options that name a file: another file of the same content must change nothing.
-const std::vector<std::string> paths = {"data.path", "data.sentencepiece", "data.validation_path", "data.test_path",
-                                        "task.translation.target", "task.translation.validation_target",
+const std::vector<std::string> paths = {"data.path",
+                                        "data.sentencepiece",
+                                        "data.validation_path",
+                                        "data.test_path",
+                                        "task.translation.target",
+                                        "task.translation.validation_target",
                                         "task.translation.test_target"};
 
 // There is nothing to change an option to that has one word only.
@@ -77,8 +80,7 @@ std::string results(const Config& c) {
   std::string out = text_of(h.metrics) + text_of(h.last());
   const auto task = make_task(c);
   const std::int64_t rows = task->evaluation_rows(f32::model_info(c.model.kind).form, Split::test);
-  if (rows > 0 && rows < 1000)
-    out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
+  if (rows > 0 && rows < 1000) out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
   return out;
 }
 
@@ -92,7 +94,7 @@ Value value_in(const Config& c, const std::string& key) {
     for (const Variant* v : place.family.variants)
       if (full_name(place.family.table, v->name) == table) {
         const OptionValues& values = place.options ? c.*place.options : c.layers[0].*place.layer_options;
-        const auto found = values.find(name);  // of a variant that was not chosen, there are none
+        const auto found = values.find(name); // of a variant that was not chosen, there are none
         return found == values.end() ? find_option(key)->default_value : found->second;
       }
   throw Failed("there is no option " + key);
@@ -133,14 +135,14 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
       if (d.option != option) continue;
       if (d.words.front() == Dependency::anything) {
         if (is_given(value_in(base, d.on)) && d.unless) out.push_back(d.on + "=@default");
-        continue;  // what has to be given is, in some base
+        continue; // what has to be given is, in some base
       }
       const auto chosen = choice_word(value_in(base, d.on));
       const bool listed = std::count(d.words.begin(), d.words.end(), chosen) > 0, met = listed != d.unless;
-      if (met && d.unless) continue;  // whether that choice does anything does not matter
+      if (met && d.unless) continue; // whether that choice does anything does not matter
       self(self, d.on);
       if (met) continue;
-      if (d.words[0] == Dependency::anything) continue;  // also_needed has it
+      if (d.words[0] == Dependency::anything) continue; // also_needed has it
       std::string word = d.words[0];
       if (d.unless)
         for (const std::string& w : find_option(d.on)->words)
@@ -168,7 +170,7 @@ struct Bases {
       return out;
     };
     std::string held_in, held_out;
-    for (int i = 0; i < 20; ++i) {  // more than two batches
+    for (int i = 0; i < 20; ++i) { // more than two batches
       held_in += words(3 * i + 1, 1 + i % 4) + "\n";
       held_out += words(5 * i + 2, 1 + i % 3) + "\n";
     }
@@ -193,9 +195,9 @@ struct Bases {
       folder.write(std::string(copy) + "held_out.txt", held_out);
     }
     const std::string model = path("pieces");
-    const auto status = sentencepiece::SentencePieceTrainer::Train(
-        "--input=" + path("inputs.txt") + " --model_prefix=" + model +
-        " --vocab_size=20 --model_type=bpe --minloglevel=2");
+    const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + path("inputs.txt") +
+                                                                   " --model_prefix=" + model +
+                                                                   " --vocab_size=20 --model_type=bpe --minloglevel=2");
     if (!status.ok()) throw Failed(status.ToString());
     std::filesystem::copy_file(model + ".model", (folder.path() / "b" / "pieces.model").string());
   }
@@ -229,18 +231,20 @@ threads = 1
 learning_rate = 0.01
 log_every = 1
 evaluate_every = 3
-)", path(file), kind == "text" ? "" : "max_length = 4", kind, more, kind == "labelled_text" ? "encoder" : "decoder");
+)",
+                       path(file), kind == "text" ? "" : "max_length = 4", kind, more,
+                       kind == "labelled_text" ? "encoder" : "decoder");
   }
   std::vector<std::string> all() const {
-    return {tiny_decoder,
-            with_file("text.txt", "text", "[task.text]\nblock = 6"),
-            with_file("inputs.txt", "translation",
-                      fmt::format("[task.translation]\ntarget = \"{}\"", path("outputs.txt"))),
-            tiny_encoder_decoder,
-            tiny_encoder,
-            tiny_patches,
-            with_file("labelled.csv", "labelled_text", ""),
-            with_files_apart()};
+    return {
+        tiny_decoder,
+        with_file("text.txt", "text", "[task.text]\nblock = 6"),
+        with_file("inputs.txt", "translation", fmt::format("[task.translation]\ntarget = \"{}\"", path("outputs.txt"))),
+        tiny_encoder_decoder,
+        tiny_encoder,
+        tiny_patches,
+        with_file("labelled.csv", "labelled_text", ""),
+        with_files_apart()};
   }
 
   // A translation whose splits have files of their own.
@@ -318,14 +322,15 @@ TEST_CASE("every option of a block changes the run when one block has another va
   for (const std::string& key : all_keys()) {
     const bool own = key.starts_with("block.");
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key))) continue;
-    std::string needed;  // the choice of the variant that the option is of
-    std::vector<std::string> of_run;  // what the whole run must have
+    std::string needed;              // the choice of the variant that the option is of
+    std::vector<std::string> of_run; // what the whole run must have
     std::string base = plain;
     for (const std::string& a : enabling(key, config(tiny_decoder))) {
       const auto equals = a.find('=');
       const std::string on = a.substr(0, equals);
       const bool text = find_option(on)->type == OptionType::text;
-      if (belongs_to_blocks(on)) needed += on + (text ? " = \"" : " = ") + a.substr(equals + 1) + (text ? "\"\n" : "\n");
+      if (belongs_to_blocks(on))
+        needed += on + (text ? " = \"" : " = ") + a.substr(equals + 1) + (text ? "\"\n" : "\n");
       else of_run.push_back(a);
     }
     const auto with_override = [&](const std::string& lines) {

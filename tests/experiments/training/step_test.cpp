@@ -1,5 +1,5 @@
 // One optimiser step in double precision, against computations of the test's own.
-#define HEED_REAL f64  // so that what is compared differs by rounding alone
+#define HEED_REAL f64 // so that what is compared differs by rounding alone
 #include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
@@ -199,12 +199,12 @@ TEST_CASE("a step with a loss that is not finite names itself and the operation,
 }
 
 TEST_CASE("a training step asks for no memory from the third on", "[training][heap]") {
-  const std::vector<std::vector<std::string>> cases = {
-      {"attention.score=scaled_dot"},
-      {"attention.score=additive"},
-      // In blocks of queries, computed anew in the backward pass.
-      {"attention.normalizer=sparsemax", "position.kind=shaw", "attention.dropout=0.1", "task.copy.length=190",
-       "train.batch=3"}};
+  const std::vector<std::vector<std::string>> cases = {{"attention.score=scaled_dot"},
+                                                       {"attention.score=additive"},
+                                                       // In blocks of queries, computed anew in the backward pass.
+                                                       {"attention.normalizer=sparsemax", "position.kind=shaw",
+                                                        "attention.dropout=0.1", "task.copy.length=190",
+                                                        "train.batch=3"}};
   for (std::vector<std::string> assignments : cases) {
     INFO(assignments.front());
     assignments.push_back("train.clip=1.0");

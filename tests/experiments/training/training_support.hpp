@@ -112,7 +112,8 @@ layers = 2
 width = 8
 heads = 2
 init_std = 0.3
-)" + model + R"(
+)" + model +
+         R"(
 [train]
 steps = 6
 batch = 7
@@ -134,15 +135,16 @@ test = {0}
 length = 4
 min_length = 2
 symbols = 5
-)", examples);
+)",
+                     examples);
 }
 
 /// A decoder that copies.
 inline const std::string tiny_decoder = tiny(tiny_copies(40), "");
 
 /// An encoder-decoder of the same task, which says how it does when it goes by its own outputs.
-inline const std::string tiny_encoder_decoder =
-    tiny(tiny_copies(24), "kind = \"encoder_decoder\"", "evaluate_beam = 2\n");
+inline const std::string tiny_encoder_decoder = tiny(tiny_copies(24), "kind = \"encoder_decoder\"",
+                                                     "evaluate_beam = 2\n");
 
 /// An encoder that says whether 3 to 8 bits have an odd sum.
 inline const std::string tiny_encoder = tiny(R"(
@@ -152,7 +154,8 @@ test = 20
 [task.parity]
 length = 8
 min_length = 3
-)", "kind = \"encoder\"");
+)",
+                                             "kind = \"encoder\"");
 
 /// A model that looks at patches of 2 x 2 pixels and says which of 4 shapes an image shows.
 inline const std::string tiny_patches = tiny(R"(
@@ -161,6 +164,7 @@ validation = 20
 test = 20
 [task.shapes]
 size = 8
-)", "kind = \"patches\"\n[model.patches]\npatch = 2");
+)",
+                                             "kind = \"patches\"\n[model.patches]\npatch = 2");
 
 } // namespace heed::test

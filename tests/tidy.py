@@ -1,0 +1,129 @@
+"""Has clang-tidy look at the program's sources, in float32. Exit status: 0 where it finds nothing, else 1.
+
+Usage: tidy.py CLANG_TIDY BUILD
+
+Most of clang-tidy's time goes into headers, which it walks through anew for each source. So sources are read together,
+many as one, where no names of their own collide.
+Versions of clang-tidy differ in what they find. So another than Debian 12's checks nothing, and says so.
+"""
+
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import types
+
+VERSION = "14"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TOGETHER = 16                   # sources read as one, at most
+
+
+def of_the_program(build):
+    """The program's sources, and the options that they are compiled with, taken together."""
+    files, options = [], []
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        file = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        words = shlex.split(entry["command"])
+        if not file.is_relative_to(ROOT) or file.is_relative_to(build) or "-DHEED_REAL=f64" in words:
+            continue
+        file = str(file.relative_to(ROOT))
+        if file.startswith(("tests/", "benchmarks/")) or "float64" in file:
+            continue
+        files.append(file)
+        options += [word for word in words if re.match(r"-(I|D|std=|march=)", word) and not re.match(r"-I.*\.p$", word)]
+    return list(dict.fromkeys(files)), list(dict.fromkeys(options))
+
+
+def declared(line):
+    """Names that a line which begins in the first column declares."""
+    plain = re.match(r"(?:#define |using (?!namespace))(\w+)", line)
+    if plain:
+        return [plain.group(1)]
+    if not re.match(r"\w", line) or line.startswith(("namespace", "using", "extern", "return")):
+        return []
+    line = re.sub(r"^template <.*?> (?=\w)", "", line)
+    if line.startswith("constexpr "):
+        return re.findall(r"\w+(?= = )", line)
+    return re.findall(r"\w+(?=(?:\[\w*\])*\s*(?:,|$))", re.split(r"[({=;]| : | final", line)[0])
+
+
+@functools.cache
+def header_names(file):
+    """Names that the project's headers declare which a file includes, directly or not."""
+    names = set()
+    for header in re.findall(r'^#include "(.*)"', (ROOT / file).read_text(encoding="utf-8"), re.M):
+        if (ROOT / header).exists():
+            lines = (ROOT / header).read_text(encoding="utf-8").splitlines()
+            names |= header_names(header).union(*map(declared, lines))
+    return names
+
+
+def own_names(file):
+    """Names in a source's unnamed namespaces, and what else it has for itself alone."""
+    names, unnamed = set(), False
+    text = re.sub(r",\n +", ", ", (ROOT / file).read_text(encoding="utf-8"))
+    for line in text.splitlines():
+        if line.startswith(("namespace {", "} // namespace")):
+            unnamed = line.startswith("namespace {")
+        elif unnamed or line.startswith(("static ", "constexpr ", "using ", "#define ")):
+            names.update(declared(line))
+        elif line.startswith("#include") and "blas" in line:
+            names.add("blas")       # two declarations of one library, which exclude each other
+    return names - header_names(file)
+
+
+def batches(files):
+    """Few lists of sources that can be read as one."""
+    lists = []
+    for file in sorted(files):      # neighbours read the same headers
+        own, headers = own_names(file), header_names(file)
+        for batch in lists:
+            if len(batch.files) < TOGETHER and not own & (batch.own | batch.headers) and not batch.own & headers:
+                break
+        else:
+            batch = types.SimpleNamespace(files=[], own=set(), headers=set())
+            lists.append(batch)
+        batch.files.append(file)
+        batch.own |= own
+        batch.headers |= headers
+    return [batch.files for batch in lists]
+
+
+def findings(program, build, options, number, files):
+    """What is found in some sources: {first line: all lines}."""
+    whole = build / "tidy" / f"{number}.cpp"
+    whole.parent.mkdir(exist_ok=True)
+    whole.write_text("".join(f'#include "{ROOT / file}"\n' for file in files), encoding="utf-8")
+    run = subprocess.run([program, f"--config-file={ROOT / '.clang-tidy'}", "--quiet", str(whole), "--", *options],
+                         cwd=build, capture_output=True, text=True, check=False)
+    if run.returncode and not run.stdout:
+        sys.exit(run.stderr)
+    text = run.stdout.replace(f"{ROOT}/", "").replace("../", "")
+    parts = re.split(r"^(?=\S+?:\d+:\d+: (?:warning|error): )", text, flags=re.M)
+    return {part.split("\n", 1)[0]: part for part in parts if part.strip()}
+
+
+def main(program, build):
+    stated = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+    version = re.search(r"version (\d+)", stated).group(1)
+    if version != VERSION:
+        print(f"skipped: this is clang-tidy {version}, which finds other things than {VERSION}, which counts")
+        return 0
+    build = pathlib.Path(build).resolve()
+    files, options = of_the_program(build)
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for some in pool.map(lambda pair: findings(program, build, options, *pair), enumerate(batches(files))):
+            found |= some           # of a header's, which several report, one
+    print("".join(found.values()), end="")
+    print(f"{len(files)} sources, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
