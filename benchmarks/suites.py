@@ -226,7 +226,8 @@ def long_rows(tools: Tools) -> list[dict]:
         for length in lengths:
             progress(f"{name}, length {length}")
             case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)), causal=True)
-            heed = Subject([tools.engine, "attention", *map(str, list(case.values())[:5]), "causal", "1", "0", *overrides])
+            words = [*map(str, list(case.values())[:5]), "causal", "1", "0", *overrides]
+            heed = Subject([tools.engine, "attention", *words])
             try:
                 result = take_turns({"heed": heed}, 1, 0.01, enough=1)["heed"]
             finally:
