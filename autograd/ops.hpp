@@ -36,6 +36,8 @@ Tensor log(const Tensor& x);
 Tensor tanh(const Tensor& x);
 /// 1 / (1 + exp(-x)).
 Tensor sigmoid(const Tensor& x);
+/// |x|; the derivative at 0 is 0.
+Tensor abs(const Tensor& x);
 /// max(x, 0); the derivative at 0 is 0.
 Tensor relu(const Tensor& x);
 /// x Phi(x) = x (1 + erf(x / sqrt 2)) / 2, exact (Hendrycks and Gimpel 2016, arXiv 1606.08415).

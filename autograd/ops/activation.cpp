@@ -65,6 +65,15 @@ Tensor sigmoid(const Tensor& x) {
       "sigmoid", x, [](Simd v) { return logistic(v); }, [](Simd, Simd y) { return y * (Real{1} - y); });
 }
 
+Tensor abs(const Tensor& x) {
+  return elementwise(
+      "abs", x, [](Simd v) { return xsimd::abs(v); },
+      [](Simd v, Simd) {
+        const Simd zero(Real{0}), one(Real{1});
+        return xsimd::select(v > zero, one, xsimd::select(v < zero, -one, zero));
+      });
+}
+
 Tensor relu(const Tensor& x) {
   return elementwise(
       "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });

@@ -21,6 +21,7 @@ const std::vector<Unary> functions = {
     {"log", {0.2, 4}, [](const Tensor& x) { return log(x); }},
     {"tanh", {-4, 4}, [](const Tensor& x) { return tanh(x); }},
     {"sigmoid", {-6, 6}, [](const Tensor& x) { return sigmoid(x); }},
+    {"abs", {-2, 2, 0.1}, [](const Tensor& x) { return abs(x); }},
     {"relu", {-2, 2, 0.1}, [](const Tensor& x) { return relu(x); }},
     {"gelu", {-5, 5}, [](const Tensor& x) { return gelu(x); }},
     {"gelu_tanh", {-5, 5}, [](const Tensor& x) { return gelu_tanh(x); }},
@@ -97,9 +98,12 @@ TEST_CASE("arithmetic has the right gradient where both operands share memory", 
   }
 }
 
-TEST_CASE("relu's gradient at zero is zero", "[gradient]") {
+TEST_CASE("the gradients of relu and abs at zero are zero", "[gradient]") {
   Tape tape;
   Operand x({3}, {0, -1, 1});
   tape.backward(sum(relu(x.on(tape))));
   CHECK(x.gradient == std::vector<Real>{0, 0, 1});
+  Operand z({3}, {0, -1, 1});
+  tape.backward(sum(abs(z.on(tape))));
+  CHECK(z.gradient == std::vector<Real>{0, -1, 1});
 }

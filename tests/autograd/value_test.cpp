@@ -35,6 +35,7 @@ TEST_CASE("elementwise functions equal the C++ library's, at every length and fo
            {log, [](double v) { return std::log(v); }, {0.01, 20}},
            {tanh, [](double v) { return std::tanh(v); }, {-10, 10}},
            {sigmoid, sigma, {-20, 20}},
+           {heed::HEED_REAL::abs, [](double v) { return std::fabs(v); }, {}},
            {relu, [](double v) { return v > 0 ? v : 0; }, {}},
            {gelu, [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2))); }, {-8, 8}},
            {gelu_tanh, approximate, {-8, 8}},
@@ -67,7 +68,8 @@ TEST_CASE("an activation behind a product is that of the product", "[value]") {
 }
 
 TEST_CASE("elementwise functions keep what is not finite and saturate without overflow", "[value]") {
-  for (auto f : {exp, log, tanh, sigmoid, relu, gelu, gelu_tanh, silu}) CHECK(std::isnan(apply_one(not_a_number, f)));
+  for (auto f : {exp, log, tanh, sigmoid, heed::HEED_REAL::abs, relu, gelu, gelu_tanh, silu})
+    CHECK(std::isnan(apply_one(not_a_number, f)));
   CHECK(apply_one(0, log) == -infinity);
   CHECK(std::isnan(apply_one(-1, log)));
   CHECK(apply_one(1000, exp) == infinity);
