@@ -273,6 +273,7 @@ private:
   /// A step of the innermost axis behind the last number, where xtensor's iterators end.
   template <class I> I behind(I first, xt::layout_type l, std::size_t more) const {
     if (shape_.empty()) return ++first;
+    if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end()) return first; // there may be no memory to step in
     for (const std::ptrdiff_t n : backstrides_) first += n;
     const bool by_rows = l == xt::layout_type::row_major;
     if (more == 0 || by_rows) first += by_rows ? strides_.back() : strides_.front();
