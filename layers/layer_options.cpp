@@ -13,10 +13,10 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("prefix", &O::prefix,
              "How many of the first positions are seen by all, beyond a window, too, and so that they see each other, "
              "where causal. (A language model that predicts within its prefix sees what it is to predict there.)")
-          .at_least(0).unit("positions").default_means("0: no more than causal and window let through").neutral(0),
+          .at_least(0).at_most(1e9).unit("positions").default_means("0: no more than causal and window let through").neutral(0),
       option("window", &O::window,
              "How many positions on each side of its own a query attends to, besides those of a prefix.")
-          .at_least(0).unit("positions").default_means("0: no window"),
+          .at_least(0).at_most(1e9).unit("positions").default_means("0: no window"),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
       option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <new>
 
@@ -115,7 +117,12 @@ Argument Argument::within_integers(std::int64_t low, std::int64_t high) {
 }
 
 Argument Argument::within(double low, double high) {
-  return option_->check(CLI::Range(low, high).description(""))->type_name("N"), *this;
+  // CLI::Range lets pass what compares with nothing.
+  const auto number = [](const std::string& text) -> std::string {
+    const bool none = std::isnan(std::strtod(text.c_str(), nullptr));
+    return none ? fmt::format("Value {} not a number", text) : "";
+  };
+  return option_->check(CLI::Range(low, high).description(""))->check(number)->type_name("N"), *this;
 }
 
 Argument Argument::repeatable() {
@@ -202,7 +209,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
+    print(console.err, "{} {}\n", console.err_style.red("heed:"), visible(problem));
   }
   console.err.flush();
   return status;

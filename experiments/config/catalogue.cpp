@@ -197,7 +197,9 @@ const Variant* find_variant(const VariantFamily& family, const Value& name) {
 }
 
 std::string full_name(std::string_view table, std::string_view option) {
-  return table.empty() ? std::string(option) : fmt::format("{}.{}", table, option);
+  std::string out(table);
+  if (!table.empty()) out += '.';
+  return out.append(option);
 }
 
 std::string table_in_words(std::string_view table) {

@@ -1,5 +1,7 @@
 #include "experiments/config/option_tables.hpp"
 
+#include "experiments/config/values.hpp"
+
 namespace heed {
 
 // clang-format off
@@ -9,7 +11,8 @@ const OptionTable<GeneralOptions>& general_option_table() {
   static const auto table = option_table<O>(
       option("name", &O::name, "What people call the experiment.")
           .default_means("the file's name").without_effect_on_results(),
-      option("seed", &O::seed, "Seed of the weights, the order of the data and the dropout.").at_least(0),
+      option("seed", &O::seed, "Seed of the weights, the order of the data and the dropout.")
+          .at_least(0).at_most(largest_seed),
       option("precision", &O::precision, "The numbers that the run computes with.").one_of({"float32", "float64"}));
   return table;
 }
@@ -59,7 +62,7 @@ const OptionTable<TaskOptions>& task_option_table() {
   static const auto table = option_table<O>(
       option("kind", &O::kind, "What the model learns to do."),
       option("seed", &O::seed, "Seed of the generated examples and their splits, shared by all replicates.")
-          .at_least(0),
+          .at_least(0).at_most(largest_seed),
       option("validation", &O::validation, "Size of a generated task's validation split.")
           .at_least(1).at_most(1e8).unit("examples").default_means("512: or fewer, where there are no more"),
       option("test", &O::test, "Size of a generated task's test split.")

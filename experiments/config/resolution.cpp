@@ -114,9 +114,13 @@ Resolution::Resolution(const Settings& settings) : settings_(settings) {
 }
 
 View Resolution::view(const std::map<std::string, Setting>& set) const {
-  View defaults;
-  for (const TableInfo& table : catalogue())
-    for (const Option& o : table.options) defaults[full_name(table.table, o.name)] = {o.default_value, Origin{}};
+  static const View built_in = [] {
+    View out;
+    for (const TableInfo& table : catalogue())
+      for (const Option& o : table.options) out[full_name(table.table, o.name)] = {o.default_value, Origin{}};
+    return out;
+  }();
+  View defaults = built_in;
   if (!settings_.file_name_.empty()) defaults["name"].value = settings_.file_name_;
   for (const auto& [key, origin] : settings_.resets_) defaults[key].origin = origin;
 
@@ -126,7 +130,15 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
   };
   // A chosen variant's presets may choose further variants; there are no more steps than there are families.
   View out = with_set(defaults);
+  std::vector<std::pair<const Variant*, int>> before; // with the layer of the choice, which its presets go by
   for (std::size_t step = 0; step <= family_places().size(); ++step) {
+    std::vector<std::pair<const Variant*, int>> chosen;
+    for (const FamilyPlace& place : family_places()) {
+      const Setting& choice = out.at(place.key);
+      if (const Variant* variant = find_variant(place.family, choice.value); variant && !variant->presets.empty())
+        chosen.emplace_back(variant, choice.origin.layer);
+    }
+    if (chosen == before) break;
     View base = defaults;
     for (const FamilyPlace& place : family_places())
       if (const Variant* variant = find_variant(place.family, out.at(place.key).value))
@@ -135,6 +147,7 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
           base[key] = {value, chooser.layer > base[key].origin.layer ? chooser : base[key].origin};
         }
     out = with_set(std::move(base));
+    before = std::move(chosen);
   }
   return out;
 }

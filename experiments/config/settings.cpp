@@ -5,14 +5,11 @@
 #include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/system/files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 namespace heed {
 namespace {
@@ -42,14 +39,15 @@ std::string near_file(const fs::path& file) {
 /// A file's text; throws heed::Refused.
 std::string read_text_file(const fs::path& file) {
   std::error_code error;
-  const fs::file_status status = fs::status(file, error);
-  if (!fs::exists(status)) throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
-  if (fs::is_directory(status)) throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
-  if (fs::is_regular_file(status) && fs::file_size(file, error) > largest_file)
+  if (!fs::exists(file, error))
+    throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
+  if (fs::is_directory(file, error))
+    throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
+  if (fs::is_regular_file(file, error) && fs::file_size(file, error) > largest_file)
     throw Refused(fmt::format("{}: this file is larger than 1 MiB, so it is no configuration", file.string()));
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Refused(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(in), {}};
+  auto text = read_file(file, largest_file);
+  if (!text) throw Refused(fmt::format("{}: {}; give a .toml file", file.string(), text.error));
+  return std::move(*text);
 }
 
 /// All files of a configuration, in the order in which they are merged.
@@ -123,19 +121,21 @@ std::string Origin::text() const {
 
 Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
   Settings out;
+  SweepSpec sweep;
   for (ConfigFile& file : files) {
     for (auto& [key, setting] : file.values) out.values_[key] = std::move(setting);
     if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
-    if (file.sweep_seeds) out.sweep_.seeds = std::move(*file.sweep_seeds);
-    if (file.sweep_blocks) out.sweep_.blocks = std::move(*file.sweep_blocks);
+    if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
+    if (file.sweep_blocks) sweep.blocks = std::move(*file.sweep_blocks);
     if (file.sweep_match) {
-      out.sweep_.match = std::get<std::string>(file.sweep_match->value);
-      out.sweep_.match_origin = file.sweep_match->origin;
+      sweep.match = std::get<std::string>(file.sweep_match->value);
+      sweep.match_origin = file.sweep_match->origin;
     }
-    if (file.sweep_within) out.sweep_.within = std::move(*file.sweep_within);
-    if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), out.sweep_.tune);
-    out.sweep_.present |= file.has_sweep;
+    if (file.sweep_within) sweep.within = std::move(*file.sweep_within);
+    if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), sweep.tune);
+    sweep.present |= file.has_sweep;
   }
+  out.sweep_ = std::make_shared<SweepSpec>(std::move(sweep));
   out.layer_ = layer;
   return out;
 }
@@ -191,16 +191,19 @@ void Settings::override_with(const std::vector<std::string>& assignments) {
 }
 
 std::string Settings::override_seeds(const std::string& text) {
+  const auto sweep = std::make_shared<SweepSpec>(*sweep_);
   if (text == "@default") {
-    sweep_.seeds.clear();
+    sweep->seeds.clear();
+    sweep_ = sweep;
     return "";
   }
   try {
     const toml::table parsed = parse_toml(fmt::format("seeds = {}", text), "");
     auto seeds = read_seeds(*parsed.get("seeds"));
     if (const auto* wrong = std::get_if<std::string>(&seeds)) return *wrong;
-    sweep_.seeds = std::move(std::get<0>(seeds));
-    sweep_.present = true;
+    sweep->seeds = std::move(std::get<0>(seeds));
+    sweep->present = true;
+    sweep_ = sweep;
     return "";
   } catch (const Refused&) {
     return fmt::format("sweep.seeds is '{}'; it must be a list such as [0, 1, 2], or how many", text);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -121,7 +122,7 @@ public:
   /// What `resolve` drops, in words, for `heed show`.
   std::vector<std::string> dropped() const;
 
-  const SweepSpec& sweep() const { return sweep_; }
+  const SweepSpec& sweep() const { return *sweep_; }
   /// What was set: by files, the command line or an arm. Options that have their built-in defaults are not among them.
   const std::map<std::string, Setting>& values() const { return values_; }
 
@@ -135,7 +136,7 @@ private:
   std::map<std::string, Setting> values_;
   std::map<std::string, Origin> resets_;       ///< options that `@default` reset, and where
   std::vector<BlockOverride> block_overrides_; ///< of two that name the same block, the later one wins
-  SweepSpec sweep_;
+  std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< one for all arms
   std::string file_name_; ///< the file's name without its ending, for an experiment without one
   int layer_ = 0;         ///< the highest layer so far
 };

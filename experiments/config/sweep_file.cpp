@@ -6,6 +6,7 @@
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/config/values.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -253,6 +254,8 @@ std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node
   for (const toml::node& entry : *list) {
     const auto* seed = entry.as_integer();
     if (!seed || seed->get() < 0) return fmt::format("{} holds {}; it must be {}", name, node_in_words(entry), allowed);
+    if (seed->get() > largest_seed)
+      return fmt::format("{} holds {}; a seed is at most {}", name, seed->get(), largest_seed);
     if (std::find(out.begin(), out.end(), seed->get()) != out.end())
       return fmt::format("{} holds {} twice; each seed is one replicate", name, seed->get());
     out.push_back(seed->get());

@@ -44,6 +44,19 @@ std::string wrong_word(const Option& o, std::string_view key, const std::string&
   return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), did_you_mean(word, o.words));
 }
 
+/// Texts of people's are shown on terminals, which take a control character for a command.
+std::string wrong_text(std::string_view key, std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto after = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool upper = c == 0xc2 && after >= 0x80 && after < 0xa0; // U+0080 to U+009F, in UTF-8
+    if (upper || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))
+      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key,
+                         upper ? after : c);
+  }
+  return "";
+}
+
 /// What is wrong with a value of the right type.
 struct Check {
   const Option& option;
@@ -54,7 +67,9 @@ struct Check {
     return wrong_number(option, key, static_cast<double>(v), fmt::format("{}", v));
   }
   std::string operator()(double v) const { return wrong_number(option, key, v, fmt::format("{}", v)); }
-  std::string operator()(const std::string& v) const { return option.words.empty() ? "" : wrong_word(option, key, v); }
+  std::string operator()(const std::string& v) const {
+    return option.words.empty() ? wrong_text(key, v) : wrong_word(option, key, v);
+  }
   std::string operator()(const WordOrNumber& v) const {
     return v.word.empty() ? (*this)(v.number) : wrong_word(option, key, v.word);
   }

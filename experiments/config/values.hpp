@@ -10,6 +10,9 @@
 
 namespace heed {
 
+/// Every seed up to it is exact as a JSON number, too.
+inline constexpr std::int64_t largest_seed = 1'000'000'000'000'000;
+
 /// A value as TOML writes it; reading it gives the same value, bit for bit.
 std::string value_text(const Value& value);
 /// A text as a TOML string.

@@ -44,17 +44,18 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
   const ValueMap values = deciding_values(config, block);
   auto value_of = [&](const std::string& key) -> const Value& { return values.at(key); };
   std::vector<Line> out;
-  auto add = [&](const std::string& table, const Option& option, const Value& value) {
-    if (!unmet_dependency(full_name(table, option.name), value_of)) out.push_back({table, &option, value_text(value)});
+  auto add = [&](const std::string& table, const Option& option) {
+    const std::string key = full_name(table, option.name);
+    if (!unmet_dependency(key, value_of)) out.push_back({table, &option, value_text(values.at(key))});
   };
   for (const Section& s : sections()) {
-    for (const Option& o : s.options) add(s.table, o, values.at(full_name(s.table, o.name)));
+    for (const Option& o : s.options) add(s.table, o);
     for (const FamilyPlace& place : family_places()) {
       if (place.family.table != s.table) continue;
       const Variant* variant = find_variant(place.family, values.at(place.key));
       if (!variant) continue;
       const std::string table = full_name(s.table, variant->name);
-      for (const Option& o : variant->options) add(table, o, values.at(full_name(table, o.name)));
+      for (const Option& o : variant->options) add(table, o);
     }
   }
   return out;
@@ -72,6 +73,9 @@ bool contains(const std::vector<Line>& lines, const Line& line) {
 }
 
 bool same(const std::vector<Line>& a, const std::vector<Line>& b) {
+  // Blocks that choose alike have their lines in one order, too.
+  const auto equal = [](const Line& x, const Line& y) { return x.option == y.option && x.value == y.value; };
+  if (std::equal(a.begin(), a.end(), b.begin(), b.end(), equal)) return true;
   return a.size() == b.size() && std::all_of(b.begin(), b.end(), [&](const Line& l) { return contains(a, l); });
 }
 
@@ -82,7 +86,8 @@ Sheet sheet_of(const Config& config) {
 
   std::size_t common = 0;
   std::int64_t most = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
+  const std::size_t all = blocks.size() == 1 ? 0 : blocks.size(); // one block is what most are like
+  for (std::size_t i = 0; i < all; ++i) {
     const auto count = std::count_if(blocks.begin(), blocks.end(), [&](const auto& b) { return same(b, blocks[i]); });
     if (count > most) {
       most = count;
@@ -91,10 +96,11 @@ Sheet sheet_of(const Config& config) {
   }
   Sheet out{blocks[common], {}};
   for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (same(blocks[i], out.lines)) continue;
     std::vector<Line> differing;
     for (const Line& line : blocks[i])
       if (!contains(out.lines, line)) differing.push_back(line);
-    if (!same(blocks[i], out.lines)) out.exceptions.emplace_back(static_cast<std::int64_t>(i), std::move(differing));
+    out.exceptions.emplace_back(static_cast<std::int64_t>(i), std::move(differing));
   }
   return out;
 }

@@ -1,16 +1,15 @@
 #include "experiments/data/text_file.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/system/files.hpp"
+#include "experiments/system/machine.hpp"
 
 #include <boost/locale/utf.hpp>
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 
@@ -20,6 +19,7 @@ namespace {
 
 namespace utf = boost::locale::utf;
 constexpr std::size_t code_points = 0x110000;
+constexpr double gigabyte = 1e9;
 
 /// Calls `use` with each character in turn.
 template <class Use> void each_character(std::string_view bytes, const std::string& name, Use use) {
@@ -57,13 +57,14 @@ std::string read_data_file(const std::string& table, const std::string& option, 
   if (!fs::is_regular_file(status))
     throw Refused(fmt::format("{} is not a regular file, which can be read again; copy it to one", name));
 
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Refused(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
-  std::string bytes(fs::file_size(path), '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (file.gcount() != static_cast<std::streamsize>(bytes.size()))
-    throw Refused(fmt::format("{} cannot be read: {} of {} bytes came", name, file.gcount(), bytes.size()));
+  const auto size = static_cast<double>(fs::file_size(path, error));
+  if (const double memory = this_machine().memory; !error && memory > 0 && size > memory)
+    throw Refused(fmt::format("{} has {:.3g} GB, and this machine has {:.3g} GB of memory left for it: name a part of "
+                              "it, or run where there is more",
+                              name, size / gigabyte, memory / gigabyte));
+  auto read = read_file(path, std::numeric_limits<std::uint64_t>::max());
+  if (!read) throw Refused(fmt::format("{}: {}", name, read.error));
+  std::string bytes = std::move(*read);
   if (bytes.empty()) throw Refused(fmt::format("{} is empty; the task needs something to read in it", name));
   return bytes;
 }

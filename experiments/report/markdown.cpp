@@ -3,12 +3,32 @@
 #include "experiments/report/renderers.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <set>
 
 namespace heed {
 
 namespace {
+
+/// A text of people's as Markdown that shows just it, on one line.
+std::string markdown_text(std::string_view text) {
+  constexpr std::string_view marks = "\\`*_{}[]<>#|~$&";
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool within = i > 0 && i + 1 < text.size() && in_word(text[i - 1]) && in_word(text[i + 1]);
+    const bool first = text.substr(0, i).find_first_not_of(" \n") == std::string_view::npos;
+    // What is no mark but where a line begins: lists, headings of the older kind.
+    const bool begins = first && (c == '-' || c == '+' || c == '=');
+    const bool numbers = c == '.' && text.substr(0, i).find_first_not_of("0123456789 \n") == std::string_view::npos;
+    const bool mark = marks.find(c) != std::string_view::npos && !(c == '_' && within);
+    if (mark || begins || numbers) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
 
 std::string changes_of(const ReportArm& arm) {
   std::string text;
@@ -108,8 +128,8 @@ std::string provenance_section(const ReportData& report) {
 } // namespace
 
 std::string render_markdown(const ReportData& report) {
-  std::string out = fmt::format("# {}\n\n", report.name);
-  if (!report.question.empty()) out += report.question + "\n\n";
+  std::string out = fmt::format("# {}\n\n", markdown_text(report.name));
+  if (!report.question.empty()) out += markdown_text(report.question) + "\n\n";
   out += fmt::format("{}.\n\n", progress_sentence(report));
   out += to_markdown(summary_table(report, Style{})) + "\n";
   const std::vector<std::string> answers = answer_sentences(report);

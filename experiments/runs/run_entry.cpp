@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <sys/stat.h>
 
 namespace heed {
@@ -94,11 +93,14 @@ Cell option_cell(const std::string& key, const std::string& toml_value) {
 }
 
 std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoint) {
-  std::ifstream file(checkpoint, std::ios::binary);
   std::uint64_t length = 0;
-  if (!file.read(reinterpret_cast<char*>(&length), sizeof length) || length > longest_header) return std::nullopt;
-  std::string header(static_cast<std::size_t>(length), '\0');
-  if (!file.read(header.data(), static_cast<std::streamsize>(length))) return std::nullopt;
+  const auto size = read_beginning(checkpoint, sizeof length);
+  if (!size || size->size() < sizeof length) return std::nullopt;
+  std::memcpy(&length, size->data(), sizeof length);
+  if (length > longest_header) return std::nullopt;
+  const auto beginning = read_beginning(checkpoint, sizeof length + length);
+  if (!beginning || beginning->size() < sizeof length + length) return std::nullopt;
+  const std::string_view header = std::string_view(*beginning).substr(sizeof length);
   json::error_code error;
   const json::value parsed = json::parse(header, error);
   const json::object* tensors = error ? nullptr : parsed.if_object();
@@ -149,6 +151,8 @@ Parsed<RunEntry> read_entry(const RunFolder& run) {
     auto manifest = read_manifest(run);
     if (!manifest) return Result::wrong(manifest.error);
     if (std::string why = foreign(run, *manifest, config); !why.empty()) return Result::wrong(std::move(why));
+    if (manifest->outcome == "finished" && entry.state != RunState::running)
+      if (std::string why = wrong_metrics(run, *manifest); !why.empty()) return Result::wrong(std::move(why));
     entry.manifest = std::move(*manifest);
   } else if (entry.state == RunState::interrupted) {
     return Result::wrong("it is half-written: something ran in it, but its manifest.json is missing");

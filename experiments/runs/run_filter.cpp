@@ -17,6 +17,7 @@ using Kind = IndexField::Kind;
 constexpr int deepest = 12;
 constexpr int most_comparisons = 400;
 constexpr int most_in_lists = 10'000;
+constexpr std::size_t longest_pattern = 10'000; // SQLite's is 50,000 bytes
 
 struct Token {
   enum class Type { name, text, number, symbol, end };
@@ -343,6 +344,9 @@ private:
                                     : ": name like 'which%'"));
     const Operand pattern = literal_or_name();
     if (!pattern.is_text()) refuse(text_, pattern.at, "like wants a text in single quotes: name like 'which%'");
+    if (const auto bytes = std::get<std::string>(pattern.literal).size(); bytes > longest_pattern)
+      refuse(text_, pattern.at,
+             fmt::format("the pattern has {} bytes, and can have at most {}", bytes, longest_pattern));
     SqlPart out = left.sql();
     append(out, inverted ? " NOT LIKE " : " LIKE ", pattern.sql());
     out.sql = "(" + out.sql + ")";

@@ -17,6 +17,7 @@ namespace heed {
 namespace {
 
 constexpr std::chrono::milliseconds for_readers{2'000};
+constexpr std::int64_t application = 0x48656564; // "Heed", by which the file is known to be an index
 
 using Kind = IndexField::Kind;
 using Source = IndexField::Source;
@@ -176,6 +177,12 @@ RunIndex::~RunIndex() {
 
 void RunIndex::open() {
   const std::string file = index_path(out_).string();
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
+    in_memory_ = "it is not a regular file";
+    use_memory();
+    return;
+  }
   // A second time after a file that is damaged was emptied.
   for (const bool again : {false, true}) {
     try {
@@ -204,6 +211,10 @@ void RunIndex::open() {
       break;
     }
   }
+  use_memory();
+}
+
+void RunIndex::use_memory() {
   database_.emplace(":memory:");
   database_->run("BEGIN");
   refresh();
@@ -214,7 +225,8 @@ void RunIndex::make_tables() {
   for (const auto& row : database_->query("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') "
                                           "AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
     drop += fmt::format("DROP {} {};", text_in(row[0]), sql_name(text_in(row[1])));
-  database_->run(drop + tables_sql() + fmt::format("PRAGMA user_version = {}", index_version()));
+  database_->run(drop + tables_sql() +
+                 fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", index_version(), application));
 }
 
 bool RunIndex::refresh() {
@@ -226,6 +238,9 @@ bool RunIndex::refresh() {
                                  "'folders', 'flat')")
                          .at(0)
                          .at(0) == Cell(std::int64_t{5});
+  if (!whole && !database_->query("SELECT 1 FROM sqlite_master LIMIT 1").empty() &&
+      database_->query("PRAGMA application_id").at(0).at(0) != Cell(application))
+    throw DatabaseError(SQLITE_PERM, "it is a database of another program; move it away, to have an index there");
   const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
   if (anew) make_tables();
 

@@ -86,6 +86,7 @@ public:
 
 private:
   void open();
+  void use_memory();
   bool refresh(); ///< whether there was anything new
   void make_tables();
   void take(const std::string& id, const std::string& signature);

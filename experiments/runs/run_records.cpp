@@ -71,9 +71,11 @@ std::string to_json(const Manifest& m) {
       {"data", json_text(m.data)},
   };
   std::string out = "{\n";
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    out += fmt::format("  \"{}\": {}{}\n", lines[i].first, lines[i].second, i + 1 < lines.size() ? "," : "");
-  return out + "}\n";
+  for (const auto& [key, value] : lines) out += fmt::format("  \"{}\": {},\n", key, value);
+  std::vector<std::string> sums;
+  for (const MetricsSum& sum : m.metrics)
+    sums.push_back(fmt::format("{{\"step\": {}, \"hash\": {}}}", sum.step, json_text(sum.hash)));
+  return out + fmt::format("  \"metrics\": [{}]\n}}\n", fmt::join(sums, ", "));
 }
 
 Parsed<Manifest> manifest_from_json(std::string_view bytes) {
@@ -97,6 +99,11 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
       where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = small(v, key); });
     where_given(object, "step", [&](const json::value& v) { m.step = integer(v, "step"); });
     where_given(object, "seconds", [&](const json::value& v) { m.seconds = any_real(v, "seconds"); });
+    if (given(object, "metrics"))
+      for (const json::value& sum : list(object, "metrics")) {
+        const json::object& fields = as_object(sum, "a sum of metrics");
+        m.metrics.push_back({integer(fields, "step"), text(fields, "hash")});
+      }
     where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
     return m;
   });

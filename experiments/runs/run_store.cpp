@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <system_error>
 #include <xxhash.h>
 
@@ -79,7 +80,8 @@ RunState state_of(const RunFolder& run) { return RunClaim::held(run) ? RunState:
 
 RunState state_of_claimed(const RunFolder& run) {
   if (const auto manifest = read_manifest(run)) {
-    if (manifest->outcome == "finished") return RunState::finished;
+    if (manifest->outcome == "finished")
+      return wrong_metrics(run, *manifest).empty() ? RunState::finished : RunState::interrupted;
     if (manifest->outcome == "failed") return RunState::failed;
     return RunState::interrupted;
   }
@@ -140,6 +142,32 @@ std::optional<double> last_value(const std::vector<Metrics>& metrics, std::strin
 
 void append_metrics(const RunFolder& run, const Metrics& metrics) { append_line(run.metrics(), to_json(metrics)); }
 
+MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
+  const std::string text = read_file(run.metrics()).value.value_or("");
+  std::size_t length = 0;
+  for (const std::string_view line : whole_lines(text)) {
+    if (const auto metrics = metrics_from_json(line); metrics && metrics->step > step) break;
+    length += line.size() + 1;
+  }
+  return {step, content_hash(std::string_view(text).substr(0, length))};
+}
+
+std::string wrong_metrics(const RunFolder& run, const Manifest& manifest) {
+  constexpr std::string_view mend = "heed run with its configuration makes again what is missing";
+  const auto text = is_there(run.metrics()) ? read_file(run.metrics()) : Parsed<std::string>::ok("");
+  if (!text) return text.error;
+  const auto lines = whole_lines(*text);
+  const auto last = lines.empty() ? Parsed<Metrics>::ok({}) : metrics_from_json(lines.back());
+  if (last && last->step < manifest.step)
+    return fmt::format("its metrics.jsonl ends at step {}, but the run at step {}; {}", last->step, manifest.step,
+                       mend);
+  const bool changed = manifest.metrics.empty() ? !text->empty() && !text->ends_with('\n')
+                                                : content_hash(*text) != manifest.metrics.back().hash;
+  if (changed)
+    return fmt::format("its metrics.jsonl is not what it was when the run finished (another checksum); {}", mend);
+  return {};
+}
+
 void truncate_metrics(const RunFolder& run, std::int64_t step) {
   if (!is_there(run.metrics())) return;
   const auto text = read_file(run.metrics());
@@ -175,7 +203,7 @@ void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint&
 }
 
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
-  const auto bytes = read_file(run.checkpoint(step));
+  const auto bytes = read_file(run.checkpoint(step), std::numeric_limits<std::uint64_t>::max());
   if (!bytes) return Parsed<Checkpoint>::wrong(bytes.error);
   auto checkpoint = from_safetensors(*bytes);
   if (checkpoint) {
@@ -191,11 +219,16 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
   return checkpoint;
 }
 
-std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged) {
+std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
+                                                const std::function<std::string(std::int64_t)>& problem) {
   for (const std::int64_t step : checkpoint_steps(run)) {
-    auto checkpoint = read_checkpoint(run, step);
-    if (checkpoint) return KeptCheckpoint{step, std::move(*checkpoint)};
-    if (damaged) damaged->push_back(checkpoint.error);
+    std::string why = problem(step);
+    if (why.empty()) {
+      auto checkpoint = read_checkpoint(run, step);
+      if (checkpoint) return KeptCheckpoint{step, std::move(*checkpoint)};
+      why = std::move(checkpoint.error);
+    }
+    if (damaged) damaged->push_back(std::move(why));
   }
   return std::nullopt;
 }

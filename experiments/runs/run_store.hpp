@@ -45,6 +45,14 @@ struct Build {
   std::string blas;  ///< the library's own description of its build and its core
 };
 
+/// What metrics.jsonl was when a checkpoint was kept.
+struct MetricsSum {
+  std::int64_t step = 0; ///< the checkpoint's
+  std::string hash;      ///< content_hash() of the file up to then
+
+  bool operator==(const MetricsSum&) const = default;
+};
+
 /// manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
   std::string run;       ///< the ID
@@ -57,10 +65,11 @@ struct Manifest {
   Build build;
   std::string host, cpu;
   int numerics = 0;
-  std::string data;           ///< the task's fingerprint
-  std::string started, ended; ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;         ///< of wall time in all its processes together
-  int starts = 0;             ///< how often it was begun or continued
+  std::string data;                ///< the task's fingerprint
+  std::string started, ended;      ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;              ///< of wall time in all its processes together
+  int starts = 0;                  ///< how often it was begun or continued
+  std::vector<MetricsSum> metrics; ///< of the checkpoints that are there, oldest first; empty in earlier versions
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);
@@ -93,6 +102,7 @@ RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, s
 
 /// `running` only while a process holds the run's lock. A folder without a whole manifest is `missing` where nothing
 /// ran in it yet.
+/// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again.
 RunState state_of(const RunFolder& run);
 /// The state that the run was left in, for one who holds its claim: never `running`.
 RunState state_of_claimed(const RunFolder& run);
@@ -111,6 +121,10 @@ std::vector<std::pair<std::string, double>> values_of(const Metrics& line);
 /// The last value of a metric, if any line has it.
 std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name);
 void append_metrics(const RunFolder& run, const Metrics& metrics);
+/// What metrics.jsonl is up to `step`, for the manifest.
+MetricsSum metrics_sum(const RunFolder& run, std::int64_t step);
+/// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are.
+std::string wrong_metrics(const RunFolder& run, const Manifest& manifest);
 /// Keeps the whole lines with a step up to `step`: what a run that continues there would write again.
 void truncate_metrics(const RunFolder& run, std::int64_t step);
 
@@ -119,12 +133,15 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
 /// Keeps the checkpoint, and then removes all but the newest `keep`.
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step);
-/// The newest checkpoint that is whole; `damaged` gets a sentence for each newer one that is not.
+/// The newest checkpoint that is whole, and for which `problem` has no sentence; `damaged` gets a sentence for each newer
+/// one.
 struct KeptCheckpoint {
   std::int64_t step = 0;
   Checkpoint checkpoint;
 };
-std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
+std::optional<KeptCheckpoint> newest_checkpoint(
+    const RunFolder& run, std::vector<std::string>* damaged = nullptr,
+    const std::function<std::string(std::int64_t step)>& problem = [](std::int64_t) { return std::string(); });
 
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);

@@ -52,6 +52,14 @@ public:
 
   Manifest& manifest() { return manifest_; }
 
+  /// Of the metrics so far, for a checkpoint that is to be kept beside the last `keep`.
+  void add_sum(std::int64_t step, std::int64_t keep) {
+    std::vector<MetricsSum>& sums = manifest_.metrics;
+    sums.push_back(metrics_sum(run_, step));
+    if (const auto most = static_cast<std::size_t>(keep) + 1; sums.size() > most)
+      sums.erase(sums.begin(), sums.end() - static_cast<std::ptrdiff_t>(most));
+  }
+
   void write(Durability durability = Durability::disk) {
     manifest_.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     write_file(run_.manifest(), to_json(manifest_), durability);
@@ -99,14 +107,20 @@ private:
 };
 
 /// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains.
-std::optional<KeptCheckpoint> take_up(const RunFolder& run) {
+std::optional<KeptCheckpoint> take_up(const RunFolder& run, Manifest& manifest) {
   std::vector<std::string> damaged;
-  auto kept = newest_checkpoint(run, &damaged);
+  auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step) -> std::string {
+    const auto sum = std::ranges::find(manifest.metrics, step, &MetricsSum::step);
+    if (sum == manifest.metrics.end() || *sum == metrics_sum(run, step)) return {};
+    return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
+                       step);
+  });
   for (const std::string& what : damaged) say(run, "warning: " + what);
   const std::int64_t step = kept ? kept->step : -1;
   for (const std::int64_t later : checkpoint_steps(run))
     if (later > step) remove_file(run.checkpoint(later));
   truncate_metrics(run, step);
+  std::erase_if(manifest.metrics, [&](const MetricsSum& sum) { return sum.step > step; });
   return kept;
 }
 
@@ -133,7 +147,7 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   manifest.threads = static_cast<int>(config.train.threads > 0
                                           ? config.train.threads
                                           : std::min<std::int64_t>(usable_cores(), config.train.shards));
-  auto kept = take_up(run);
+  auto kept = take_up(run, manifest);
   manifest.step = kept ? kept->step : 0;
   record.write();
 
@@ -143,6 +157,9 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   hooks.checkpoint = [&](const Checkpoint& checkpoint) {
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
+    // Before the checkpoint: one that is there has its sum.
+    record.add_sum(*step, config.train.keep_checkpoints);
+    record.write(Durability::process);
     write_checkpoint(run, *step, checkpoint, config.train.keep_checkpoints);
     manifest.step = *step;
     record.write(Durability::process);
@@ -161,10 +178,11 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
 }
 
 /// Notes the failure where people look for it; a disk that is full must not hide it.
-int failed(const RunFolder& run, Record& record, std::string message, bool refused) {
+int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::string message, bool refused) {
   if (!refused && !checkpoint_steps(run).empty())
     message += fmt::format(" (its checkpoint of step {} is kept)", checkpoint_steps(run).front());
   say(run, message);
+  parts.tell(message);
   record.manifest().failure = message;
   record.manifest().refused = refused;
   try {
@@ -187,6 +205,7 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
     remove_leftovers(run.path);
   } catch (const Failed& error) {
     say(run, error.what());
+    parts.tell(error.what());
     return 2;
   }
 
@@ -202,12 +221,12 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
         fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record.manifest().step));
     return 1;
   } catch (const Refused& error) {
-    return failed(run, record, error.what(), !stepped);
+    return failed(run, parts, record, error.what(), !stepped);
   } catch (const std::bad_alloc&) {
-    return failed(run, record, "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)",
-                  false);
+    return failed(run, parts, record,
+                  "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)", false);
   } catch (const std::exception& error) {
-    return failed(run, record, error.what(), false);
+    return failed(run, parts, record, error.what(), false);
   }
 }
 

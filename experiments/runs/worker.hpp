@@ -15,6 +15,8 @@ struct WorkerParts {
   std::function<const Engine&(const Config&)> engine;
   std::function<std::unique_ptr<Task>(const Config&)> make_task;
   Build build;
+  /// Told why the run failed, beside the manifest and standard error, which a full disk may not take.
+  std::function<void(std::string_view)> tell = [](std::string_view) {};
 };
 
 /// Executes the run, or continues it after its newest whole checkpoint, and records what happens in its folder. Waits

@@ -31,8 +31,8 @@ std::string last_lines(std::string_view text, std::size_t count) {
   return fmt::format("{}", fmt::join(lines, " / "));
 }
 
-/// A worker that crashed could not note why; what it left behind otherwise stays.
-void note_crash(const RunFolder& run, const std::string& reason) {
+/// A worker that crashed could not note why, nor one whose disk was full; what it left behind otherwise stays.
+void note_failure(const RunFolder& run, const std::string& reason) {
   try {
     const auto claim = RunClaim::attempt(run);
     if (!claim) return;
@@ -87,7 +87,11 @@ public:
     } else if (crashed) {
       event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
       event.reason = with_log(end.crash);
-      if (!end.by_stop) note_crash(run_, event.reason);
+      if (!end.by_stop) note_failure(run_, event.reason);
+    } else if (!end.failure.empty()) {
+      event.kind = RunEvent::Kind::failed;
+      event.reason = end.failure;
+      if (state != RunState::failed) note_failure(run_, event.reason);
     } else if ((recorded && state == RunState::interrupted) || (stopping && !recorded)) {
       event.kind = RunEvent::Kind::interrupted;
     } else {

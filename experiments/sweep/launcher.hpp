@@ -11,10 +11,11 @@ namespace heed {
 
 /// How a worker ended, as its launcher saw it. What it made of its run stands in the run's folder.
 struct WorkerEnd {
-  std::size_t worker = 0; ///< as `Launcher::start` called it
-  int status = 0;         ///< its exit status (runs/worker.hpp), where it came to an end of its own
-  std::string crash;      ///< else what ended it, in words; it could note nothing
-  bool by_stop = false;   ///< it crashed, since `Launcher::stop` reached it before it could listen
+  std::size_t worker = 0;   ///< as `Launcher::start` called it
+  int status = 0;           ///< its exit status (runs/worker.hpp), where it came to an end of its own
+  std::string crash = {};   ///< else what ended it, in words; it could note nothing
+  std::string failure = {}; ///< what it told of its failure, where the launcher hears it: a full disk takes no record
+  bool by_stop = false;     ///< it crashed, since `Launcher::stop` reached it before it could listen
 };
 
 /// Starts workers (`heed worker FOLDER --threads N`), each on one run's folder, and tells when they have ended. It

@@ -1,25 +1,21 @@
 #include "experiments/sweep/local_launcher.hpp"
 
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/exe.hpp>
-#include <boost/process/extend.hpp>
-#include <boost/process/io.hpp>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
+#include <spawn.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 
+extern char** environ;
+
 namespace heed {
 namespace {
-
-namespace process = boost::process;
 
 std::string signal_in_words(int signal) {
   const char* name = strsignal(signal);
@@ -29,27 +25,96 @@ std::string signal_in_words(int signal) {
   return text;
 }
 
+/// A file descriptor of this process alone, closed whatever happens.
+class Descriptor {
+public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+private:
+  int fd_;
+};
+
+/// What a new process has besides its program: its own group, and files.
+class Circumstances {
+public:
+  Circumstances() {
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    // Ctrl-C reaches the sweep alone, which then asks its runs to stop.
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+  }
+  ~Circumstances() {
+    ::posix_spawn_file_actions_destroy(&files);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  Circumstances(const Circumstances&) = delete;
+  Circumstances& operator=(const Circumstances&) = delete;
+
+  ::posix_spawn_file_actions_t files = {};
+  ::posix_spawnattr_t attributes = {};
+};
+
+/// This process's environment, but for BLAS: a run has threads of its own, and needs none of the library's.
+std::vector<std::string> environment_of_worker() {
+  std::vector<std::string> out{"OPENBLAS_NUM_THREADS=1"};
+  for (char** entry = environ; *entry; ++entry)
+    if (!std::string_view(*entry).starts_with("OPENBLAS_NUM_THREADS=")) out.emplace_back(*entry);
+  return out;
+}
+
+/// As C's functions want lists of texts.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// Where a worker finds the end of the pipe that it tells through.
+constexpr int told_through = 3;
+
 } // namespace
 
 struct LocalLauncher::Worker {
   std::size_t number = 0;
-  process::child child;
+  ::pid_t process = 0;
+  Descriptor told; ///< what it tells, to be read
   bool asked_to_stop = false;
 
-  bool ended() {
-    std::error_code error;
-    return !child.running(error) || error;
+  ~Worker() {
+    if (process == 0) return;
+    ::kill(process, SIGKILL);
+    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 
-  WorkerEnd end() const {
-    WorkerEnd end{number, 0, {}, false};
-    const int status = child.native_exit_code();
-    if (WIFSIGNALED(status)) {
+  /// Nothing while it runs.
+  std::optional<WorkerEnd> end() {
+    int status = 0;
+    const ::pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+    process = 0;
+    WorkerEnd end;
+    end.worker = number;
+    if (ended > 0 && WIFSIGNALED(status)) {
       end.crash = signal_in_words(WTERMSIG(status));
       end.by_stop = asked_to_stop && WTERMSIG(status) == SIGTERM;
     } else {
-      end.status = WEXITSTATUS(status);
+      end.status = ended > 0 ? WEXITSTATUS(status) : 1;
     }
+    char block[4096];
+    for (::ssize_t n; (n = ::read(told.get(), block, sizeof block)) > 0;)
+      end.failure.append(block, static_cast<std::size_t>(n));
     return end;
   }
 };
@@ -59,22 +124,35 @@ LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move
 LocalLauncher::~LocalLauncher() = default;
 
 std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::fopen(run.log().c_str(), "ae"), std::fclose);
-  if (!log) throw Failed(fmt::format("cannot write '{}': {}", run.log().string(), std::strerror(errno)));
-  const std::vector<std::string> arguments{"worker", run.path.string(), "--threads", fmt::format("{}", threads)};
+  const Descriptor log(::open(run.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (log.get() < 0) throw Failed(fmt::format("cannot write '{}': {}", run.log().string(), std::strerror(errno)));
+  int ends[2] = {-1, -1};
+  const bool piped = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
   auto worker = std::make_unique<Worker>();
-  std::error_code error;
-  // clang-format off
-  worker->child = process::child(process::exe = program_.string(), process::args = arguments,
-                                 process::std_in < process::null, (process::std_out & process::std_err) > log.get(),
-                                 error, process::extend::on_exec_setup = [](auto&) {
-                                   // Ctrl-C reaches the sweep alone, which then asks its runs to stop; should it die
-                                   // without a word, they are asked all the same.
-                                   ::setpgid(0, 0);
-                                   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-                                 });
-  // clang-format on
-  if (error) throw Failed(fmt::format("cannot start '{}': {}", program_.string(), error.message()));
+  worker->told = Descriptor(ends[0]);
+  const Descriptor to_tell(ends[1]);
+
+  std::vector<std::string> words{program_.string(),
+                                 "worker",
+                                 run.path.string(),
+                                 "--threads",
+                                 fmt::format("{}", threads),
+                                 "--tell",
+                                 fmt::format("{}", told_through)};
+  std::vector<std::string> variables = environment_of_worker();
+  Circumstances around;
+  ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
+  // Not fork: what libraries hang on it (OpenBLAS, its threads) waits for ever where memory is short.
+  const int error = piped ? ::posix_spawn(&worker->process, program_.c_str(), &around.files, &around.attributes,
+                                          pointers_to(words).data(), pointers_to(variables).data())
+                          : errno;
+  if (error != 0) {
+    worker->process = 0;
+    throw Failed(fmt::format("cannot start '{}': {}", program_.string(), std::strerror(error)));
+  }
   worker->number = ++started_;
   workers_.push_back(std::move(worker));
   return started_;
@@ -83,9 +161,9 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
 std::vector<WorkerEnd> LocalLauncher::ended() {
   std::vector<WorkerEnd> ends;
   std::erase_if(workers_, [&](const std::unique_ptr<Worker>& worker) {
-    if (!worker->ended()) return false;
-    ends.push_back(worker->end());
-    return true;
+    auto end = worker->end();
+    if (end) ends.push_back(std::move(*end));
+    return end.has_value();
   });
   return ends;
 }
@@ -94,7 +172,7 @@ void LocalLauncher::stop(std::size_t number) {
   for (const auto& worker : workers_)
     if (worker->number == number) {
       worker->asked_to_stop = true;
-      ::kill(worker->child.id(), SIGTERM);
+      ::kill(worker->process, SIGTERM);
     }
 }
 

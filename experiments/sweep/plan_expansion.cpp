@@ -50,12 +50,13 @@ public:
 
   std::string of(const Config& config) {
     std::string data;
-    for (const FlatOption& option : flatten(config))
+    const std::vector<FlatOption> options = flatten(config);
+    for (const FlatOption& option : options)
       if (option.key.starts_with("data.") || option.key.starts_with("task."))
         data += fmt::format("{} = {}\n", option.key, option.value);
     auto it = known_.find(data);
     if (it == known_.end()) it = known_.emplace(std::move(data), fingerprint_(config)).first;
-    return run_id(config, it->second);
+    return run_id(options, it->second);
   }
 
 private:

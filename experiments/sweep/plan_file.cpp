@@ -301,6 +301,7 @@ Parsed<Plan> plan_from_json(std::string_view bytes) {
 fs::path freeze(const Plan& plan, const fs::path& out) {
   const fs::path folder = out / "sweeps" / plan.folder_name();
   make_folder(folder);
+  remove_leftovers(folder);
   const std::string bytes = to_json(plan);
   const auto before = read_file(plan_file(folder));
   std::error_code error;

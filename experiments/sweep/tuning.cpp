@@ -71,7 +71,8 @@ std::optional<std::size_t> best(const std::vector<Trial>& trials, bool higher) {
   return out;
 }
 
-std::string choices_json(const Plan& plan) {
+/// What every arm chose, and from what.
+std::string arms_json(const Plan& plan) {
   std::vector<std::string> arms;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     std::vector<std::string> trials;
@@ -81,11 +82,16 @@ std::string choices_json(const Plan& plan) {
     arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
                                *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
   }
-  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"arms\": [\n{}\n]\n}}\n", choices_format,
-                     json_text(plan.hash), fmt::join(arms, ",\n"));
+  return fmt::format("{}", fmt::join(arms, ",\n"));
 }
 
-void read_arm(const json::object& object, ArmTuning& arm) {
+std::string choices_json(const Plan& plan) {
+  const std::string arms = arms_json(plan);
+  return fmt::format("{{\n\"format\": {},\n\"plan\": {},\n\"hash\": \"{}\",\n\"arms\": [\n{}\n]\n}}\n", choices_format,
+                     json_text(plan.hash), content_hash(arms), arms);
+}
+
+void read_arm(const json::object& object, ArmTuning& arm, bool higher) {
   const json::array& trials = list(object, "trials");
   if (trials.size() != arm.trials.size()) throw Wrong{"an arm has other trials than the plan"};
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -98,6 +104,8 @@ void read_arm(const json::object& object, ArmTuning& arm) {
       !arm.trials[static_cast<std::size_t>(chosen)].value)
     throw Wrong{fmt::format("trial {} can't have been chosen", chosen)};
   arm.chosen = static_cast<std::size_t>(chosen);
+  if (const auto by_values = best(arm.trials, higher); by_values != arm.chosen)
+    throw Wrong{fmt::format("trial {} is chosen, but by the values trial {} is the best", chosen, *by_values)};
 }
 
 /// "learning_rate = 0.003, clip = 1"
@@ -159,7 +167,10 @@ void read_choices(Plan& plan, const fs::path& folder) {
     if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
     const json::array& arms = list(object, "arms");
     if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
-    for (std::size_t a = 0; a < arms.size(); ++a) read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a]);
+    const bool higher = higher_is_better(plan);
+    for (std::size_t a = 0; a < arms.size(); ++a) read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a], higher);
+    if (given(object, "hash") && text(object, "hash") != content_hash(arms_json(plan)))
+      throw Wrong{"it is not what was written (another checksum)"};
   } catch (const Wrong& wrong) {
     refuse(wrong.why);
   }

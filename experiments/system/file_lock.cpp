@@ -48,7 +48,7 @@ std::optional<FileLock> FileLock::wait(const std::filesystem::path& path, const 
 }
 
 bool FileLock::held(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   struct flock lock = whole_file(F_RDLCK);
   const bool asked = ::fcntl(file, F_OFD_GETLK, &lock) == 0;

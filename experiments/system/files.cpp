@@ -1,10 +1,13 @@
 #include "experiments/system/files.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <new>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <system_error>
@@ -41,6 +44,8 @@ std::string how_to_mend(int error) {
     case EEXIST:
       return "something on that path is a file where a folder is needed: remove it, or choose another "
              "folder with --out";
+    case ENXIO: return "a pipe stands where the file should be: remove it, or choose another folder with --out";
+    case EFBIG: return "raise the limit for the size of files (ulimit -f), or choose another file system with --out";
     case EISDIR: return "a folder stands where the file should be: remove it, or choose another folder with --out";
     case ENOENT: return "there is no such place, or the folder is gone: run again, or choose another folder with --out";
     case EMFILE:
@@ -95,32 +100,86 @@ void synchronise_folder(const fs::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
-/// Hidden, beside the final file, and of this process alone.
+/// Hidden, and beside the final file.
 fs::path aside_of(const fs::path& path) {
   static std::atomic<unsigned> count{0};
   return path.parent_path() / fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), count++, aside_suffix);
 }
 
-bool write_aside(const fs::path& aside, const fs::path& path, std::string_view bytes, Durability durability) {
+/// A new file that this process holds for as long as it is open, however it ends: who finds one that nobody holds knows
+/// that it was left behind.
+Descriptor open_aside(fs::path& aside, const fs::path& path) {
+  for (;;) {
+    aside = aside_of(path);
+    const int fd = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST) continue; // of a process on another machine
+    if (fd < 0) return Descriptor(fd);
+    // Where a file system knows no locks, nobody takes it for left behind, either.
+    struct stat about = {};
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(fd, &about) != 0 || about.st_nlink > 0) return Descriptor(fd);
+    ::close(fd); // removed between the making and the lock
+  }
+}
+
+/// Writes all of a file aside, and gives it its name.
+bool write_aside(fs::path& aside, const fs::path& path, std::string_view bytes, Durability durability) {
   if (made_to_fail(path)) return false;
-  Descriptor fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd.get() < 0) return false;
-  if (!write_all(fd.get(), bytes, path)) return false;
-  if (durability == Durability::disk && (made_to_fail(path) || ::fsync(fd.get()) != 0)) return false;
-  if (fd.close() != 0) return false;
+  const Descriptor held = open_aside(aside, path);
+  if (held.get() < 0) return false;
+  if (!write_all(held.get(), bytes, path)) return false;
+  if (durability == Durability::disk && (made_to_fail(path) || ::fsync(held.get()) != 0)) return false;
+  // Some file systems report a failed write only where a file is closed, and the lock must outlive the renaming.
+  if (const int copy = ::fcntl(held.get(), F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) return false;
   return !made_to_fail(path) && ::rename(aside.c_str(), path.c_str()) == 0;
 }
 
 /// Without an exception: 0, or an errno.
 int try_write(const fs::path& path, std::string_view bytes, Durability durability) {
-  const fs::path aside = aside_of(path);
+  fs::path aside;
   if (!write_aside(aside, path, bytes, durability)) {
     const int error = errno;
-    ::unlink(aside.c_str());
+    if (!aside.empty()) ::unlink(aside.c_str());
     return error;
   }
   if (durability == Durability::disk) synchronise_folder(path.parent_path());
   return 0;
+}
+
+/// Why an open file isn't one to be read: "it is a folder". Empty where it is a regular one.
+std::string_view not_regular(const struct stat& about) {
+  if (S_ISREG(about.st_mode)) return "";
+  if (S_ISDIR(about.st_mode)) return "it is a folder";
+  if (S_ISFIFO(about.st_mode)) return "it is a pipe, not a regular file";
+  return "it is a device, not a regular file";
+}
+
+/// An open file's bytes up to `most` of them; more are an error where `whole`.
+Parsed<std::string> read_regular(const fs::path& path, std::uint64_t most, bool whole) {
+  using Result = Parsed<std::string>;
+  const auto wrong = [&](std::string_view why) {
+    return Result::wrong(fmt::format("cannot read '{}': {}", path.string(), why));
+  };
+  // Without waiting for somebody at the other end of a pipe.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about = {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return wrong(std::strerror(errno));
+  if (const std::string_view why = not_regular(about); !why.empty()) return wrong(why);
+  const auto size = static_cast<std::uint64_t>(about.st_size); // 0 in /proc, whatever there is
+  if (whole && size > most) return wrong(fmt::format("it has {} bytes, and at most {} make sense there", size, most));
+  try {
+    std::string bytes, block(std::size_t{1} << 16, '\0');
+    bytes.reserve(std::min(size, most));
+    while (bytes.size() < most) {
+      const ::ssize_t n = ::read(fd.get(), block.data(), std::min<std::uint64_t>(block.size(), most - bytes.size()));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return wrong(std::strerror(errno));
+      if (n == 0) break;
+      bytes.append(block, 0, static_cast<std::size_t>(n));
+    }
+    return Result::ok(std::move(bytes));
+  } catch (const std::bad_alloc&) {
+    return wrong(fmt::format("there is no memory for its {} bytes", size));
+  }
 }
 
 int try_make_folder(const fs::path& path) {
@@ -139,7 +198,7 @@ void write_file(const fs::path& path, std::string_view bytes, Durability durabil
 
 void append_line(const fs::path& path, std::string_view line) {
   if (made_to_fail(path)) fail("write", path, errno);
-  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
   if (fd.get() < 0) fail("write", path, errno);
   const ::off_t before = ::lseek(fd.get(), 0, SEEK_END);
   std::string whole(line);
@@ -160,21 +219,10 @@ void synchronise_file(const fs::path& path) {
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail("write", path, errno);
 }
 
-Parsed<std::string> read_file(const fs::path& path) {
-  using Result = Parsed<std::string>;
-  const auto wrong = [&](int error) {
-    return Result::wrong(fmt::format("cannot read '{}': {}", path.string(), std::strerror(error)));
-  };
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) return wrong(errno);
-  std::string bytes, block(std::size_t{1} << 16, '\0');
-  for (;;) {
-    const ::ssize_t n = ::read(fd.get(), block.data(), block.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return wrong(errno);
-    if (n == 0) return Result::ok(std::move(bytes));
-    bytes.append(block, 0, static_cast<std::size_t>(n));
-  }
+Parsed<std::string> read_file(const fs::path& path, std::uint64_t most) { return read_regular(path, most, true); }
+
+Parsed<std::string> read_beginning(const fs::path& path, std::uint64_t bytes) {
+  return read_regular(path, bytes, false);
 }
 
 void make_folder(const fs::path& path) {
@@ -190,12 +238,15 @@ void remove_leftovers(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with('.') && name.ends_with(aside_suffix)) ::unlink(it->path().c_str());
+    if (!name.starts_with('.') || !name.ends_with(aside_suffix)) continue;
+    const Descriptor fd(::open(it->path().c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    if (fd.get() >= 0 && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(it->path().c_str());
   }
 }
 
 void make_output_folder(const fs::path& path) {
   if (const int error = try_make_folder(path)) throw Refused(complaint("make the output folder", path, error));
+  remove_leftovers(path);
   const fs::path probe = path / ".heed-probe";
   if (const int error = try_write(probe, "heed\n", Durability::disk))
     throw Refused(complaint("write to the output folder", path, error));

@@ -5,6 +5,7 @@
 #include "autograd/error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -42,8 +43,15 @@ void append_line(const std::filesystem::path& path, std::string_view line);
 /// Has what was written so far survive the machine losing power; a file that is missing is fine. Throws heed::Failed.
 void synchronise_file(const std::filesystem::path& path);
 
-/// The file's content; the error names the path and says why it could not be read.
-Parsed<std::string> read_file(const std::filesystem::path& path);
+/// More than any record of a run or a sweep has.
+inline constexpr std::uint64_t largest_record = std::uint64_t{1} << 30;
+
+/// The content of a regular file of at most so many bytes; the error names the path and says why it could not be read.
+/// It never waits: a pipe or a device is an error.
+Parsed<std::string> read_file(const std::filesystem::path& path, std::uint64_t most = largest_record);
+
+/// Of a regular file the first bytes, or as many as it has.
+Parsed<std::string> read_beginning(const std::filesystem::path& path, std::uint64_t bytes);
 
 /// Makes a folder and those above it. Throws heed::Failed.
 void make_folder(const std::filesystem::path& path);
@@ -51,7 +59,7 @@ void make_folder(const std::filesystem::path& path);
 /// Removes a file; one that is missing is fine. Throws heed::Failed.
 void remove_file(const std::filesystem::path& path);
 
-/// Removes what writers that were killed left aside in a folder. Only for one who alone writes there.
+/// Removes what writers that were killed left aside in a folder. What a living one is writing there stays.
 void remove_leftovers(const std::filesystem::path& folder);
 
 /// Makes the output folder, and finds out by writing that it can be written. Throws heed::Refused: nothing has run yet.

@@ -97,7 +97,7 @@ for package in "$@"; do
   esac
 done
 SH
-for name in clang-format gcovr; do printf '#!/bin/sh\n' | fake "$name"; done
+for name in clang-format clang-tidy gcovr; do printf '#!/bin/sh\n' | fake "$name"; done
 fake sudo <<'SH'
 #!/bin/sh
 [ "$1" = -n ] && shift

@@ -55,6 +55,8 @@ std::string same_command(const RunArguments& arguments, const Console& console) 
   std::vector<std::string> words{console.program, "run", arguments.config};
   words.insert(words.end(), arguments.overrides.begin(), arguments.overrides.end());
   if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
+  if (arguments.jobs > 0) words.insert(words.end(), {"--jobs", fmt::format("{}", arguments.jobs)});
+  if (arguments.threads > 0) words.insert(words.end(), {"--threads", fmt::format("{}", arguments.threads)});
   return shell_words(words);
 }
 
@@ -156,6 +158,10 @@ int run(const RunArguments& arguments, Console& console) {
     throw Failed(fmt::format("{} of {} runs failed, for the reasons above; the others are kept. Try them again with\n"
                              "      {}",
                              result.executed.failed, report.total(), same_command(arguments, console)));
+  if (report.left_out() > 0)
+    throw Failed(fmt::format("{} of {} runs can't be relied on and are left out, for the reasons above. Remove their "
+                             "folders, and make them anew with\n      {}",
+                             report.left_out(), report.total(), same_command(arguments, console)));
   return 0;
 }
 

@@ -17,7 +17,8 @@ namespace {
 namespace json = boost::json;
 
 struct RunsArguments {
-  std::string out = "runs", where, sort;
+  std::string out = "runs", sort;
+  std::optional<std::string> where;
   std::vector<std::string> columns;
   std::optional<std::int64_t> limit;
   bool reverse = false, json = false, csv = false;
@@ -61,7 +62,7 @@ struct Found {
 Found find(const RunsArguments& arguments, Console& console) {
   RunIndex index(arguments.out);
   Selection selection;
-  if (!arguments.where.empty()) selection.where = parse_filter(arguments.where, index.fields());
+  if (arguments.where) selection.where = parse_filter(*arguments.where, index.fields());
   if (!arguments.sort.empty()) selection.sort = field_named(index.fields(), arguments.sort, "--sort: ");
   selection.reverse = arguments.reverse;
   selection.limit = arguments.limit;

@@ -3,17 +3,46 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/runs/worker.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 namespace heed {
 
 namespace {
 
 struct WorkerArguments {
   std::string folder;
-  int threads = 0;
+  int threads = 0, tell = -1;
 };
 
+/// Whoever started this process gets `text`, if it is still there.
+void tell(int pipe, std::string_view text) {
+  // One write of a text as short as this is whole or fails.
+  while (::write(pipe, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF)) < 0 && errno == EINTR) {
+  }
+}
+
+/// Should the process that started this one die, this one is asked to stop, as by `kill`.
+void end_with_parent(int pipe) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::pollfd reader{pipe, 0, 0};
+  if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) std::raise(SIGTERM); // it was gone before
+}
+
 int worker(const WorkerArguments& arguments, Console&) {
-  const WorkerParts parts{engine, make_task, this_build()};
+  WorkerParts parts{engine, make_task, this_build()};
+  if (arguments.tell >= 0) {
+    std::signal(SIGPIPE, SIG_IGN);
+    ::fcntl(arguments.tell, F_SETFD, FD_CLOEXEC);
+    end_with_parent(arguments.tell);
+    parts.tell = [&](std::string_view text) { tell(arguments.tell, text); };
+  }
   return run_worker(RunFolder{arguments.folder}, arguments.threads, parts);
 }
 
@@ -25,6 +54,7 @@ void add_worker(Commands& commands) {
       [](Command& command, WorkerArguments& arguments) {
         command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
         command.add("--threads", arguments.threads, "in place of the configuration's");
+        command.add("--tell", arguments.tell, "a pipe to say through why the run failed");
       },
       worker)
       .hide();

@@ -44,6 +44,9 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
                         const std::string& path) {
   if (header) {
     const auto found = std::ranges::find(first.cells, column);
+    if (std::ranges::count(first.cells, column) > 1)
+      throw Refused(fmt::format("{}:{}: {} columns have the name \"{}\"; give each a name of its own", path, first.line,
+                                std::ranges::count(first.cells, column), column));
     if (found != first.cells.end()) return static_cast<std::size_t>(found - first.cells.begin());
     std::string names;
     for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;

@@ -15,6 +15,7 @@ inline const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("hidden", &Options::hidden,
                                                      "width of the hidden layer of each head")
                                                   .at_least(0)
+                                                  .at_most(1e6)
                                                   .unit("features")
                                                   .default_means("0: the width of the head's queries"));
   return t;

@@ -57,6 +57,10 @@ TEST_CASE("values out of bounds and missing arguments are refused", "[command_li
   CHECK(heed_says({"run", "a.toml", "--jobs", "many"}).status == 2);
   CHECK(heed_says({"report", "runs", "--format", "pdf"}).status == 2);
   CHECK(heed_says({}).status == 2);
+  CHECK(contains(heed_says({"generate", "x", "--temperature", "nan"}).err, "nan not a number"));
+  CHECK(contains(heed_says({"plan", "a.toml", "--effect", "nan"}).err, "nan not a number"));
+  const Scratch out;
+  CHECK(contains(heed_says({"runs", out.path.string(), "--where", ""}).err, "the filter is empty"));
 }
 
 TEST_CASE("help is on standard output, with examples and exit statuses", "[command_line]") {
@@ -224,4 +228,10 @@ TEST_CASE("data writes every example of a split in full, and nothing else", "[co
   CHECK(contains(heed_says({"data", copies, "--split", "test", "--all", "--examples", "3"}).err,
                  "--examples does nothing"));
   CHECK(heed_says({"data", copies, "--split", "every"}).status == 2);
+}
+
+TEST_CASE("no message commands the terminal", "[command_line]") {
+  const Answer answer = heed_says({"run", "a\x1b[2J.toml"});
+  CHECK(answer.status == 2);
+  CHECK(contains(answer.err, "a\\x1b[2J.toml"));
 }

@@ -79,7 +79,7 @@ TEST_CASE("A value of the wrong type is refused with an example of a right one",
 TEST_CASE("A value out of bounds is refused with the bounds and the unit", "[config]") {
   check({
       {"[train]\nbatch = 0", "x.toml:2:9: train.batch is 0; it must be at least 1 and at most 1000000 (sequences)"},
-      {"seed = -1", "x.toml:1:8: seed is -1; it must be at least 0"},
+      {"seed = -1", "x.toml:1:8: seed is -1; it must be at least 0 and at most 1000000000000000"},
       {"[block]\ndropout = 1", "x.toml:2:11: block.dropout is 1; it must be at least 0 and below 1"},
       {"[train]\nlearning_rate = 0.0", "x.toml:2:17: train.learning_rate is 0; it must be above 0 and at most 1000000"},
       {"[train]\nlearning_rate = nan", "x.toml:2:17: train.learning_rate is nan; it must be a finite number"},

@@ -1,11 +1,16 @@
 // How files, the command line and arms come together in a configuration.
 #include "experiments/config/config.hpp"
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/difference.hpp"
+#include "experiments/config/values.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
+#include <limits>
+
 using namespace heed;
 using namespace heed::test;
+using Catch::Contains;
 
 TEST_CASE("An empty file is the built-in configuration", "[config]") {
   const Config c = config("");
@@ -297,4 +302,60 @@ TEST_CASE("The nearest name is found, or none", "[config]") {
   CHECK(nearest("zzz", {"width", "temperature"}).empty());
   CHECK(nearest("", {"a"}).empty());
   CHECK(nearest("repotr", {"report", "run"}) == "report");
+}
+
+namespace {
+
+struct IntegerOption {
+  std::string key;
+  const Option* option;
+};
+
+std::vector<IntegerOption> integer_options() {
+  std::vector<IntegerOption> out;
+  for (const std::string& key : all_keys())
+    if (const Option* option = find_option(key);
+        option->type == OptionType::integer || option->type == OptionType::integers)
+      out.push_back({key, option});
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("every integer option has bounds, and what is beyond is refused", "[config]") {
+  const auto options = integer_options();
+  CHECK(options.size() > 50);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                         most = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [key, option] : options) {
+    INFO(key);
+    REQUIRE(option->minimum);
+    REQUIRE(option->maximum);
+    CHECK(*option->maximum <= 1e15); // exact as a double, and far from overflow when a few are added
+    const auto value = [&, type = option->type](std::int64_t v) {
+      return type == OptionType::integer ? Value(v) : Value(std::vector<std::int64_t>{v});
+    };
+    for (const std::int64_t v : {least, most, most / 2, static_cast<std::int64_t>(*option->maximum) + 1,
+                                 static_cast<std::int64_t>(*option->minimum) - 1})
+      CHECK_THAT(wrong_value(*option, key, value(v)), Contains(key) && Contains("it must be"));
+    CHECK(wrong_value(*option, key, value(static_cast<std::int64_t>(*option->maximum))).empty());
+  }
+}
+
+TEST_CASE("seeds of a sweep have the bounds of a seed", "[config]") {
+  CHECK_THROWS_WITH(Settings::parse("[sweep]\nseeds = [9223372036854775807]\n", "test"),
+                    Contains("seeds holds 9223372036854775807; a seed is at most 1000000000000000"));
+}
+
+TEST_CASE("a text that would command the terminal is refused", "[config]") {
+  CHECK_THROWS_WITH(config("name = \"\\u001b[31mred\""), Contains("name holds the control character U+001B"));
+  CHECK_THROWS_WITH(config("name = \"\\u0085\""), Contains("U+0085"));
+  CHECK(config("name = \"\\u00e9\\u0142\"").general.name == "\u00e9\u0142");
+}
+
+TEST_CASE("a configuration is read from regular files alone", "[config]") {
+  const Folder folder;
+  CHECK_THROWS_WITH(Settings::load("/dev/zero"), Contains("it is a device"));
+  const auto file = folder.write("top.toml", "extends = \"/dev/zero\"\n");
+  CHECK_THROWS_WITH(Settings::load(file), Contains("it is a device"));
 }

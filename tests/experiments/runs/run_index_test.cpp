@@ -6,6 +6,7 @@
 #include <chrono>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 using namespace heed;
 using Catch::Contains;
@@ -335,4 +336,24 @@ TEST_CASE("options that tell runs apart are found", "[runs][index]") {
 
 TEST_CASE("an output folder that isn't there is refused", "[runs][index]") {
   CHECK_THROWS_AS(RunIndex("/nowhere/runs"), Refused);
+}
+
+TEST_CASE("a database of another program, or what is no file, stays as it is", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  const fs::path file = index_path(runs.path);
+  fs::remove(file);
+  Database(file.string()).run("CREATE TABLE measurements(x); INSERT INTO measurements VALUES(7)");
+  const std::string before = content(file);
+  {
+    RunIndex index(runs.path);
+    CHECK_THAT(index.in_memory(), Contains("a database of another program"));
+    CHECK(dump(index) == right);
+  }
+  CHECK(content(file) == before);
+  fs::remove(file);
+  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+  RunIndex index(runs.path);
+  CHECK_THAT(index.in_memory(), Contains("not a regular file"));
+  CHECK(dump(index) == right);
 }

@@ -113,10 +113,12 @@ TEST_CASE("a manifest comes back as it was", "[runs][manifest]") {
   before.ended = "2024-05-01T12:00:01Z";
   before.seconds = 1.25;
   before.starts = 3;
+  before.metrics = {{20, "ab"}, {40, "cd"}};
   const auto after = manifest_from_json(to_json(before));
   REQUIRE(after);
   CHECK(to_json(*after) == to_json(before));
   CHECK(after->build.blas == "OpenBLAS");
+  CHECK(after->metrics == before.metrics);
 }
 
 TEST_CASE("damaged manifests are errors", "[runs][manifest]") {

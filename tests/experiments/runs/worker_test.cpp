@@ -1,5 +1,6 @@
 // The worker with an engine of three lines, so that each test sees what the worker itself does.
 #include "experiments/config/config.hpp"
+#include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/worker.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -283,4 +285,104 @@ TEST_CASE("two workers of one run take turns, and nothing runs twice", "[runs][w
   }
   CHECK(read_manifest(run)->starts == 1);
   CHECK(read_metrics(run)->size() == 10);
+}
+
+namespace {
+
+/// Why a finished run can't be relied on, and that running it again brings it to the same bits.
+std::string made_again_after(const std::function<void(const RunFolder&)>& damage, std::int64_t resumed_at) {
+  const Record expected = undisturbed();
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  REQUIRE(wrong_metrics(run, *read_manifest(run)).empty());
+  damage(run);
+  const std::string why = wrong_metrics(run, *read_manifest(run));
+  CHECK(read_entry(run).error == why);
+  CHECK(state_of(run) == RunState::interrupted);
+  std::int64_t first = 0; // step of this start
+  script = {resumed_at + 1, [&] { first = resumed_at + 1; }};
+  CHECK(work(run) == 0);
+  CHECK(first == (resumed_at < 10 ? resumed_at + 1 : 0));
+  CHECK(state_of(run) == RunState::finished);
+  CHECK(read_entry(run).error.empty());
+  CHECK(Record(run) == expected);
+  return why;
+}
+
+/// metrics.jsonl without what follows its line `n`.
+void keep_lines(const RunFolder& run, std::size_t n, std::string_view rest = "") {
+  std::string text = content(run.metrics());
+  std::size_t end = 0;
+  for (std::size_t line = 0; line < n; ++line) end = text.find('\n', end) + 1;
+  put(run.metrics(), text.substr(0, end) + std::string(rest));
+}
+
+} // namespace
+
+TEST_CASE("a finished run that lost metrics is named, and made again from a checkpoint before", "[runs][worker]") {
+  // Checkpoints of steps 9 and 10 are there.
+  CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 9); }, 9),
+             Contains("ends at step 9, but the run at step 10") && Contains("heed run"));
+  CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 9, "{\"step\": 10, \"sec"); }, 9),
+             Contains("ends at step 9"));
+  CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 4); }, 0), Contains("ends at step 4"));
+  CHECK_THAT(made_again_after([](const RunFolder& run) { fs::remove(run.metrics()); }, 0), Contains("ends at step 0"));
+}
+
+TEST_CASE("a finished run whose metrics were changed is named, and made again", "[runs][worker]") {
+  const auto changed = [](std::size_t line) {
+    return [line](const RunFolder& run) {
+      std::string text = content(run.metrics());
+      std::size_t at = 0;
+      for (std::size_t i = 1; i < line; ++i) at = text.find('\n', at) + 1;
+      at = text.find("train_loss", at) + 13;
+      text[at] = text[at] == '1' ? '2' : '1';
+      put(run.metrics(), text);
+    };
+  };
+  CHECK_THAT(made_again_after(changed(10), 9), Contains("another checksum"));
+  CHECK_THAT(made_again_after(changed(3), 0), Contains("another checksum"));
+  CHECK_THAT(made_again_after([](const RunFolder& run) { keep_lines(run, 10, "{\"step\": 1"); }, 10),
+             Contains("another checksum"));
+}
+
+TEST_CASE("a run that was killed does not go on from a checkpoint whose metrics are gone", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {8, [] { throw std::runtime_error("stop here"); }};
+  CHECK(work(run) == 1);
+  keep_lines(run, 4); // of the checkpoints of steps 3 and 6, the first has all of its metrics
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(Record(run) == expected);
+}
+
+TEST_CASE("a manifest of an earlier version, without sums, is believed where the metrics reach", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  Manifest manifest = *read_manifest(run);
+  manifest.metrics.clear();
+  write_file(run.manifest(), to_json(manifest));
+  CHECK(state_of(run) == RunState::finished);
+  keep_lines(run, 9);
+  CHECK(state_of(run) == RunState::interrupted);
+}
+
+TEST_CASE("why a run failed is told, whatever the disk takes", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {};
+  std::string told;
+  WorkerParts telling = parts();
+  telling.tell = [&](std::string_view text) { told += text; };
+  {
+    const WriteHook full([](const fs::path& path) { return path.filename() == "lock" ? 0 : ENOSPC; });
+    CHECK(run_worker(run, 2, telling) == 1);
+  }
+  CHECK_THAT(told, Contains("manifest.json") && Contains("no space left") && Contains("free some space"));
 }

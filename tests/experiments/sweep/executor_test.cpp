@@ -242,3 +242,17 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
   CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
   CHECK(share(0, 0) == std::pair(1, 8));
 }
+
+TEST_CASE("a failure that could not be recorded is told by the worker, and noted where it can be",
+          "[sweep][executor]") {
+  Runs runs(2);
+  // The manifest still says that it runs: the disk took no later one.
+  runs.acts(0) = {
+      Act{[](const RunFolder& run) { record(run, "running"); }, {.status = 1, .failure = "the disk is full"}}};
+  const Executed executed = runs.execute(1);
+  CHECK(executed.failed == 1);
+  CHECK(executed.finished == 1);
+  CHECK(runs.reason_of(0) == "the disk is full");
+  CHECK(state_of(runs.folders[0]) == RunState::failed);
+  CHECK(read_manifest(runs.folders[0])->failure == "the disk is full");
+}

@@ -227,3 +227,17 @@ TEST_CASE("outputs go to the run's log", "[sweep][launcher]") {
   sweep.execute();
   CHECK(content(sweep.runs[0].log()) == "out\nerr\nout\nerr\n");
 }
+
+TEST_CASE("what a worker tells through its pipe is why it failed", "[sweep][launcher]") {
+  Sweep sweep;
+  sweep.add("outcome running; [ \"$5\" = --tell ] && eval \"printf 'no space' >&$6\"; exit 1");
+  CHECK(sweep.execute().failed == 1);
+  CHECK(sweep.reason_of(0) == "no space");
+}
+
+TEST_CASE("a worker has neither BLAS's threads nor the terminal", "[sweep][launcher]") {
+  Sweep sweep;
+  sweep.add("echo $OPENBLAS_NUM_THREADS $(cat) > $dir/found; outcome finished");
+  CHECK(sweep.execute().finished == 1);
+  CHECK(content(sweep.runs[0].path / "found") == "1\n");
+}

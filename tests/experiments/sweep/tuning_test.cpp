@@ -141,6 +141,19 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
     settle(again, out.path, folder);
     CHECK(content(folder / "tuned.json") == before);
   }
+  SECTION("where its choice is not the best of its values, or they are others, it is refused") {
+    const std::string whole = content(folder / "tuned.json");
+    const auto edited = [&](const std::string& what, const std::string& by) {
+      std::string text = whole;
+      const auto at = text.find(what);
+      REQUIRE(at != std::string::npos);
+      put(folder / "tuned.json", text.replace(at, what.size(), by));
+    };
+    edited("\"chosen\": 1", "\"chosen\": 0");
+    CHECK_THROWS_WITH(load_plan(folder), Contains("trial 0 is chosen, but by the values trial 1 is the best"));
+    edited("\"value\": 2", "\"value\": 3"); // the choice stays the best
+    CHECK_THROWS_WITH(load_plan(folder), Contains("another checksum") && Contains("remove it"));
+  }
   SECTION("where it is damaged, it is refused with the way out") {
     for (const std::string& bad : {std::string("{"), std::string("{\"format\": 1, \"plan\": \"x\", \"arms\": []}"),
                                    std::string("{\"format\": 2}")}) {

@@ -2,8 +2,15 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <functional>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace heed;
 using Catch::Contains;
@@ -110,4 +117,78 @@ TEST_CASE("removing what is not there is fine", "[system][files]") {
   remove_file(scratch / "a");
   remove_file(scratch / "a");
   CHECK(entries(scratch.path) == 0);
+}
+
+TEST_CASE("what a living writer has aside stays, and goes with the writer", "[system][files]") {
+  const Scratch scratch;
+  const auto aside = [&] {
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(scratch.path))
+      if (entry.path().filename().string().ends_with(".aside")) found = entry.path();
+    return found;
+  };
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    // Asked before each change: the file aside is there and held when the second is to be made.
+    int changes = 0;
+    const WriteHook hook([&](const fs::path&) {
+      if (++changes == 3) ::pause();
+      return 0;
+    });
+    write_file(scratch / "plan.json", "whole");
+    ::_exit(0);
+  }
+  while (aside().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // past the lock
+  remove_leftovers(scratch.path);
+  CHECK_FALSE(aside().empty());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  remove_leftovers(scratch.path);
+  CHECK(entries(scratch.path) == 0);
+}
+
+TEST_CASE("writers whose folder is swept all the time lose nothing", "[system][files]") {
+  const Scratch scratch;
+  std::atomic<bool> done{false};
+  std::thread sweeper([&] {
+    while (!done) remove_leftovers(scratch.path);
+  });
+  for (int i = 0; i < 300; ++i) {
+    write_file(scratch / "plan.json", std::to_string(i), Durability::process);
+    REQUIRE(content(scratch / "plan.json") == std::to_string(i));
+  }
+  done = true;
+  sweeper.join();
+  CHECK(entries(scratch.path) == 1);
+}
+
+TEST_CASE("an output folder is rid of what killed starts left", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "..heed-probe.99-0.aside", "heed");
+  put(scratch / ".index.99-1.aside", "half");
+  make_output_folder(scratch.path);
+  CHECK(entries(scratch.path) == 0);
+}
+
+TEST_CASE("only regular files are read, and nothing is waited for", "[system][files]") {
+  const Scratch scratch;
+  const fs::path pipe = scratch / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THAT(read_file(pipe).error, Contains("it is a pipe"));
+  CHECK_THAT(read_file("/dev/zero").error, Contains("it is a device"));
+  CHECK_THAT(read_file(scratch.path).error, Contains("it is a folder"));
+  CHECK_THAT(read_beginning(pipe, 8).error, Contains("it is a pipe"));
+  CHECK_THROWS_WITH(append_line(pipe, "x"), Contains("a pipe stands where the file should be"));
+}
+
+TEST_CASE("a file that is absurdly large is not read", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "long", "0123456789");
+  CHECK(*read_file(scratch / "long", 10) == "0123456789");
+  CHECK_THAT(read_file(scratch / "long", 9).error, Contains("it has 10 bytes, and at most 9 make sense there"));
+  CHECK(*read_beginning(scratch / "long", 4) == "0123");
+  CHECK(*read_beginning(scratch / "long", 40) == "0123456789");
+  fs::resize_file(scratch / "long", std::uintmax_t{1} << 40); // a hole: it takes no room on the disk
+  CHECK_THAT(read_file(scratch / "long").error, Contains("1099511627776 bytes"));
 }

@@ -188,6 +188,8 @@ TEST_CASE("a bad table is refused with the place and what to do", "[tasks][rows]
                                                      "Name one: task.labelled_text.text=COLUMN"));
   CHECK_THAT(message("text,label\na,b\nc\n"), Contains(":3: 1 cells, and the first row has 2"));
   CHECK_THAT(message("text,label\na,b\nc,b\n"), Contains("every row has the label \"b\""));
+  CHECK_THAT(message("text,label,text\na,b,c\n"), Contains(":1: 2 columns have the name \"text\""));
+  CHECK_THAT(message("text,label\n"), Contains("has no row; each split needs some"));
   CHECK_THAT(message("a,b\n", {{"header", false}}),
              Contains("[task.labelled_text] text = \"text\" is not a column of "));
   CHECK_THAT(message("a,b\n", {{"header", false}, {"text", std::string("3")}}), Contains("a number from 1 to 2"));

@@ -294,3 +294,16 @@ TEST_CASE("a text's file that is missing, empty or too short is refused with its
                                      "\" is too short: it has 3 characters for the validation split, and a block of 3 "
                                      "takes at least 4; take a longer text or a smaller task.text.block");
 }
+
+TEST_CASE("a byte-order mark is no part of a text", "[tasks][text]") {
+  const auto task_of = [](const std::string& bytes, const std::string& tokens) {
+    const TemporaryFile file(bytes);
+    Config config = text_config(file.path(), 4, 0.5);
+    config.data.tokens = tokens;
+    return make_task(config)->fingerprint();
+  };
+  const std::string text = "abc abd abc abd abc abd abc abd abc abd abc abd";
+  CHECK(task_of("\xEF\xBB\xBF" + text, "characters") == task_of(text, "characters"));
+  CHECK(task_of("\xEF\xBB\xBF" + text, "words") == task_of(text, "words"));
+  CHECK(task_of("\xEF\xBB\xBF" + text, "bytes") != task_of(text, "bytes"));
+}
