@@ -25,8 +25,10 @@ std::string now_utc() {
   return {text, n};
 }
 
+/// On standard error, which is a file that a full disk may not take: what can't be said is no failure of the run.
 void say(const RunFolder& run, std::string_view what) {
-  fmt::print(stderr, "heed: run {}: {}\n", run.id(), what);
+  const std::string line = fmt::format("heed: run {}: {}\n", run.id(), what);
+  std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
 }
 

@@ -63,17 +63,20 @@ struct Original {
   std::string id; ///< that it has by the numerics of this program
 };
 
-Original original_of(const RerunArguments& arguments) {
+Original original_of(const RerunArguments& arguments, Console& console) {
   Original out{find_run(arguments.out, arguments.run), {}, {}, {}};
   out.config = read_config(out.folder);
   const std::string id = out.folder.id();
-  if (const RunState state = state_of(out.folder); state != RunState::finished)
+  const RunState state = state_of(out.folder);
+  auto manifest = read_manifest(out.folder);
+  if (state == RunState::running || !manifest || manifest->outcome != "finished")
     throw Refused(fmt::format("run {} is {}, and only a finished one can be compared; run its configuration to the end "
                               "first",
                               id, name_of(state)));
-  auto manifest = read_manifest(out.folder);
-  if (!manifest) throw Refused(manifest.error);
   out.manifest = std::move(*manifest);
+  // Metrics that are not those that it finished with are compared all the same: that may be the question.
+  if (const std::string why = wrong_metrics(out.folder, out.manifest); !why.empty())
+    console.err << fmt::format("heed: warning: run {}: {}\n", id, why);
   if (out.manifest.numerics == numerics_version && run_id(out.config, out.manifest.data) != id)
     throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
                               "made the run",
@@ -143,7 +146,7 @@ void refuse_what_is_there(const Place& place, const Original& original) {
 }
 
 int rerun(const RerunArguments& arguments, Console& console) {
-  const Original original = original_of(arguments);
+  const Original original = original_of(arguments, console);
   warn_of_differences(original, console);
   const Place place(arguments.into);
   refuse_what_is_there(place, original);

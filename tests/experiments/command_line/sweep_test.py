@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -411,7 +412,87 @@ def advised_commands_make_an_average(folder):
     assert "keeps one checkpoint a step" in refused([heed, "evaluate", done.name, "--average", "31", "--out", out])
 
 
-for test in (results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
+def lost_metrics_are_made_again(folder):
+    config, out = write(folder, "lost.toml", GRID.format(steps=60, scores='"additive"')), folder / "lost"
+    table = run([heed, "run", config, "--out", str(out)])
+    before = measured(out)
+    lost = next(out.glob("*/metrics.jsonl"))
+    lines = lost.read_text().splitlines(keepends=True)
+    lost.write_text("".join(lines[:-1]) + lines[-1][:9])
+    told = attempt([heed, "runs", str(out)]).stderr
+    assert "its metrics.jsonl" in told and lost.parent.name in told, told
+    told = run([heed, "report", str(out), "--format", "json"])
+    assert json.loads(pathlib.Path(told.strip()).read_text())["progress"]["left_out"] == 1, told
+    again = attempt([heed, "run", config, "--out", str(out)])
+    assert again.returncode == 0 and measured(out) == before, again
+    assert [line.split()[:4] for line in again.stdout.splitlines() if "additive" in line][0] == \
+        [line.split()[:4] for line in table.splitlines() if "additive" in line][0], again.stdout
+
+
+def what_is_left_out_is_no_success(folder):
+    config, out = write(folder, "edited.toml", GRID.format(steps=20, scores='"additive"')), folder / "edited"
+    run([heed, "run", config, "--out", str(out)])
+    edited = next(out.glob("*/config.toml"))
+    edited.write_text(edited.read_text().replace("learning_rate = ", "learning_rate = 1"))
+    done = attempt([heed, "run", config, "--out", str(out)])
+    assert done.returncode == 1 and "1 of 6 runs can't be relied on" in done.stderr and "Remove" in done.stderr, done
+    shutil.rmtree(edited.parent)
+    assert attempt([heed, "run", config, "--out", str(out)]).returncode == 0
+
+
+def limited(command, **limits):
+    """Runs a command under limits of the system (RLIMIT_...)."""
+    def limit():
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, name), (value, value))
+    return attempt(command, preexec_fn=limit)
+
+
+def a_file_that_may_not_grow_gives_the_reason(folder):
+    config = write(folder, "small.toml", BASE.format(steps=20))
+    done = limited([heed, "run", config, "--out", str(folder / "small")], RLIMIT_FSIZE=12_000)
+    assert done.returncode == 1, done
+    assert "1 of 1 runs failed" in done.stderr and "checkpoint-000020" in done.stderr + done.stdout, done
+    assert "file too large" in done.stderr and "ulimit -f" in done.stderr, done
+
+
+def little_address_space_ends_it(folder):
+    config = write(folder, "space.toml", BASE.format(steps=20))
+    for megabytes in (100, 200, 400, 800, 1600):
+        done = limited([heed, "run", config, "--out", str(folder / str(megabytes))], RLIMIT_AS=megabytes << 20)
+        assert done.returncode in (0, 1, 2, 127), (megabytes, done)  # 127: not even the libraries found room
+        assert done.returncode == 0 or done.stderr, megabytes
+
+
+def pipes_hang_nothing(folder):
+    config, out = write(folder, "pipes.toml", BASE.format(steps=20)), folder / "pipes"
+    run([heed, "run", config, "--out", str(out)])
+    for name in ("metrics.jsonl", "manifest.json", "config.toml", "checkpoint-000020.safetensors"):
+        file = next(out.glob("*/" + name))
+        kept = file.read_bytes()
+        file.unlink()
+        os.mkfifo(file)
+        for command in (["report", str(out)], ["runs", str(out)], ["status", str(out)], ["run", config, "--out", str(out)]):
+            done = subprocess.run([heed, *command], capture_output=True, text=True, timeout=HANG)
+            assert done.returncode in (0, 1, 2), (name, command, done)
+        file.unlink(missing_ok=True)
+        file.write_bytes(kept)
+    assert "it is a device" in refused([heed, "check", "/dev/zero"])
+
+
+def the_way_on_is_the_same_command(folder):
+    config, out = write(folder, "way.toml", BASE.format(steps=1_000_000)), str(folder / "way")
+    process = subprocess.Popen([heed, "run", config, "--out", out, "--jobs", "1", "--threads", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    until(lambda: steps_seen(folder / "way"), "a step")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=HANG)
+    assert said.rstrip().endswith(f"run {config} --out {out} --jobs 1 --threads 2"), said
+
+
+for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
+             little_address_space_ends_it, pipes_hang_nothing, the_way_on_is_the_same_command,
+             results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
              float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
