@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <new>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -14,6 +16,8 @@ namespace heed {
 namespace {
 
 constexpr std::size_t line = 64;
+
+thread_local double room = std::numeric_limits<double>::infinity(); // of the innermost PageLimit
 
 #if defined(__linux__)
 
@@ -38,7 +42,12 @@ void* map_pages(std::size_t bytes) {
 
 } // namespace
 
+PageLimit::PageLimit(double bytes) : before_(std::exchange(room, bytes)) {}
+PageLimit::~PageLimit() { room = before_; }
+
 void* take_pages(std::size_t bytes) {
+  if (static_cast<double>(bytes) > room) throw std::bad_alloc();
+  room -= static_cast<double>(bytes);
 #if defined(__linux__)
   if (on_large_pages(bytes)) return map_pages(bytes);
 #endif
@@ -46,6 +55,7 @@ void* take_pages(std::size_t bytes) {
 }
 
 void give_back_pages(void* memory, std::size_t bytes) {
+  room += static_cast<double>(bytes);
 #if defined(__linux__)
   if (on_large_pages(bytes)) {
     munmap(memory, bytes);

@@ -13,6 +13,19 @@ namespace heed {
 void* take_pages(std::size_t bytes);
 void give_back_pages(void* memory, std::size_t bytes);
 
+/// While it lives, this thread's `take_pages` throws std::bad_alloc where it would hold more than `bytes` at once of
+/// what it took since: what does not fit is told before the system runs out.
+class PageLimit {
+public:
+  explicit PageLimit(double bytes);
+  ~PageLimit();
+  PageLimit(const PageLimit&) = delete;
+  PageLimit& operator=(const PageLimit&) = delete;
+
+private:
+  double before_;
+};
+
 /// Memory of this process that is in use now; 0 where the system does not tell.
 std::int64_t resident_bytes();
 

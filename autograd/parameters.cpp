@@ -41,13 +41,12 @@ ParameterId Parameters::add(std::string name, const Shape& shape, const Init& in
   if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
   entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module)});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
-  values_.resize(static_cast<std::size_t>(extent_));
   return {entries_.size() - 1};
 }
 
 void Parameters::initialise(std::uint64_t seed) {
   const RandomKey key{seed, Stream::init, 0};
-  std::fill(values_.begin(), values_.end(), Real{0});
+  std::fill_n(values(), extent_, Real{0});
   for (const Entry& e : entries_) {
     Real* const values = values_.data() + e.offset;
     const std::int64_t n = e.shape.size();

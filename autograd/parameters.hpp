@@ -67,9 +67,14 @@ public:
   /// Trainable numbers, padding not included.
   std::int64_t count() const;
 
-  Real* values() { return values_.data(); }
+  /// The numbers, for which there is memory from the first call on: to add parameters takes none, so that the size of a
+  /// model is known before.
+  Real* values() {
+    if (values_.size() < static_cast<std::size_t>(extent_)) values_.resize(static_cast<std::size_t>(extent_));
+    return values_.data();
+  }
   const Real* values() const { return values_.data(); }
-  Real* values(ParameterId id) { return values_.data() + entries_[id.index].offset; }
+  Real* values(ParameterId id) { return values() + entries_[id.index].offset; }
 
 private:
   std::vector<Entry> entries_;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <sched.h>
 #include <sstream>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -37,6 +38,8 @@ double number_in(const char* file) {
   return text ? leading_number(*text) : 0.0;
 }
 
+} // namespace
+
 double usable_memory() {
   const auto info = read_file("/proc/meminfo");
   double bytes = info ? leading_number(entry(*info, "MemAvailable")) * 1024 : 0.0;
@@ -48,10 +51,14 @@ double usable_memory() {
     const double left = std::max(0.0, limit - anonymous);
     bytes = bytes > 0 ? std::min(bytes, left) : left;
   }
+  ::rlimit space = {};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    const double pages = number_in("/proc/self/statm"), page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    const double left = std::max(0.0, static_cast<double>(space.rlim_cur) - pages * page);
+    bytes = bytes > 0 ? std::min(bytes, left) : left;
+  }
   return bytes;
 }
-
-} // namespace
 
 int usable_cores() {
   cpu_set_t set;

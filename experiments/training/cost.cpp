@@ -1,6 +1,8 @@
+#include "autograd/error.hpp"
 #include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/system/machine.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -9,6 +11,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -29,19 +37,126 @@ double optimizer_numbers(const Config& config, const Parameters& parameters) {
   return static_cast<double>(numbers);
 }
 
-} // namespace
+// Of what an optimiser keeps for each number that it trains, without memory for the model's.
+double optimizer_share(const Config& config) {
+  constexpr std::int64_t side = 64;
+  Parameters matrix;
+  matrix.add("weight", {side, side}, Init::constant(0), WeightDecay::yes);
+  return optimizer_numbers(config, matrix) / (side * side);
+}
 
-Cost cost(const Config& config, const Task& task) {
+// One row more or less of a step, in bytes on its tape.
+struct StepBytes {
+  double one_row = 0, each_further = 0;
+  double of(std::int64_t rows) const { return one_row + each_further * static_cast<double>(rows - 1); }
+};
+
+// What a run takes of memory before it is tried: the parameters by their shapes.
+class Size {
+public:
+  Size(const Config& config, const RunModel& run, std::int64_t shards)
+      : config_(config), run_(run), shards_(shards), memory_(memory_there_is()) {}
+
+  // As long as it lives, nothing takes more.
+  double memory() const { return memory_ > 0 ? memory_ : std::numeric_limits<double>::infinity(); }
+
+  // Their values, the gradients of each shard, and a checkpoint, which is first put together and then turned into the
+  // bytes of a file. What the optimiser keeps comes to it: `kept` numbers with the values.
+  double parameters(double kept) const {
+    return sizeof(Real) * (kept + extent() * static_cast<double>(shards_) + 2 * kept);
+  }
+  double extent() const { return static_cast<double>(run_.parameters.extent()); }
+
+  // Whether a step of so many rows could be more than fits, so that it is worth while to try one row first.
+  bool is_large(std::int64_t rows) const {
+    constexpr double arrays = 16; // that a block keeps of each token, about: sublayers' inputs, products, a wide layer
+    const double tokens = static_cast<double>(rows) * static_cast<double>(run_.shape.length + run_.shape.output_length);
+    return arrays * sizeof(Real) * tokens * static_cast<double>(config_.model.width * config_.model.layers) >
+           memory() / 16;
+  }
+
+  // @param kept  numbers: the values, and what the optimiser keeps
+  void check_parameters(double kept) const {
+    if (const double bytes = parameters(kept); bytes > memory()) refuse(bytes, {}, 0);
+  }
+  // @param rows  of a shard's step
+  void check_step(double shared, const StepBytes& step, std::int64_t rows) const {
+    if (shared + step.of(rows) > memory()) refuse(shared, step, rows);
+  }
+  [[noreturn]] void refuse_row() const {
+    throw Refused(
+        fmt::format("[model] a step of a single row takes more than the {} of memory that there are; make the "
+                    "rows shorter, or model.width ({}) or model.layers ({}) smaller",
+                    in_words(memory_), config_.model.width, config_.model.layers));
+  }
+
+private:
+  static double memory_there_is() {
+    static const double bytes = usable_memory(); // once: a sweep asks for each of its arms
+    return bytes;
+  }
+  static std::string in_words(double bytes) {
+    return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+  }
+
+  [[noreturn]] void refuse(double shared, const StepBytes& step, std::int64_t rows) const {
+    std::string text = fmt::format("[model] a run needs {} of memory at least, and there are {}: {} for {} parameters "
+                                   "(values, gradients of {} shard{}, the optimiser, a checkpoint)",
+                                   in_words(shared + (rows > 0 ? step.of(rows) : 0)), in_words(memory_),
+                                   in_words(shared), run_.parameters.count(), shards_, shards_ == 1 ? "" : "s");
+    if (rows > 0) text += fmt::format(", {} for a shard's step of {} rows", in_words(step.of(rows)), rows);
+    const double left = memory_ - shared;
+    if (rows > 0 && left > step.one_row) {
+      const auto fit = 1 + static_cast<std::int64_t>((left - step.one_row) / std::max(step.each_further, 1.0));
+      text += config_.train.batch_tokens > 0
+                  ? fmt::format("; lower train.batch_tokens ({}), or raise train.shards", config_.train.batch_tokens)
+                  : fmt::format("; train.batch = {} would fit, or more shards (train.shards)", fit * shards_);
+    } else {
+      // Parameters grow with the square of the width, for the most part.
+      const double width = static_cast<double>(config_.model.width) * std::sqrt(memory_ / (1.5 * shared));
+      const std::int64_t heads = config_.model.heads;
+      text += fmt::format("; model.width = {} would fit, about",
+                          std::max(heads, static_cast<std::int64_t>(width) / heads * heads));
+    }
+    throw Refused(text);
+  }
+
+  const Config& config_;
+  const RunModel& run_;
+  std::int64_t shards_;
+  double memory_;
+};
+
+// A step of so many rows, forward and backward, on the tape.
+void step_on(Tape& tape, const Config& config, const Task& task, RunModel& run, std::vector<Real>& gradients,
+             std::int64_t step, std::int64_t rows, Batch& batch) {
+  fill_training_batch(config, task, run, step, 0, rows, batch);
+  tape.rewind();
+  Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+  tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
+}
+
+StepBytes bytes_of_rows(const Config& config, const Task& task, RunModel& run, std::vector<Real>& gradients) {
+  double bytes[2] = {};
+  for (const std::int64_t rows : {1, 2}) {
+    Tape tape;
+    Batch batch;
+    step_on(tape, config, task, run, gradients, 0, rows, batch);
+    bytes[rows - 1] = static_cast<double>(tape.peak());
+  }
+  return {bytes[0], std::max(0.0, bytes[1] - bytes[0])};
+}
+
+Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
   using Clock = std::chrono::steady_clock;
   static const std::int64_t process = std::max<std::int64_t>(resident_bytes(), 16'000'000); // with its libraries
-  RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
   c.parameters = run.parameters.count();
+  const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
 
   // One shard, forward and backward, twice: the first fills the arena and the caches.
   const bool by_tokens = config.train.batch_tokens > 0;
-  const std::int64_t shards = by_tokens ? config.train.shards : std::min(config.train.shards, config.train.batch);
   std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   Tape tape;
   Batch batch;
@@ -51,18 +166,17 @@ Cost cost(const Config& config, const Task& task) {
   for (int i = 0; i <= measured; ++i) {
     const std::int64_t step = std::max(0, i - 1), step_rows = training_rows(config, task, run, step);
     const std::int64_t rows = (step_rows + shards - 1) / shards;
+    if (i == 0 && rows > 2 && size.is_large(rows))
+      size.check_step(shared, bytes_of_rows(config, task, run, gradients), rows);
     const double share = static_cast<double>(step_rows) / static_cast<double>(rows) / measured;
     const auto begin = Clock::now();
     const double before = counted_operations();
-    fill_training_batch(config, task, run, step, 0, rows, batch);
-    tape.rewind();
-    Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
-    tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
+    step_on(tape, config, task, run, gradients, step, rows, batch);
     if (i == 0) continue;
     operations += (counted_operations() - before) * share;
     seconds += std::chrono::duration<double>(Clock::now() - begin).count() * share;
   }
-  const auto parts = static_cast<double>(shards);
+
   c.flops_per_step = operations;
   c.seconds_per_step = seconds;
   // Evaluation uses the same tapes.
@@ -83,13 +197,26 @@ Cost cost(const Config& config, const Task& task) {
     Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }
-  const auto extent = static_cast<double>(run.parameters.extent());
-  const double kept = extent + optimizer_numbers(config, run.parameters);
-  // A checkpoint is first put together in memory, and then turned into the bytes of a file.
-  c.shared_bytes = static_cast<double>(process) + sizeof(Real) * (kept + extent * parts + 2 * kept);
+  c.shared_bytes = static_cast<double>(process) + shared;
   c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;
+}
+
+} // namespace
+
+Cost cost(const Config& config, const Task& task) {
+  RunModel run(config, task);
+  const std::int64_t shards = config.train.batch_tokens > 0 ? config.train.shards
+                                                            : std::min(config.train.shards, config.train.batch);
+  const Size size(config, run, shards);
+  size.check_parameters(size.extent() * (1 + optimizer_share(config)));
+  const PageLimit limit(size.memory());
+  try {
+    return measured_cost(config, task, run, shards, size);
+  } catch (const std::bad_alloc&) {
+    size.refuse_row();
+  }
 }
 
 } // namespace heed::HEED_REAL

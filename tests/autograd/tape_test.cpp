@@ -1,11 +1,13 @@
 // The tape's contract: gradients accumulate, a rewound step leaves nothing behind and takes nothing from the heap, and
 // what is not finite is traced to its operation.
+#include "autograd/pages.hpp"
 #include "autograd/parameters.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 #include "tests/autograd/heap.hpp"
 
 #include <limits>
+#include <new>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -236,4 +238,30 @@ TEST_CASE("the arena hands out whole cache lines, and becomes one block", "[tape
   const std::int64_t before = heap_calls();
   arena.take(1 << 22);
   CHECK(heap_calls() == before);
+}
+
+TEST_CASE("within a limit no more pages are taken than it says, and what is given back can be taken again", "[tape]") {
+  constexpr std::size_t two = 2 << 20;
+  void* before = take_pages(two);
+  {
+    const PageLimit limit(3 << 20);
+    void* first = take_pages(two);
+    CHECK_THROWS_AS(take_pages(two), std::bad_alloc);
+    give_back_pages(first, two);
+    first = take_pages(two);
+    Tape tape;
+    CHECK_THROWS_AS(tape.zeros({1 << 20}), std::bad_alloc);
+    give_back_pages(first, two);
+  }
+  void* after = take_pages(two);
+  give_back_pages(after, two);
+  give_back_pages(before, two);
+}
+
+TEST_CASE("parameters that are added take no memory before their numbers are asked for", "[tape]") {
+  Parameters parameters;
+  const PageLimit limit(1 << 20);
+  parameters.add("weight", {1 << 10, 1 << 10}, Init::normal(1));
+  CHECK(parameters.count() == 1 << 20);
+  CHECK_THROWS_AS(parameters.initialise(1), std::bad_alloc);
 }

@@ -464,6 +464,15 @@ def little_address_space_ends_it(folder):
         assert done.returncode == 0 or done.stderr, megabytes
 
 
+def a_model_too_large_is_refused_with_what_would_fit(folder):
+    config = write(folder, "large.toml", BASE.format(steps=20))
+    for command in ("check", "plan", "run"):
+        words = [heed, command, config, "model.width=2048", "model.layers=8"]
+        done = limited(words + ["--out", str(folder / "large")] * (command != "check"), RLIMIT_AS=1 << 30)
+        assert done.returncode == 2 and "MB" in done.stderr and "model.width = " in done.stderr, (command, done)
+    assert not list((folder / "large").glob("*"))
+
+
 def pipes_hang_nothing(folder):
     config, out = write(folder, "pipes.toml", BASE.format(steps=20)), folder / "pipes"
     run([heed, "run", config, "--out", str(out)])
@@ -491,7 +500,7 @@ def the_way_on_is_the_same_command(folder):
 
 
 for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
-             little_address_space_ends_it, pipes_hang_nothing, the_way_on_is_the_same_command,
+             a_model_too_large_is_refused_with_what_would_fit, little_address_space_ends_it, pipes_hang_nothing, the_way_on_is_the_same_command,
              results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
