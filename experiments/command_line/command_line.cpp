@@ -209,7 +209,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    print(console.err, "{} {}\n", console.err_style.red("heed:"), visible(problem));
+    print(console.err, "{} {}\n", console.err_style.red("heed:"), without_controls(problem));
   }
   console.err.flush();
   return status;

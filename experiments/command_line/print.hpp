@@ -14,7 +14,7 @@ template <class... Values> void print(std::ostream& out, fmt::format_string<Valu
 }
 
 /// A text as a terminal shows it whatever it holds: a control character, but for line ends and tabs, as "\x1b".
-inline std::string visible(std::string_view text) {
+inline std::string without_controls(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);

@@ -425,15 +425,15 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
 }
 
 TEST_CASE("a model that no machine has the memory for is refused by its shapes alone", "[cost]") {
-  const auto refused = [](const std::vector<std::string>& changes) {
+  const auto refused = [](const std::vector<std::string>& changes, std::int64_t bytes) {
     const Config c = config(test::tiny_decoder, changes);
     const auto task = make_task(c);
     const std::int64_t before = resident_bytes();
     std::string why = test::refusal([&] { engine(c).cost(c, *task); });
-    CHECK(resident_bytes() - before < 100'000'000);
+    CHECK(resident_bytes() - before < bytes);
     return why;
   };
-  const std::string wide = refused({"model.width=65536", "model.heads=1", "model.layers=4"});
+  const std::string wide = refused({"model.width=65536", "model.heads=1", "model.layers=4"}, 50'000'000);
   // Blocks alone have 12 matrices of width by width; AdamW's two moments, a gradient and a checkpoint of the three that
   // are kept, twice, make ten numbers of each at least.
   CHECK_THAT(wide, Contains("GB of memory at least") && Contains("parameters (values, gradients of") &&
@@ -441,9 +441,9 @@ TEST_CASE("a model that no machine has the memory for is refused by its shapes a
   const double gigabytes = std::stod(wide.substr(wide.find("needs ") + 6));
   CHECK(gigabytes > 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
   CHECK(gigabytes < 1.5 * 10 * 4 * 12 * 4 * 65536.0 * 65536.0 / 1e9);
-  // A row of this model is small, and a hundred million of them are not.
-  const std::string many = refused({"train.batch=100000000", "train.shards=1"});
-  CHECK_THAT(many, Contains("for a shard's step of 100000000 rows") && Contains("train.batch = "));
+  // A few rows of this model would fit, and a million of them nowhere.
+  const std::string many = refused({"model.width=512", "train.batch=1000000", "train.shards=1"}, 1'000'000'000);
+  CHECK_THAT(many, Contains("for a shard's step of 1000000 rows") && Contains("train.batch = "));
 }
 
 TEST_CASE("what model and task cannot do together is refused before anything runs", "[training]") {
