@@ -166,6 +166,9 @@ heed test && last_is "9 passed, 0 failed"
 point "heed test ends with the count of test cases" $?
 heed test stated && last_is "7 passed, 0 failed"
 point "heed test NAME runs that test alone" $?
+printf '#!/bin/sh\necho "All tests passed (9 assertions in ${HEED_LONG:-7}2 test cases)"\n' >"$project/stated.sh"
+heed test stated --long && last_is "12 passed, 0 failed" && heed test stated && last_is "72 passed, 0 failed"
+point "heed test --long says so to the tests" $?
 printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"; exit 2\n' >"$project/stated.sh"
 heed test
 [[ $? == 1 ]] && last_is "7 passed, 2 failed"
