@@ -75,7 +75,11 @@ std::string to_json(const Manifest& m) {
   std::vector<std::string> sums;
   for (const MetricsSum& sum : m.metrics)
     sums.push_back(fmt::format("{{\"step\": {}, \"hash\": {}}}", sum.step, json_text(sum.hash)));
-  return out + fmt::format("  \"metrics\": [{}]\n}}\n", fmt::join(sums, ", "));
+  std::vector<std::string> earlier;
+  for (const EarlierSteps& steps : m.earlier)
+    earlier.push_back(fmt::format("{{\"until\": {}, \"made\": {}}}", steps.until, json_text(steps.made)));
+  return out + fmt::format("  \"earlier\": [{}],\n  \"metrics\": [{}]\n}}\n", fmt::join(earlier, ", "),
+                           fmt::join(sums, ", "));
 }
 
 Parsed<Manifest> manifest_from_json(std::string_view bytes) {
@@ -103,6 +107,11 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
       for (const json::value& sum : list(object, "metrics")) {
         const json::object& fields = as_object(sum, "a sum of metrics");
         m.metrics.push_back({integer(fields, "step"), text(fields, "hash")});
+      }
+    if (given(object, "earlier"))
+      for (const json::value& steps : list(object, "earlier")) {
+        const json::object& fields = as_object(steps, "earlier steps");
+        m.earlier.push_back({integer(fields, "until"), text(fields, "made")});
       }
     where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
     return m;

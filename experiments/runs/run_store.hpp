@@ -53,6 +53,14 @@ struct MetricsSum {
   bool operator==(const MetricsSum&) const = default;
 };
 
+/// Steps that were made before a run went on elsewhere: by another program, on another CPU, with other kernels of BLAS.
+struct EarlierSteps {
+  std::int64_t until = 0; ///< the last of them
+  std::string made;       ///< what was different then: cpu "...", blas "..."
+
+  bool operator==(const EarlierSteps&) const = default;
+};
+
 /// manifest.json. Empty texts and zeros: not known (yet).
 struct Manifest {
   std::string run;       ///< the ID
@@ -65,11 +73,12 @@ struct Manifest {
   Build build;
   std::string host, cpu;
   int numerics = 0;
-  std::string data;                ///< the task's fingerprint
-  std::string started, ended;      ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;              ///< of wall time in all its processes together
-  int starts = 0;                  ///< how often it was begun or continued
-  std::vector<MetricsSum> metrics; ///< of the checkpoints that are there, oldest first; empty in earlier versions
+  std::string data;                  ///< the task's fingerprint
+  std::string started, ended;        ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;                ///< of wall time in all its processes together
+  int starts = 0;                    ///< how often it was begun or continued
+  std::vector<MetricsSum> metrics;   ///< of the checkpoints that are there, oldest first; empty in earlier versions
+  std::vector<EarlierSteps> earlier; ///< oldest first; empty where all steps were made alike
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);

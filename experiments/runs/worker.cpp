@@ -1,6 +1,7 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
 
@@ -36,7 +37,7 @@ void say(const RunFolder& run, std::string_view what) {
 class Record {
 public:
   Record(const RunFolder& run, const Build& build) : run_(run) {
-    if (const auto before = read_manifest(run)) manifest_ = *before;
+    if (const auto before = read_manifest(run)) manifest_ = before_ = *before;
     seconds_before_ = manifest_.seconds;
     const Machine machine = this_machine();
     manifest_.run = run.id();
@@ -53,6 +54,22 @@ public:
   }
 
   Manifest& manifest() { return manifest_; }
+
+  /// What the steps up to `step`, which were made before, were made with, where that can make other bits.
+  void go_on_from(std::int64_t step) {
+    std::erase_if(manifest_.earlier, [&](const EarlierSteps& earlier) { return earlier.until > step; });
+    if (step == 0) return;
+    std::string made;
+    for (const MachineDifference& d : machine_differences(before_, manifest_))
+      if (!d.a.empty() && d.what != "host" && d.what != "threads" && d.what != "data" && d.what != "numerics")
+        made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
+    if (made.empty()) return;
+    say(run_,
+        fmt::format("warning: it goes on from step {} elsewhere: the steps before were made with {}; the bits may "
+                    "be others than those of one machine",
+                    step, made));
+    manifest_.earlier.push_back({step, std::move(made)});
+  }
 
   /// Of the metrics so far, for a checkpoint that is to be kept beside the last `keep`.
   void add_sum(std::int64_t step, std::int64_t keep) {
@@ -75,7 +92,7 @@ public:
 
 private:
   RunFolder run_;
-  Manifest manifest_;
+  Manifest manifest_, before_; ///< before_: as it was left
   double seconds_before_ = 0;
   Clock::time_point start_ = Clock::now();
 };
@@ -151,6 +168,7 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
                                           : std::min<std::int64_t>(usable_cores(), config.train.shards));
   auto kept = take_up(run, manifest);
   manifest.step = kept ? kept->step : 0;
+  record.go_on_from(manifest.step);
   record.write();
 
   LiveLine live(run);

@@ -114,11 +114,13 @@ TEST_CASE("a manifest comes back as it was", "[runs][manifest]") {
   before.seconds = 1.25;
   before.starts = 3;
   before.metrics = {{20, "ab"}, {40, "cd"}};
+  before.earlier = {{20, "cpu \"an abacus\""}};
   const auto after = manifest_from_json(to_json(before));
   REQUIRE(after);
   CHECK(to_json(*after) == to_json(before));
   CHECK(after->build.blas == "OpenBLAS");
   CHECK(after->metrics == before.metrics);
+  CHECK(after->earlier == before.earlier);
 }
 
 TEST_CASE("damaged manifests are errors", "[runs][manifest]") {

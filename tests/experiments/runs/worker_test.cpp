@@ -394,3 +394,39 @@ TEST_CASE("why a run failed is told, whatever the disk takes", "[runs][worker]")
   }
   CHECK_THAT(told, Contains("manifest.json") && Contains("no space left") && Contains("free some space"));
 }
+
+TEST_CASE("a run that goes on elsewhere says so, and keeps what its earlier steps were made with", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  const auto moved_from = [&](const std::string& cpu) {
+    Manifest manifest = *read_manifest(run);
+    manifest.cpu = cpu;
+    manifest.host = "host"; // another host of one kind makes the same bits
+    write_file(run.manifest(), to_json(manifest));
+  };
+  script = {5, [] { throw std::runtime_error("stop here"); }};
+  CHECK(work(run) == 1);
+  CHECK(read_manifest(run)->earlier.empty());
+  moved_from("an abacus");
+  script = {8, [] { throw std::runtime_error("stop here"); }};
+  CHECK(work(run) == 1);
+  CHECK(read_manifest(run)->earlier == std::vector<EarlierSteps>{{3, "cpu \"an abacus\""}});
+  moved_from("a slide rule");
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(read_manifest(run)->earlier ==
+        std::vector<EarlierSteps>{{3, "cpu \"an abacus\""}, {6, "cpu \"a slide rule\""}});
+}
+
+TEST_CASE("a run that begins anew elsewhere has no earlier steps", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {2, [] { throw std::runtime_error("stop here"); }}; // before its first checkpoint
+  CHECK(work(run) == 1);
+  Manifest manifest = *read_manifest(run);
+  manifest.cpu = "an abacus";
+  write_file(run.manifest(), to_json(manifest));
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(read_manifest(run)->earlier.empty());
+}
