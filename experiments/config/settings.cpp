@@ -39,14 +39,13 @@ std::string near_file(const fs::path& file) {
 /// A file's text; throws heed::Refused.
 std::string read_text_file(const fs::path& file) {
   std::error_code error;
-  if (!fs::exists(file, error))
-    throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
-  if (fs::is_directory(file, error))
-    throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
-  if (fs::is_regular_file(file, error) && fs::file_size(file, error) > largest_file)
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) throw Refused(fmt::format("{}: there is no such file{}", file.string(), near_file(file)));
+  if (fs::is_directory(status)) throw Refused(fmt::format("{}: this is a folder; give a .toml file", file.string()));
+  if (fs::is_regular_file(status) && fs::file_size(file, error) > largest_file)
     throw Refused(fmt::format("{}: this file is larger than 1 MiB, so it is no configuration", file.string()));
   auto text = read_file(file, largest_file);
-  if (!text) throw Refused(fmt::format("{}: {}; give a .toml file", file.string(), text.error));
+  if (!text) throw Refused(fmt::format("{}; give a .toml file", text.error));
   return std::move(*text);
 }
 

@@ -46,14 +46,9 @@ std::string wrong_word(const Option& o, std::string_view key, const std::string&
 
 /// Texts of people's are shown on terminals, which take a control character for a command.
 std::string wrong_text(std::string_view key, std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const auto after = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    const bool upper = c == 0xc2 && after >= 0x80 && after < 0xa0; // U+0080 to U+009F, in UTF-8
-    if (upper || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))
-      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key,
-                         upper ? after : c);
-  }
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (const auto control = control_character(text.substr(i)))
+      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key, *control);
   return "";
 }
 
@@ -82,6 +77,14 @@ struct Check {
 };
 
 } // namespace
+
+std::optional<unsigned> control_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (text.empty() || byte(0) == '\n' || byte(0) == '\t') return std::nullopt;
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return byte(0);
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return byte(1);
+  return std::nullopt;
+}
 
 std::string toml_string(std::string_view text) {
   std::string out = "\"";

@@ -16,12 +16,6 @@ void require_text(std::string_view bytes, const std::string& name) {
   require_utf8(bytes, name);
 }
 
-/// The text without a byte-order mark, which spreadsheets put before the first cell.
-std::string_view without_mark(std::string_view bytes) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return bytes.starts_with(mark) ? bytes.substr(mark.size()) : bytes;
-}
-
 class CsvReader {
 public:
   CsvReader(std::string_view bytes, const std::string& name) : bytes_(without_mark(bytes)), name_(name) {}

@@ -58,7 +58,7 @@ std::string read_data_file(const std::string& table, const std::string& option, 
     throw Refused(fmt::format("{} is not a regular file, which can be read again; copy it to one", name));
 
   const auto size = static_cast<double>(fs::file_size(path, error));
-  if (const double memory = this_machine().memory; !error && memory > 0 && size > memory)
+  if (const double memory = usable_memory(); !error && memory > 0 && size > memory)
     throw Refused(fmt::format("{} has {:.3g} GB, and this machine has {:.3g} GB of memory left for it: name a part of "
                               "it, or run where there is more",
                               name, size / gigabyte, memory / gigabyte));
@@ -76,6 +76,11 @@ std::string fingerprint_of(std::string_view bytes) {
 
 void require_utf8(std::string_view bytes, const std::string& name) {
   each_character(bytes, name, [](char32_t) {});
+}
+
+std::string_view without_mark(std::string_view bytes) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return bytes.starts_with(mark) ? bytes.substr(mark.size()) : bytes;
 }
 
 Text read_text_file(const std::string& path) {

@@ -30,7 +30,10 @@ void require_utf8(std::string_view bytes, const std::string& name);
 /// where `text_of` does.
 Text read_text_file(const std::string& path);
 
-/// The text in UTF-8 bytes; `name` stands in errors. Line ends are characters like any other, and so would be a byte-order mark.
+/// UTF-8 without a byte-order mark, which says how a file is written, and is no part of its text.
+std::string_view without_mark(std::string_view bytes);
+
+/// The text in UTF-8 bytes; `name` stands in errors. Line ends and a byte-order mark are characters like any other.
 /// Throws heed::Refused where the text is empty, is not UTF-8 (with byte offset and line), or has more than 65536
 /// different characters.
 Text text_of(std::string_view bytes, const std::string& name);

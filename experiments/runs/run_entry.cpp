@@ -151,7 +151,7 @@ Parsed<RunEntry> read_entry(const RunFolder& run) {
     auto manifest = read_manifest(run);
     if (!manifest) return Result::wrong(manifest.error);
     if (std::string why = foreign(run, *manifest, config); !why.empty()) return Result::wrong(std::move(why));
-    if (manifest->outcome == "finished" && entry.state != RunState::running)
+    if (manifest->outcome == "finished" && entry.state == RunState::interrupted)
       if (std::string why = wrong_metrics(run, *manifest); !why.empty()) return Result::wrong(std::move(why));
     entry.manifest = std::move(*manifest);
   } else if (entry.state == RunState::interrupted) {

@@ -144,11 +144,14 @@ void append_metrics(const RunFolder& run, const Metrics& metrics) { append_line(
 
 MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
   const std::string text = read_file(run.metrics()).value.value_or("");
-  std::size_t length = 0;
-  for (const std::string_view line : whole_lines(text)) {
-    if (const auto metrics = metrics_from_json(line); metrics && metrics->step > step) break;
-    length += line.size() + 1;
-  }
+  // From the end: at a checkpoint there is nothing later, and one line is read.
+  std::vector<std::string_view> lines = whole_lines(text);
+  const auto later = [&] {
+    const auto metrics = metrics_from_json(lines.back());
+    return !metrics || metrics->step > step;
+  };
+  while (!lines.empty() && later()) lines.pop_back();
+  const std::size_t length = lines.empty() ? 0 : static_cast<std::size_t>(lines.back().end() - text.data()) + 1;
   return {step, content_hash(std::string_view(text).substr(0, length))};
 }
 

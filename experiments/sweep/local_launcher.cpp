@@ -1,5 +1,7 @@
 #include "experiments/sweep/local_launcher.hpp"
 
+#include "experiments/system/descriptor.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -24,24 +26,6 @@ std::string signal_in_words(int signal) {
     text = "was killed (signal 9), often for want of memory; run fewer at once (--jobs), or make the model smaller";
   return text;
 }
-
-/// A file descriptor of this process alone, closed whatever happens.
-class Descriptor {
-public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
-private:
-  int fd_;
-};
 
 /// What a new process has besides its program: its own group, and files.
 class Circumstances {

@@ -1,5 +1,7 @@
 #include "experiments/system/files.hpp"
 
+#include "experiments/system/descriptor.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -65,23 +67,6 @@ std::string complaint(std::string_view what, const fs::path& path, int error) {
   throw Failed(complaint(what, path, error));
 }
 
-/// A file descriptor that is closed whatever happens.
-class Descriptor {
-public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  /// Some file systems report a failed write only here.
-  int close() { return ::close(std::exchange(fd_, -1)); }
-
-private:
-  int fd_;
-};
-
 /// Writes all of it; false with errno set where that fails.
 bool write_all(int fd, std::string_view bytes, const fs::path& path) {
   if (made_to_fail(path)) return false;
@@ -114,10 +99,12 @@ Descriptor open_aside(fs::path& aside, const fs::path& path) {
     const int fd = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) continue; // of a process on another machine
     if (fd < 0) return Descriptor(fd);
-    // Where a file system knows no locks, nobody takes it for left behind, either.
     struct stat about = {};
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(fd, &about) != 0 || about.st_nlink > 0) return Descriptor(fd);
-    ::close(fd); // removed between the making and the lock
+    const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (locked && (::fstat(fd, &about) != 0 || about.st_nlink > 0)) return Descriptor(fd);
+    // Where a file system knows no locks, nobody takes it for left behind, either.
+    if (!locked && errno != EWOULDBLOCK) return Descriptor(fd);
+    ::close(fd); // taken for left behind between the making and the lock
   }
 }
 

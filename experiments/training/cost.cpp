@@ -57,7 +57,7 @@ public:
   Size(const Config& config, const RunModel& run, std::int64_t shards)
       : config_(config), run_(run), shards_(shards), memory_(memory_there_is()) {}
 
-  // As long as it lives, nothing takes more.
+  // Without end where the system does not tell.
   double memory() const { return memory_ > 0 ? memory_ : std::numeric_limits<double>::infinity(); }
 
   // Their values, the gradients of each shard, and a checkpoint, which is first put together and then turned into the

@@ -6,24 +6,12 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from small_config import SMALL  # noqa: E402
 from tap import run  # noqa: E402
 
 LONG = bool(os.environ.get("HEED_LONG"))
 
-SWEEP = """name = "endurance"
-[task]
-kind = "copy"
-validation = 32
-[task.copy]
-length = 4
-[model]
-width = 16
-heads = 2
-layers = 1
-[train]
-steps = {steps}
-batch = 8
-shards = 2
+SWEEP = SMALL + """shards = 2
 checkpoint_every = 7
 evaluate_every = 20
 [sweep]

@@ -76,9 +76,8 @@ TextFiles read_texts(const DataOptions& data) {
     out.texts[i] = {read_data_file("data", option, *path), fmt::format("[data] {} = \"{}\"", option, *path)};
     if (data.tokens == "bytes") continue;
     require_utf8(out.texts[i]->bytes, out.texts[i]->name);
-    // A byte-order mark says how a file is written, and is no part of its text.
-    if (constexpr std::string_view mark = "\xEF\xBB\xBF"; out.texts[i]->bytes.starts_with(mark))
-      out.texts[i]->bytes.erase(0, mark.size());
+    std::string& bytes = out.texts[i]->bytes;
+    bytes.erase(0, bytes.size() - without_mark(bytes).size());
   }
   return out;
 }

@@ -23,27 +23,14 @@ import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from small_config import SMALL  # noqa: E402
 from tap import HANG, Points, attempt, run, until  # noqa: E402
 
 heed = sys.argv[1]
 instrumented = sys.argv[2:] == ["instrumented"]
 points = Points()
 
-BASE = """name = "sweep"
-[task]
-kind = "copy"
-validation = 32
-[task.copy]
-length = 4
-[model]
-width = 16
-heads = 2
-layers = 1
-[train]
-steps = {steps}
-batch = 8
-shards = 1
-"""
+BASE = SMALL + "shards = 1\n"
 TUNED = BASE + """[sweep]
 seeds = [0, 1]
 [sweep.tune]
@@ -488,7 +475,7 @@ def pipes_hang_nothing(folder):
         os.mkfifo(file)
         for command in (["report", str(out)], ["runs", str(out)], ["status", str(out)],
                         ["run", config, "--out", str(out)]):
-            done = subprocess.run([heed, *command], capture_output=True, text=True, timeout=HANG)
+            done = attempt([heed, *command])
             assert done.returncode in (0, 1, 2), (name, command, done)
         file.unlink(missing_ok=True)
         file.write_bytes(kept)

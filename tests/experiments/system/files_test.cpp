@@ -2,7 +2,6 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -150,16 +149,14 @@ TEST_CASE("what a living writer has aside stays, and goes with the writer", "[sy
 
 TEST_CASE("writers whose folder is swept all the time lose nothing", "[system][files]") {
   const Scratch scratch;
-  std::atomic<bool> done{false};
-  std::thread sweeper([&] {
-    while (!done) remove_leftovers(scratch.path);
+  std::jthread sweeper([&](const std::stop_token& done) {
+    while (!done.stop_requested()) remove_leftovers(scratch.path);
   });
   for (int i = 0; i < 300; ++i) {
     write_file(scratch / "plan.json", std::to_string(i), Durability::process);
     REQUIRE(content(scratch / "plan.json") == std::to_string(i));
   }
-  done = true;
-  sweeper.join();
+  sweeper = {};
   CHECK(entries(scratch.path) == 1);
 }
 

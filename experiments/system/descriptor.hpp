@@ -1,0 +1,29 @@
+// A file descriptor that is closed whatever happens.
+#pragma once
+
+#include <unistd.h>
+#include <utility>
+
+namespace heed {
+
+class Descriptor {
+public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  /// Negative where there is none.
+  int get() const { return fd_; }
+  /// Some file systems report a failed write only here.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+private:
+  int fd_;
+};
+
+} // namespace heed
