@@ -17,20 +17,6 @@ namespace heed {
 
 namespace {
 
-/// A text as a terminal shows it whatever it holds: a control character, but for line ends and tabs, as "\x1b".
-std::string without_controls(std::string_view text) {
-  std::string out;
-  for (; !text.empty(); text.remove_prefix(1)) {
-    if (const auto control = control_character(text)) {
-      out += fmt::format("\\x{:02x}", *control);
-      if (*control >= 0x80) text.remove_prefix(1);
-    } else {
-      out += text.front();
-    }
-  }
-  return out;
-}
-
 /// Names of commands: those that help shows, or all.
 std::vector<std::string> command_names(const CLI::App& app, bool hidden_too = false) {
   std::vector<std::string> names;

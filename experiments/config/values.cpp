@@ -86,6 +86,19 @@ std::optional<unsigned> control_character(std::string_view text) {
   return std::nullopt;
 }
 
+std::string without_controls(std::string_view text) {
+  std::string out;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (const auto control = control_character(text)) {
+      out += fmt::format("\\x{:02x}", *control);
+      if (*control >= 0x80) text.remove_prefix(1);
+    } else {
+      out += text.front();
+    }
+  }
+  return out;
+}
+
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {

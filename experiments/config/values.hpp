@@ -21,6 +21,8 @@ std::string toml_string(std::string_view text);
 /// The control character that the text, in UTF-8, begins with (U+0000 to U+001F, U+007F to U+009F), line ends and tabs
 /// apart; nothing where it begins with another.
 std::optional<unsigned> control_character(std::string_view text);
+/// A text that a terminal shows and takes no command from: control characters stand in it as "\x1b".
+std::string without_controls(std::string_view text);
 
 /// What is wrong with the value for this option (type, words, bounds), as a sentence; empty where nothing is.
 /// `key` is the option's full name.

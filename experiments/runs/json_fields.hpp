@@ -1,6 +1,9 @@
 // Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
-// the reader of the whole file catches. Each type is read from a value, or from a member of an object.
+// the reader of the whole file catches. Each type is read from a value, or from a member of an object. Texts are for
+// people, and end on terminals: they are written and read without control characters.
 #pragma once
+
+#include "experiments/config/values.hpp"
 
 #include <boost/json.hpp>
 #include <cstdint>
@@ -31,7 +34,7 @@ inline const json::value& needed(const json::object& object, std::string_view ke
 inline std::string text(const json::value& value, std::string_view key) {
   const json::string* string = value.if_string();
   if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
-  return std::string(*string);
+  return without_controls(*string);
 }
 
 inline std::int64_t integer(const json::value& value, std::string_view key) {
@@ -85,7 +88,7 @@ inline std::vector<std::string> texts(const json::object& object, std::string_vi
 }
 
 /// A text as JSON writes it.
-inline std::string json_text(std::string_view text) { return json::serialize(json::string(text)); }
+inline std::string json_text(std::string_view text) { return json::serialize(json::string(without_controls(text))); }
 
 /// What some bytes are. Throws Wrong.
 inline json::value parsed(std::string_view bytes) {

@@ -146,11 +146,11 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
     where_given(object, "step_seconds",
                 [&](const json::value& v) { metrics.step_seconds = any_real(v, "step_seconds"); });
     for (const auto& entry : object) {
-      const std::string key(entry.key());
+      const std::string key = without_controls(entry.key());
       if (key == "step" || key == "seconds" || key == "step_seconds" || key == "tokens") continue;
       if (const json::object* parts = entry.value().if_object())
         for (const auto& part : *parts)
-          metrics.values.emplace_back(key + "." + std::string(part.key()), any_real(part.value(), part.key()));
+          metrics.values.emplace_back(key + "." + without_controls(part.key()), any_real(part.value(), part.key()));
       else metrics.values.emplace_back(key, any_real(entry.value(), key));
     }
     return metrics;

@@ -132,6 +132,20 @@ TEST_CASE("damaged manifests are errors", "[runs][manifest]") {
   CHECK_THAT(manifest_from_json(R"({"run": "a", "outcome": "failed", "starts": -1})").error, Contains("out of bounds"));
 }
 
+TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][metrics]") {
+  const auto manifest = manifest_from_json(
+      R"({"run": "a", "outcome": "failed", "failure": "\u001b]0;title\u0007 \u009b2J\nin two lines", "host": "\u007f"})");
+  REQUIRE(manifest);
+  CHECK(manifest->failure == "\\x1b]0;title\\x07 \\x9b2J\nin two lines");
+  CHECK(manifest->host == "\\x7f");
+  CHECK(to_json(*manifest) == to_json(*manifest_from_json(to_json(*manifest))));
+  const auto metrics =
+      metrics_from_json(R"({"step": 1, "seconds": 0, "tokens": 1, "\u001b[2J": 1, "by_length": {"\u001b": 2}})");
+  REQUIRE(metrics);
+  CHECK(metrics->values[0].first == "\\x1b[2J");
+  CHECK(metrics->values[1].first == "by_length.\\x1b");
+}
+
 TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN", "[runs][metrics]") {
   const Metrics before{7, 0.25, 4096, {{"train_loss", 0.1}, {"val \"loss\"", 1e-300}, {"gap", INFINITY}}};
   CHECK(to_json(before) == R"({"step": 7, "seconds": 0.250000, "tokens": 4096, "train_loss": 0.1, "val \"loss\"": )"
