@@ -127,6 +127,20 @@ public:
     return out;
   }
 
+  /// The same with a value for each option, in their order.
+  Owner read_all(const std::vector<Value>& values) const {
+    Owner owner{};
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].set(owner, values.at(i));
+    return owner;
+  }
+
+  std::vector<Value> write_all(const Owner& owner) const {
+    std::vector<Value> out;
+    out.reserve(entries_.size());
+    for (const Entry& e : entries_) out.push_back(e.get(owner));
+    return out;
+  }
+
   template <class... Members> explicit OptionTable(BoundOption<Owner, Members>... bound) {
     (add(std::move(bound)), ...);
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -16,16 +17,16 @@ namespace {
 template <class T>
 Section section(std::string table, std::string title, const OptionTable<T>& options, T Config::*member) {
   Section s{std::move(table), std::move(title), options.options(), {}, {}, {}, {}};
-  s.set = [&options, member](Config& c, const OptionValues& v) { c.*member = options.read(v); };
-  s.get = [&options, member](const Config& c) { return options.write(c.*member); };
+  s.set = [&options, member](Config& c, const std::vector<Value>& v) { c.*member = options.read_all(v); };
+  s.get = [&options, member](const Config& c) { return options.write_all(c.*member); };
   return s;
 }
 
 template <class T>
 Section block_section(std::string table, std::string title, const OptionTable<T>& options, T LayerChoice::*member) {
   Section s{std::move(table), std::move(title), options.options(), {}, {}, {}, {}};
-  s.set_layer = [&options, member](LayerChoice& c, const OptionValues& v) { c.*member = options.read(v); };
-  s.get_layer = [&options, member](const LayerChoice& c) { return options.write(c.*member); };
+  s.set_layer = [&options, member](LayerChoice& c, const std::vector<Value>& v) { c.*member = options.read_all(v); };
+  s.get_layer = [&options, member](const LayerChoice& c) { return options.write_all(c.*member); };
   return s;
 }
 
@@ -108,16 +109,25 @@ std::vector<TableInfo> make_catalogue() {
 /// Options and tables by name. Names that stand for two things, and options that do not exist, are mistakes in a
 /// variant's record.
 struct Index {
-  std::unordered_map<std::string, const Option*> options;
-  std::unordered_map<std::string, const TableInfo*> tables;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+  template <class T> using ByName = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
+
+  ByName<const Option*> options;
+  ByName<const TableInfo*> tables;
+  ByName<std::size_t> places, first; ///< of options, and of tables' first ones
   std::vector<std::string> keys;
 
   Index() {
     for (const TableInfo& t : catalogue()) {
       if (!tables.emplace(t.table, &t).second)
         throw std::logic_error(fmt::format("two variants have the table [{}]", t.table));
+      first.emplace(t.table, keys.size());
       for (const Option& o : t.options) {
         keys.push_back(full_name(t.table, o.name));
+        places.emplace(keys.back(), keys.size() - 1);
         if (!options.emplace(keys.back(), &o).second)
           throw std::logic_error(fmt::format("two options have the name {}", keys.back()));
       }
@@ -180,12 +190,12 @@ const std::vector<TableInfo>& catalogue() {
 }
 
 const Option* find_option(std::string_view key) {
-  auto found = index().options.find(std::string(key));
+  auto found = index().options.find(key);
   return found == index().options.end() ? nullptr : found->second;
 }
 
 const TableInfo* find_table(std::string_view table) {
-  auto found = index().tables.find(std::string(table));
+  auto found = index().tables.find(table);
   return found == index().tables.end() ? nullptr : found->second;
 }
 
@@ -214,5 +224,17 @@ bool belongs_to_blocks(std::string_view key) {
 }
 
 const std::vector<std::string>& all_keys() { return index().keys; }
+
+std::size_t option_index(std::string_view key) {
+  const auto found = index().places.find(key);
+  if (found == index().places.end()) throw std::out_of_range(fmt::format("{} is no option", key));
+  return found->second;
+}
+
+std::size_t first_option(std::string_view table) {
+  const auto found = index().first.find(table);
+  if (found == index().first.end()) throw std::out_of_range(fmt::format("[{}] is no table", table));
+  return found->second;
+}
 
 } // namespace heed

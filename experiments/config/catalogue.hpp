@@ -13,19 +13,17 @@
 
 namespace heed {
 
-/// Options by full name.
-using ValueMap = std::map<std::string, Value, std::less<>>;
-
 /// A table of options of the model or the experiment, and the struct that holds its values. Tables of blocks
 /// ([attention], [block]) have values for each layer, the others for the whole run.
 struct Section {
   std::string table; ///< "" : the top level
   std::string title;
   std::vector<Option> options;
-  std::function<void(Config&, const OptionValues&)> set; ///< empty for a table of blocks
-  std::function<OptionValues(const Config&)> get;
-  std::function<void(LayerChoice&, const OptionValues&)> set_layer; ///< empty for a table of the whole run
-  std::function<OptionValues(const LayerChoice&)> get_layer;
+  /// Values stand in the options' order.
+  std::function<void(Config&, const std::vector<Value>&)> set; ///< empty for a table of blocks
+  std::function<std::vector<Value>(const Config&)> get;
+  std::function<void(LayerChoice&, const std::vector<Value>&)> set_layer; ///< empty for a table of the whole run
+  std::function<std::vector<Value>(const LayerChoice&)> get_layer;
 };
 
 /// A family of variants, and where the options of the chosen one go.
@@ -57,5 +55,23 @@ std::string table_in_words(std::string_view table);
 bool belongs_to_blocks(std::string_view key);
 /// All options' full names, in the catalogue's order.
 const std::vector<std::string>& all_keys();
+
+/// An option's place in `all_keys()`; throws std::out_of_range where there is no such option.
+std::size_t option_index(std::string_view key);
+/// The place of a table's first option, whose others follow in order.
+std::size_t first_option(std::string_view table);
+
+/// Something of each option, by its place or its full name.
+template <class T> class OfOptions {
+public:
+  OfOptions() : all_(all_keys().size()) {}
+  T& operator[](std::size_t option) { return all_[option]; }
+  const T& operator[](std::size_t option) const { return all_[option]; }
+  T& at(std::string_view key) { return all_[option_index(key)]; }
+  const T& at(std::string_view key) const { return all_[option_index(key)]; }
+
+private:
+  std::vector<T> all_;
+};
 
 } // namespace heed

@@ -106,15 +106,41 @@ std::vector<Dependency> make_dependencies() {
   return out;
 }
 
-using ByOption = std::multimap<std::string, const Dependency*, std::less<>>;
+/// A dependency or one of its alternatives, with the place of the option that it is about.
+struct Choice {
+  std::size_t on;
+  const std::vector<std::string>& words;
+  bool unless;
+};
 
-const ByOption& by_option() {
-  static const ByOption built = [] {
-    ByOption out;
-    for (const Dependency& d : dependencies()) out.emplace(d.option, &d);
+/// A dependency as it is looked at: it is met where one of the choices holds.
+struct Row {
+  const Dependency* dependency;
+  std::vector<Choice> choices;
+};
+
+/// The rows of each option, in order.
+const OfOptions<std::vector<Row>>& by_option() {
+  static const OfOptions<std::vector<Row>> built = [] {
+    OfOptions<std::vector<Row>> out;
+    for (const Dependency& d : dependencies()) {
+      Row row{&d, {{option_index(d.on), d.words, d.unless}}};
+      for (const Dependency::Alternative& a : d.others) row.choices.push_back({option_index(a.on), a.words, a.unless});
+      out.at(d.option).push_back(std::move(row));
+    }
     return out;
   }();
   return built;
+}
+
+bool holds(const Choice& choice, const ValueOf& value_of) {
+  const auto listed = [&] {
+    // A choice that does nothing itself is none of the words.
+    if (unmet_dependency(choice.on, value_of)) return false;
+    if (choice.words.front() == anything) return is_given(value_of(choice.on));
+    return std::ranges::find(choice.words, choice_word(value_of(choice.on))) != choice.words.end();
+  };
+  return listed() != choice.unless;
 }
 
 } // namespace
@@ -124,24 +150,14 @@ const std::vector<Dependency>& dependencies() {
   return built;
 }
 
-const Dependency* unmet_dependency(std::string_view key,
-                                   const std::function<const Value&(const std::string&)>& value_of) {
-  const auto [first, last] = by_option().equal_range(key);
-  for (auto i = first; i != last; ++i) {
-    const Dependency& d = *i->second;
-    // A choice that does nothing itself is none of the words.
-    const auto holds = [&](const auto& choice) {
-      const auto listed = [&] {
-        if (unmet_dependency(choice.on, value_of)) return false;
-        if (choice.words.front() == anything) return is_given(value_of(choice.on));
-        return std::find(choice.words.begin(), choice.words.end(), choice_word(value_of(choice.on))) !=
-               choice.words.end();
-      };
-      return listed() != choice.unless;
-    };
-    if (!holds(d) && std::none_of(d.others.begin(), d.others.end(), holds)) return &d;
-  }
+const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of) {
+  for (const Row& row : by_option()[option])
+    if (std::ranges::none_of(row.choices, [&](const Choice& c) { return holds(c, value_of); })) return row.dependency;
   return nullptr;
+}
+
+const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of) {
+  return unmet_dependency(option_index(key), value_of);
 }
 
 bool is_given(const Value& value) {

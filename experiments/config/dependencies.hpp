@@ -32,10 +32,12 @@ struct Dependency {
 
 const std::vector<Dependency>& dependencies();
 
-/// The first dependency of an option that the values do not meet, or null where the option does something. `value_of`
-/// gives the value of an option by full name.
-const Dependency* unmet_dependency(std::string_view key,
-                                   const std::function<const Value&(const std::string&)>& value_of);
+/// The value of an option, by its place.
+using ValueOf = std::function<const Value&(std::size_t option)>;
+
+/// The first dependency of an option that the values do not meet, or null where the option does something.
+const Dependency* unmet_dependency(std::size_t option, const ValueOf& value_of);
+const Dependency* unmet_dependency(std::string_view key, const ValueOf& value_of);
 
 /// A text that is not empty, or a number that is not 0; true for values of other types.
 bool is_given(const Value& value);

@@ -13,8 +13,8 @@
 namespace heed {
 namespace {
 
-std::function<const Value&(const std::string&)> values_of(const View& view) {
-  return [&view](const std::string& key) -> const Value& { return view.at(key).value; };
+ValueOf values_of(const View& view) {
+  return [&view](std::size_t option) -> const Value& { return view[option].value; };
 }
 
 std::int64_t integer(const View& view, const std::string& key) { return std::get<std::int64_t>(view.at(key).value); }
@@ -104,9 +104,11 @@ Resolution::Resolution(const Settings& settings) : settings_(settings) {
         for (const auto& [key, setting] : override.values) set[key] = setting;
       }
     View own = run;
-    if (overridden)
-      for (auto& [key, setting] : view(set))
-        if (belongs_to_blocks(key)) own[key] = setting;
+    if (overridden) {
+      View with_overrides = view(set);
+      for (const std::string& key : all_keys())
+        if (belongs_to_blocks(key)) own.at(key) = std::move(with_overrides.at(key));
+    }
     blocks.push_back(std::move(own));
   }
   find_idle_settings();
@@ -116,16 +118,15 @@ Resolution::Resolution(const Settings& settings) : settings_(settings) {
 View Resolution::view(const std::map<std::string, Setting>& set) const {
   static const View built_in = [] {
     View out;
-    for (const TableInfo& table : catalogue())
-      for (const Option& o : table.options) out[full_name(table.table, o.name)] = {o.default_value, Origin{}};
+    for (const std::string& key : all_keys()) out.at(key).value = find_option(key)->default_value;
     return out;
   }();
   View defaults = built_in;
-  if (!settings_.file_name_.empty()) defaults["name"].value = settings_.file_name_;
-  for (const auto& [key, origin] : settings_.resets_) defaults[key].origin = origin;
+  if (!settings_.file_name_.empty()) defaults.at("name").value = settings_.file_name_;
+  for (const auto& [key, origin] : settings_.resets_) defaults.at(key).origin = origin;
 
   auto with_set = [&](View base) {
-    for (const auto& [key, setting] : set) base[key] = setting;
+    for (const auto& [key, setting] : set) base.at(key) = setting;
     return base;
   };
   // A chosen variant's presets may choose further variants; there are no more steps than there are families.
@@ -144,7 +145,8 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
       if (const Variant* variant = find_variant(place.family, out.at(place.key).value))
         for (const auto& [key, value] : variant->presets) {
           const Origin& chooser = out.at(place.key).origin;
-          base[key] = {value, chooser.layer > base[key].origin.layer ? chooser : base[key].origin};
+          Setting& preset = base.at(key);
+          preset = {value, chooser.layer > preset.origin.layer ? chooser : preset.origin};
         }
     out = with_set(std::move(base));
     before = std::move(chosen);
@@ -228,11 +230,13 @@ void Resolution::check_combinations() {
 
 namespace {
 
-OptionValues table_values(const std::string& table, const std::vector<Option>& options, const View& view) {
-  OptionValues out;
+/// The value that counts of each of a table's options, in their order.
+std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view) {
+  std::vector<Value> out;
+  std::size_t at = first_option(table);
   for (const Option& o : options) {
-    const std::string key = full_name(table, o.name);
-    out[o.name] = unmet_dependency(key, values_of(view)) ? o.default_value : view.at(key).value;
+    out.push_back(unmet_dependency(at, values_of(view)) ? o.default_value : view[at].value);
+    ++at;
   }
   return out;
 }
@@ -241,7 +245,10 @@ OptionValues variant_values(const FamilyPlace& place, const View& view) {
   const bool idle = unmet_dependency(place.key, values_of(view)) != nullptr;
   const Variant* variant = find_variant(place.family,
                                         idle ? find_option(place.key)->default_value : view.at(place.key).value);
-  return table_values(full_name(place.family.table, variant->name), variant->options, view);
+  std::vector<Value> values = values_in(full_name(place.family.table, variant->name), variant->options, view);
+  OptionValues out;
+  for (std::size_t i = 0; i < values.size(); ++i) out[variant->options[i].name] = std::move(values[i]);
+  return out;
 }
 
 } // namespace
@@ -250,10 +257,10 @@ Config config_of(const Resolution& resolution) {
   Config out;
   out.layers.resize(resolution.blocks.size());
   for (const Section& s : sections()) {
-    if (s.set) s.set(out, table_values(s.table, s.options, resolution.run));
+    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run));
     else
       for (std::size_t i = 0; i < out.layers.size(); ++i)
-        s.set_layer(out.layers[i], table_values(s.table, s.options, resolution.blocks[i]));
+        s.set_layer(out.layers[i], values_in(s.table, s.options, resolution.blocks[i]));
   }
   for (const FamilyPlace& place : family_places()) {
     if (place.options) out.*place.options = variant_values(place, resolution.run);

@@ -12,7 +12,7 @@
 namespace heed {
 
 /// Every option's value with its origin, for the whole run or as one block sees it.
-using View = std::map<std::string, Setting>;
+using View = OfOptions<Setting>;
 
 struct Resolution {
   explicit Resolution(const Settings& settings);

@@ -14,26 +14,35 @@ namespace {
 
 /// One option that does something, with its value.
 struct Line {
-  std::string table;
+  std::size_t place; ///< of the option among all
+  const std::string* table;
   const Option* option;
   std::string value;
-  std::string key() const { return full_name(table, option->name); }
+  const std::string& key() const { return all_keys()[place]; }
 };
 
 /// The values of all sections' options, as one block sees them, and of the chosen variants': what can decide whether an
 /// option that may be written does something.
-ValueMap deciding_values(const Config& config, const LayerChoice& block) {
-  ValueMap out;
-  for (const Section& s : sections())
-    for (auto& [name, value] : s.get ? s.get(config) : s.get_layer(block)) out[full_name(s.table, name)] = value;
+struct Deciding {
+  OfOptions<Value> values;
+  std::vector<const Variant*> chosen;
+};
+
+Deciding deciding(const Config& config, const LayerChoice& block) {
+  Deciding out;
+  for (const Section& s : sections()) {
+    std::size_t at = first_option(s.table);
+    for (Value& value : s.get ? s.get(config) : s.get_layer(block)) out.values[at++] = std::move(value);
+  }
   for (const FamilyPlace& place : family_places()) {
-    const Variant* variant = find_variant(place.family, out.at(place.key));
+    const Variant* variant = find_variant(place.family, out.values.at(place.key));
     if (!variant) continue;
-    const std::string table = full_name(place.family.table, variant->name);
+    out.chosen.push_back(variant);
+    std::size_t at = first_option(full_name(place.family.table, variant->name));
     const OptionValues& chosen = place.options ? config.*place.options : block.*place.layer_options;
     for (const Option& o : variant->options) {
       const auto found = chosen.find(o.name);
-      out[full_name(table, o.name)] = found == chosen.end() ? o.default_value : found->second;
+      out.values[at++] = found == chosen.end() ? o.default_value : found->second;
     }
   }
   return out;
@@ -41,21 +50,15 @@ ValueMap deciding_values(const Config& config, const LayerChoice& block) {
 
 /// The options that do something, in the catalogue's order: those of the whole run and those of one block.
 std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
-  const ValueMap values = deciding_values(config, block);
-  auto value_of = [&](const std::string& key) -> const Value& { return values.at(key); };
+  const auto [values, chosen] = deciding(config, block);
+  const ValueOf value_of = [&values = values](std::size_t option) -> const Value& { return values[option]; };
   std::vector<Line> out;
-  auto add = [&](const std::string& table, const Option& option) {
-    const std::string key = full_name(table, option.name);
-    if (!unmet_dependency(key, value_of)) out.push_back({table, &option, value_text(values.at(key))});
-  };
-  for (const Section& s : sections()) {
-    for (const Option& o : s.options) add(s.table, o);
-    for (const FamilyPlace& place : family_places()) {
-      if (place.family.table != s.table) continue;
-      const Variant* variant = find_variant(place.family, values.at(place.key));
-      if (!variant) continue;
-      const std::string table = full_name(s.table, variant->name);
-      for (const Option& o : variant->options) add(table, o);
+  for (const TableInfo& table : catalogue()) {
+    if (table.variant && std::ranges::find(chosen, table.variant) == chosen.end()) continue;
+    std::size_t at = first_option(table.table);
+    for (const Option& o : table.options) {
+      if (!unmet_dependency(at, value_of)) out.push_back({at, &table.table, &o, value_text(values[at])});
+      ++at;
     }
   }
   return out;
@@ -106,7 +109,7 @@ Sheet sheet_of(const Config& config) {
 }
 
 /// The name of an option within [[block.override]]: without "block.".
-std::string name_in_override(const Line& line) { return line.table == "block" ? line.option->name : line.key(); }
+std::string name_in_override(const Line& line) { return *line.table == "block" ? line.option->name : line.key(); }
 
 } // namespace
 
@@ -114,8 +117,8 @@ std::string to_toml(const Config& config) {
   const Sheet sheet = sheet_of(config);
   std::string out, table;
   for (const Line& line : sheet.lines) {
-    if (line.table != table) {
-      table = line.table;
+    if (*line.table != table) {
+      table = *line.table;
       out += fmt::format("\n[{}]\n", table);
     }
     out += fmt::format("{} = {}\n", line.option->name, line.value);
