@@ -1,6 +1,7 @@
 #include "experiments/runs/run_store.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/safetensors.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <system_error>
-#include <xxhash.h>
 
 namespace heed {
 namespace {
@@ -37,11 +37,6 @@ bool is_id(std::string_view text) {
 }
 
 } // namespace
-
-std::string content_hash(std::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
 
 std::string run_id(const Config& config, std::string_view fingerprint) { return run_id(flatten(config), fingerprint); }
 
@@ -140,7 +135,11 @@ std::optional<double> last_value(const std::vector<Metrics>& metrics, std::strin
   return std::nullopt;
 }
 
-void append_metrics(const RunFolder& run, const Metrics& metrics) { append_line(run.metrics(), to_json(metrics)); }
+std::string append_metrics(const RunFolder& run, const Metrics& metrics) {
+  std::string line = to_json(metrics);
+  append_line(run.metrics(), line);
+  return line + '\n';
+}
 
 MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
   const std::string text = read_file(run.metrics()).value.value_or("");
@@ -223,14 +222,11 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
 }
 
 std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
-                                                const std::function<std::string(std::int64_t)>& problem) {
+                                                const CheckpointProblem& problem) {
   for (const std::int64_t step : checkpoint_steps(run)) {
-    std::string why = problem(step);
-    if (why.empty()) {
-      auto checkpoint = read_checkpoint(run, step);
-      if (checkpoint) return KeptCheckpoint{step, std::move(*checkpoint)};
-      why = std::move(checkpoint.error);
-    }
+    auto checkpoint = read_checkpoint(run, step);
+    std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
+    if (why.empty()) return KeptCheckpoint{step, std::move(*checkpoint)};
     if (damaged) damaged->push_back(std::move(why));
   }
   return std::nullopt;

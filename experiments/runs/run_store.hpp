@@ -26,9 +26,6 @@
 
 namespace heed {
 
-/// XXH3-128 of `bytes` in 32 hexadecimal digits.
-std::string content_hash(std::string_view bytes);
-
 /// A run's identity, 16 hexadecimal digits: the options that can change a result (FlatOption::identifies), the data
 /// (the task's `fingerprint()`) and `numerics_version`.
 std::string run_id(const Config& config, std::string_view fingerprint);
@@ -129,7 +126,8 @@ std::optional<double> value_of(const Metrics& line, std::string_view name);
 std::vector<std::pair<std::string, double>> values_of(const Metrics& line);
 /// The last value of a metric, if any line has it.
 std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name);
-void append_metrics(const RunFolder& run, const Metrics& metrics);
+/// Returns the bytes that were added.
+std::string append_metrics(const RunFolder& run, const Metrics& metrics);
 /// What metrics.jsonl is up to `step`, for the manifest.
 MetricsSum metrics_sum(const RunFolder& run, std::int64_t step);
 /// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are.
@@ -148,9 +146,10 @@ struct KeptCheckpoint {
   std::int64_t step = 0;
   Checkpoint checkpoint;
 };
+using CheckpointProblem = std::function<std::string(std::int64_t step, const Checkpoint&)>;
 std::optional<KeptCheckpoint> newest_checkpoint(
     const RunFolder& run, std::vector<std::string>* damaged = nullptr,
-    const std::function<std::string(std::int64_t step)>& problem = [](std::int64_t) { return std::string(); });
+    const CheckpointProblem& problem = [](std::int64_t, const Checkpoint&) { return std::string(); });
 
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);

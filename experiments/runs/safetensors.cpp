@@ -1,5 +1,7 @@
 #include "experiments/runs/safetensors.hpp"
 
+#include "experiments/runs/content_hash.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <boost/json.hpp>
@@ -7,7 +9,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
-#include <xxhash.h>
 
 namespace heed {
 namespace {
@@ -40,12 +41,11 @@ std::optional<std::size_t> bytes_of(const std::vector<std::int64_t>& shape, bool
 
 /// Over everything that the file says, whatever order a JSON writer chose for it.
 std::string checksum(const Checkpoint& checkpoint) {
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
-  if (!state || XXH3_128bits_reset(state.get()) == XXH_ERROR) throw Failed("[checkpoint] no memory for a checksum");
+  ContentHash hash;
   const auto add = [&](std::string_view bytes) {
     const std::uint64_t size = bytes.size();
-    XXH3_128bits_update(state.get(), &size, sizeof size);
-    XXH3_128bits_update(state.get(), bytes.data(), bytes.size());
+    hash.add({reinterpret_cast<const char*>(&size), sizeof size});
+    hash.add(bytes);
   };
   for (const auto& [key, value] : checkpoint.metadata) {
     if (key == checksum_key) continue;
@@ -57,8 +57,7 @@ std::string checksum(const Checkpoint& checkpoint) {
     add(fmt::format("{} {}", tensor.float64 ? "F64" : "F32", fmt::join(tensor.shape, ",")));
     add(view(tensor.bytes));
   }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hash.text();
 }
 
 /// What stops the reader; caught where it starts, never seen outside.

@@ -1,6 +1,7 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
@@ -16,6 +17,9 @@ namespace heed {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Of a checkpoint's metadata: the checksum of metrics.jsonl up to its step, which a manifest may be gone with.
+constexpr const char* metrics_key = "metrics";
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
@@ -71,10 +75,10 @@ public:
     manifest_.earlier.push_back({step, std::move(made)});
   }
 
-  /// Of the metrics so far, for a checkpoint that is to be kept beside the last `keep`.
-  void add_sum(std::int64_t step, std::int64_t keep) {
+  /// Of the metrics at a checkpoint, which is to be kept beside the last `keep`.
+  void add_sum(MetricsSum sum, std::int64_t keep) {
     std::vector<MetricsSum>& sums = manifest_.metrics;
-    sums.push_back(metrics_sum(run_, step));
+    sums.push_back(std::move(sum));
     if (const auto most = static_cast<std::size_t>(keep) + 1; sums.size() > most)
       sums.erase(sums.begin(), sums.end() - static_cast<std::ptrdiff_t>(most));
   }
@@ -95,6 +99,44 @@ private:
   Manifest manifest_, before_; ///< before_: as it was left
   double seconds_before_ = 0;
   Clock::time_point start_ = Clock::now();
+};
+
+/// metrics.jsonl while it grows, with the checksum of what this process and those before it wrote. What somebody takes
+/// from it meanwhile would be missing without a word.
+class GrowingMetrics {
+public:
+  explicit GrowingMetrics(const RunFolder& run) : run_(run) {
+    const std::string before = read_file(run.metrics()).value.value_or("");
+    hash_.add(before);
+    size_ = before.size();
+  }
+
+  void add(const Metrics& metrics) {
+    require_whole();
+    const std::string line = append_metrics(run_, metrics);
+    hash_.add(line);
+    size_ += line.size();
+  }
+
+  /// Of a checkpoint at this step.
+  MetricsSum sum(std::int64_t step) const {
+    require_whole();
+    return {step, hash_.text()};
+  }
+
+private:
+  void require_whole() const {
+    std::error_code none;
+    const std::uintmax_t there = std::filesystem::file_size(run_.metrics(), none);
+    if ((none ? 0 : there) != size_)
+      throw Failed(fmt::format("'{}' was changed or removed while the run went on; run again, and it goes on from what "
+                               "is whole",
+                               run_.metrics().string()));
+  }
+
+  RunFolder run_;
+  ContentHash hash_;
+  std::uintmax_t size_ = 0;
 };
 
 /// progress.json, at most five times a second. It is no part of the record: where it can't be written, the run goes on.
@@ -128,9 +170,9 @@ private:
 /// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains.
 std::optional<KeptCheckpoint> take_up(const RunFolder& run, Manifest& manifest) {
   std::vector<std::string> damaged;
-  auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step) -> std::string {
-    const auto sum = std::ranges::find(manifest.metrics, step, &MetricsSum::step);
-    if (sum == manifest.metrics.end() || *sum == metrics_sum(run, step)) return {};
+  auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step, const Checkpoint& checkpoint) -> std::string {
+    const auto sum = checkpoint.metadata.find(metrics_key);
+    if (sum == checkpoint.metadata.end() || sum->second == metrics_sum(run, step).hash) return {};
     return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
                        step);
   });
@@ -172,14 +214,16 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   record.write();
 
   LiveLine live(run);
+  GrowingMetrics growing(run);
   TrainingHooks hooks;
-  hooks.measured = [&](const Metrics& metrics) { append_metrics(run, metrics); };
-  hooks.checkpoint = [&](const Checkpoint& checkpoint) {
+  hooks.measured = [&](const Metrics& metrics) { growing.add(metrics); };
+  hooks.checkpoint = [&](Checkpoint checkpoint) {
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
-    // Before the checkpoint: one that is there has its sum.
-    record.add_sum(*step, config.train.keep_checkpoints);
-    record.write(Durability::process);
+    MetricsSum sum = growing.sum(*step);
+    checkpoint.metadata[metrics_key] = sum.hash;
+    record.add_sum(std::move(sum), config.train.keep_checkpoints);
+    record.write(Durability::process); // before the checkpoint: one that is there has its sum
     write_checkpoint(run, *step, checkpoint, config.train.keep_checkpoints);
     manifest.step = *step;
     record.write(Durability::process);
@@ -193,6 +237,8 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   std::optional<Checkpoint> from;
   if (kept) from = std::move(kept->checkpoint);
   const Outcome outcome = engine.train(config, *task, from, hooks);
+  if (!std::filesystem::exists(run.config()))
+    throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));
   live.write();
   return outcome;
 }

@@ -92,6 +92,9 @@ public:
       event.kind = RunEvent::Kind::failed;
       event.reason = end.failure;
       if (state != RunState::failed) note_failure(run_, event.reason);
+    } else if (end.status == 0) {
+      event.kind = RunEvent::Kind::failed;
+      event.reason = fmt::format("it came to its end, but '{}' was removed or changed meanwhile", run_.path.string());
     } else if ((recorded && state == RunState::interrupted) || (stopping && !recorded)) {
       event.kind = RunEvent::Kind::interrupted;
     } else {

@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/sweep/tuning.hpp"
 
+#include <fmt/format.h>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -60,9 +61,11 @@ private:
     return (to_tune() ? unfinished(trials_) : 0) + (replicates_.empty() ? plan_.runs.size() : unfinished(replicates_));
   }
 
+  RunFolder folder_of(const PlannedRun& run) const { return prepare_run(out_, run.id, run.config); }
+
   std::vector<RunFolder> folders_of(const std::vector<PlannedRun>& runs) const {
     std::vector<RunFolder> folders;
-    for (const PlannedRun& run : runs) folders.push_back(prepare_run(out_, run.id, run.config));
+    for (const PlannedRun& run : runs) folders.push_back(folder_of(run));
     return folders;
   }
 
@@ -107,7 +110,8 @@ private:
     if (!failed.empty() && !stopped_) {
       total_.failed -= failed.size();
       std::vector<RunFolder> again;
-      for (const std::size_t run : failed) again.push_back(trials_[run]);
+      // Its folder may be what is missing.
+      for (const std::size_t run : failed) again.push_back(folder_of(plan_.tuning->runs[run]));
       total_.failed -= execute(again, failed).size(); // told of by the report, and no failure of the sweep
     }
     // Another process may be trying once more what failed here, or have left what it began.
@@ -116,10 +120,17 @@ private:
       std::vector<std::size_t> numbers;
       for (std::size_t i = 0; i < trials_.size(); ++i)
         if (const RunState state = state_of(trials_[i]); state != RunState::finished && state != RunState::failed) {
-          open.push_back(trials_[i]);
+          open.push_back(folder_of(plan_.tuning->runs[i]));
           numbers.push_back(i);
         }
-      total_.failed -= execute(open, numbers).size();
+      const std::vector<std::size_t> again = execute(open, numbers);
+      total_.failed -= again.size();
+      for (const std::size_t run : again)
+        if (state_of(open[run]) != RunState::failed)
+          throw Failed(
+              fmt::format("'{}' failed, and its folder does not take a note of it: it was removed, or can't be "
+                          "written to. Run again, or choose another folder with --out",
+                          open[run].path.string()));
     }
     if (!stopped_) events_.tuned(plan_);
   }

@@ -147,9 +147,17 @@ StepBytes bytes_of_rows(const Config& config, const Task& task, RunModel& run, s
   return {bytes[0], std::max(0.0, bytes[1] - bytes[0])};
 }
 
+// A worker with its libraries and its data, before the model. Without a file there is no data to speak of, and the plan
+// has one number on every start.
+double process_bytes(const Config& config) {
+  constexpr double program = 13'200'000;
+  static const auto here = static_cast<double>(resident_bytes());
+  return config.data.path.empty() ? program : std::max(program, here);
+}
+
 Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
   using Clock = std::chrono::steady_clock;
-  static const std::int64_t process = std::max<std::int64_t>(resident_bytes(), 16'000'000); // with its libraries
+  const double process = process_bytes(config);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
   c.parameters = run.parameters.count();
@@ -197,7 +205,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }
-  c.shared_bytes = static_cast<double>(process) + shared;
+  c.shared_bytes = process + shared;
   c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;

@@ -158,6 +158,10 @@ int run(const RunArguments& arguments, Console& console) {
     throw Failed(fmt::format("{} of {} runs failed, for the reasons above; the others are kept. Try them again with\n"
                              "      {}",
                              result.executed.failed, report.total(), same_command(arguments, console)));
+  if (result.to_do > 0)
+    throw Failed(fmt::format("{} of {} runs came to their end and are gone: their folders were removed or changed "
+                             "meanwhile. Make them anew with\n      {}",
+                             result.to_do, result.runs, same_command(arguments, console)));
   if (report.left_out() > 0)
     throw Failed(fmt::format("{} of {} runs can't be relied on and are left out, for the reasons above. Remove their "
                              "folders, and make them anew with\n      {}",

@@ -270,6 +270,46 @@ TEST_CASE("a damaged checkpoint costs only the steps since the one before", "[ru
   CHECK(Record(run) == expected);
 }
 
+TEST_CASE("what is taken from a run while it goes on is a failure, and no shorter result", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  std::string failure;
+  const auto work_with = [&](std::int64_t step, const std::function<void()>& taken) {
+    script = {step, taken};
+    const int status = work(run);
+    script = {};
+    failure = read_manifest(run).value.value_or(Manifest{}).failure;
+    planned(out);
+    return status;
+  };
+  const auto undo = [&] {
+    CHECK(work(run) == 0);
+    CHECK(Record(run) == expected);
+    fs::remove_all(run.path);
+    planned(out);
+  };
+  SECTION("metrics, before the next line") {
+    CHECK(work_with(5, [&] { fs::remove(run.metrics()); }) == 1);
+    CHECK_THAT(failure, Contains("metrics.jsonl' was changed or removed while the run went on; run again"));
+    undo();
+  }
+  SECTION("a line of them") {
+    CHECK(work_with(8, [&] { truncate_metrics(run, 4); }) == 1);
+    CHECK_THAT(failure, Contains("metrics.jsonl' was changed"));
+    undo();
+  }
+  SECTION("its configuration") {
+    CHECK(work_with(8, [&] { fs::remove(run.config()); }) == 1);
+    CHECK_THAT(failure, Contains("config.toml' was removed while the run went on"));
+    undo();
+  }
+  SECTION("its folder") {
+    CHECK(work_with(8, [&] { fs::remove_all(run.path); }) == 1);
+    undo();
+  }
+}
+
 TEST_CASE("two workers of one run take turns, and nothing runs twice", "[runs][worker]") {
   const Scratch out;
   const RunFolder run = planned(out);

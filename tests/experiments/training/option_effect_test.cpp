@@ -89,7 +89,8 @@ Value value_in(const Config& c, const std::string& key) {
   const auto dot = key.rfind('.');
   const std::string table = dot == std::string::npos ? "" : key.substr(0, dot), name = key.substr(dot + 1);
   for (const Section& s : sections())
-    if (s.table == table) return s.get ? s.get(c).at(name) : s.get_layer(c.layers[0]).at(name);
+    if (s.table == table)
+      return (s.get ? s.get(c) : s.get_layer(c.layers[0])).at(option_index(key) - first_option(table));
   for (const FamilyPlace& place : family_places())
     for (const Variant* v : place.family.variants)
       if (full_name(place.family.table, v->name) == table) {
