@@ -16,8 +16,9 @@ bool are_a_runs_names(const Metrics& metrics) {
   for (const auto& [name, value] : metrics.values) {
     const std::size_t dot = name.find('.');
     const std::string before = name.substr(0, dot);
-    if (before.empty() || (before != open && !taken.insert(before).second)) return false;
-    if (before == open && !taken.insert(name).second) return false;
+    const bool goes_on = dot != std::string::npos && before == open;
+    if (before.empty() || (!goes_on && !taken.insert(before).second)) return false;
+    if (dot != std::string::npos && !taken.insert(name).second) return false;
     open = dot == std::string::npos ? "" : before;
   }
   return true;

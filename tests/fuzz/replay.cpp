@@ -73,7 +73,10 @@ int main(int count, char** words) {
     }
     failed += !problem.empty();
     std::printf("%s %d - %s: %zu inputs\n", problem.empty() ? "ok" : "not ok", ++points, target.name, inputs);
-    if (!problem.empty()) std::printf("# %s\n", problem.c_str());
+    for (std::size_t at = 0, end = 0; at < problem.size(); at = end + 1) {
+      end = std::min(problem.find('\n', at), problem.size());
+      std::printf("# %s\n", problem.substr(at, end - at).c_str());
+    }
   }
   std::printf("1..%d\n", points);
   return failed == 0 ? 0 : 1;
