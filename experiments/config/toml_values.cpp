@@ -74,6 +74,9 @@ std::optional<toml::table> parse_one(std::string_view text) {
   }
 }
 
+/// What is not UTF-8 could not be written into a run's config.toml.
+bool is_utf8(std::string_view text) { return parse_one(toml_string(text)).has_value(); }
+
 /// A number in the spellings that people use on command lines and TOML does not have: .5, 5., 1E3.
 template <class T> std::optional<Value> number(std::string_view text) {
   T v{};
@@ -113,8 +116,7 @@ ReadValue read_text(const Option& option, std::string_view key, std::string_view
   if (option.type == OptionType::word_or_number)
     if (auto v = number<double>(text)) return checked(option, key, {Value(WordOrNumber{"", std::get<double>(*v)}), ""});
   if (takes_words && !in_quotes) {
-    // What is not UTF-8 could not be written into a run's config.toml.
-    if (!parse_one(toml_string(text))) return {std::nullopt, fmt::format("{} is not UTF-8", key)};
+    if (!is_utf8(text)) return {std::nullopt, fmt::format("{} is not UTF-8", key)};
     if (option.type == OptionType::text) return checked(option, key, {Value(std::string(text)), ""});
     if (!text.empty()) return checked(option, key, {Value(WordOrNumber{std::string(text), 0.0}), ""});
   }
@@ -127,6 +129,7 @@ ReadValue read_text(const Option& option, std::string_view key, std::string_view
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
       while (word.starts_with(' ')) word.remove_prefix(1);
       while (word.ends_with(' ')) word.remove_suffix(1);
+      if (!is_utf8(word)) return {std::nullopt, fmt::format("an entry of {} is not UTF-8", key)};
       words.emplace_back(word);
     }
     return checked(option, key, {Value(std::move(words)), ""});

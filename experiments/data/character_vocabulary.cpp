@@ -67,10 +67,14 @@ std::shared_ptr<const Vocabulary> character_vocabulary(std::vector<char32_t> alp
 
 std::shared_ptr<const Vocabulary> make_character_vocabulary(const VocabularySource& source) {
   std::vector<bool> occurs(0x110000);
+  std::size_t end = 0;
   for (const std::string_view text : source.training)
-    for (const char32_t c : from_utf8(text, "the training part")) occurs[c] = true;
+    for (const char32_t c : from_utf8(text, "the training part")) {
+      occurs[c] = true;
+      end = std::max<std::size_t>(end, c + std::size_t{1});
+    }
   std::vector<char32_t> alphabet;
-  for (std::size_t c = 0; c < occurs.size(); ++c)
+  for (std::size_t c = 0; c < end; ++c)
     if (occurs[c]) alphabet.push_back(static_cast<char32_t>(c));
   return character_vocabulary(std::move(alphabet), true);
 }

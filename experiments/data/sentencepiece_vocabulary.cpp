@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <exception>
+
 namespace heed {
 
 namespace {
@@ -15,10 +17,10 @@ public:
   explicit SentencePieceVocabulary(const std::string& path) {
     const std::string bytes = read_data_file("data", "sentencepiece", path);
     fingerprint_ = fingerprint_of(bytes);
-    if (const auto status = processor_.LoadFromSerializedProto(bytes); !status.ok())
+    if (const std::string wrong = load(bytes); !wrong.empty())
       throw Refused(fmt::format("[data] sentencepiece = \"{}\" is not a SentencePiece model ({}); spm_train makes one: "
                                 "spm_train --input=TEXT --model_prefix=NAME --vocab_size=8000",
-                                path, status.ToString()));
+                                path, wrong));
   }
 
   std::int64_t size() const override { return processor_.GetPieceSize(); }
@@ -48,6 +50,16 @@ public:
   std::string fingerprint() const override { return fingerprint_; }
 
 private:
+  /// What is wrong with a model; empty where nothing is.
+  std::string load(const std::string& bytes) {
+    try {
+      const auto status = processor_.LoadFromSerializedProto(bytes);
+      return status.ok() ? "" : status.ToString();
+    } catch (const std::exception& failure) { // its index of pieces throws for an empty piece
+      return failure.what();
+    }
+  }
+
   static void require(const sentencepiece::util::Status& status) {
     if (!status.ok()) throw Failed(fmt::format("[data] SentencePiece: {}", status.ToString()));
   }

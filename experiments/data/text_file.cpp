@@ -94,12 +94,13 @@ Text text_of(std::string_view bytes, const std::string& name) {
 
   // Twice over the bytes, so that the code points themselves are never held.
   std::vector<bool> occurs(code_points);
-  std::size_t length = 0;
+  std::size_t length = 0, greatest = 0;
   each_character(bytes, name, [&](char32_t c) {
     occurs[c] = true;
+    greatest = std::max<std::size_t>(greatest, c);
     ++length;
   });
-  for (std::size_t c = 0; c < code_points; ++c)
+  for (std::size_t c = 0; c <= greatest; ++c)
     if (occurs[c]) text.alphabet.push_back(static_cast<char32_t>(c));
   constexpr std::size_t most = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
   if (text.alphabet.size() > most)

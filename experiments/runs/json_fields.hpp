@@ -6,6 +6,7 @@
 #include "experiments/config/values.hpp"
 
 #include <boost/json.hpp>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <optional>
@@ -47,6 +48,7 @@ inline double real(const json::value& value, std::string_view key) {
   json::error_code error;
   const double number = value.to_number<double>(error);
   if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
+  if (!std::isfinite(number)) throw Wrong{fmt::format("\"{}\" is greater than any number", key)}; // 1e999
   return number;
 }
 
@@ -90,12 +92,8 @@ inline std::vector<std::string> texts(const json::object& object, std::string_vi
 /// A text as JSON writes it.
 inline std::string json_text(std::string_view text) { return json::serialize(json::string(without_controls(text))); }
 
-/// What some bytes are. Throws Wrong.
-inline json::value parsed(std::string_view bytes) {
-  json::error_code error;
-  json::value value = json::parse({bytes.data(), bytes.size()}, error);
-  if (error) throw Wrong{"it is not JSON: " + error.message()};
-  return value;
-}
+/// What some bytes are, each real as the nearest double, so that the shortest text of one reads as the same, -0 included:
+/// Boost's own reader is off by the last bit for one in a dozen. Throws Wrong.
+json::value parsed(std::string_view bytes);
 
 } // namespace heed::json_fields

@@ -141,10 +141,9 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
     const json::object object = parse_object(line);
     Metrics metrics;
     metrics.step = integer(object, "step");
-    metrics.seconds = any_real(needed(object, "seconds"), "seconds");
+    metrics.seconds = real(object, "seconds");
     metrics.tokens = integer(object, "tokens");
-    where_given(object, "step_seconds",
-                [&](const json::value& v) { metrics.step_seconds = any_real(v, "step_seconds"); });
+    where_given(object, "step_seconds", [&](const json::value& v) { metrics.step_seconds = real(v, "step_seconds"); });
     for (const auto& entry : object) {
       const std::string key = without_controls(entry.key());
       if (key == "step" || key == "seconds" || key == "step_seconds" || key == "tokens") continue;

@@ -96,6 +96,7 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
   const std::string what = fmt::format("tensor \"{}\"", name);
   const json::object& object = object_in(value, what);
   PlacedTensor placed;
+  if (name.empty()) throw Malformed{"a tensor has no name"};
   placed.tensor.name = name;
 
   const json::string* dtype = member(object, "dtype", what).if_string();
@@ -116,8 +117,6 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
     throw Malformed{fmt::format("{} claims bytes {} to {} of {}", what, placed.begin, placed.end, data.size())};
   if (placed.end - placed.begin != *size)
     throw Malformed{fmt::format("{} has {} bytes, its shape needs {}", what, placed.end - placed.begin, *size)};
-  placed.tensor.bytes.resize(*size);
-  if (*size > 0) std::memcpy(placed.tensor.bytes.data(), data.data() + placed.begin, *size);
   return placed;
 }
 
@@ -159,9 +158,14 @@ Checkpoint read(std::string_view bytes) {
       throw Malformed{
           fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name, p.begin, at)};
     at = p.end;
-    checkpoint.tensors.push_back(std::move(p.tensor));
   }
   if (at != data.size()) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data.size() - at)};
+  // Only now, since tensors that overlap could ask for any number of copies of the data.
+  for (PlacedTensor& p : placed) {
+    p.tensor.bytes.resize(p.end - p.begin);
+    if (p.end > p.begin) std::memcpy(p.tensor.bytes.data(), data.data() + p.begin, p.end - p.begin);
+    checkpoint.tensors.push_back(std::move(p.tensor));
+  }
 
   const auto stated = checkpoint.metadata.find(checksum_key);
   if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};

@@ -189,7 +189,8 @@ Plan read(std::string_view bytes) {
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
-  if (text(object, "configs") != configs_hash(plan)) throw Wrong{"a run's configuration was edited"};
+  if (const std::string stated = text(object, "configs"), hash = configs_hash(plan); stated != hash)
+    throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
   return plan;
 }
 

@@ -170,8 +170,10 @@ void read_choices(Plan& plan, const fs::path& folder) {
     if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
     const bool higher = higher_is_better(plan);
     for (std::size_t a = 0; a < arms.size(); ++a) read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a], higher);
-    if (given(object, "hash") && text(object, "hash") != content_hash(arms_json(plan)))
-      throw Wrong{"it is not what was written (another checksum)"};
+    const std::string hash = content_hash(arms_json(plan));
+    if (given(object, "hash") && text(object, "hash") != hash)
+      throw Wrong{fmt::format("its checksum is {}, its content's {}: it is not what was written (another checksum)",
+                              text(object, "hash"), hash)};
   } catch (const Wrong& wrong) {
     refuse(wrong.why);
   }

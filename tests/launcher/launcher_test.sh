@@ -22,7 +22,14 @@ test('other', executable('test_other', 'main.cpp'), suite : 'other')
 subdir('benchmarks')
 test('exit status', heed, args : ['first'], suite : 'good')
 test('stated', find_program('stated.sh'), suite : 'good')
+if get_option('fuzz')
+  alias_target('fuzzers', executable('fuzz_first', 'main.cpp', build_by_default : false))
+else
+  test('fuzz', executable('test_fuzz', 'main.cpp'), suite : 'fuzz')
+  test('fuzzers', find_program('fuzzers.sh'), args : meson.project_source_root(), suite : 'fuzz')
+endif
 MESON
+printf "option('fuzz', type : 'boolean', value : false)\n" >"$project/meson_options.txt"
 cat >"$project/benchmarks/meson.build" <<'MESON'
 executable('bench_engine', '../main.cpp', build_by_default : false)
 if import('fs').exists(meson.project_source_root() / 'google_benchmark')
@@ -63,7 +70,8 @@ int main(int argc, char** argv) {
 CPP
 echo 'int float64() { return 64; }' >"$project/float64.cpp"
 printf '#!/bin/sh\necho "All tests passed (9 assertions in 7 test cases)"\n' >"$project/stated.sh"
-chmod +x "$project/stated.sh"
+printf '#!/bin/sh\n[ -z "$HEED_LONG" ] || ls "$1/build-fuzz" | grep -x fuzz_first\n' >"$project/fuzzers.sh"
+chmod +x "$project/stated.sh" "$project/fuzzers.sh"
 
 points=0
 point() {  # point WHAT STATUS: prints one point of TAP; on failure with what the launcher last said
@@ -96,6 +104,16 @@ for package in "$@"; do
     *) echo "installed $package" ;;
   esac
 done
+SH
+# Clang with libFuzzer, or without where there is a file `no_fuzzer`; on other machines the true one is found before it.
+fake clang++ <<'SH'
+#!/bin/sh
+case "$*" in *-fsanitize=fuzzer*) [ ! -f "$FAKES/no_fuzzer" ]; exit ;; esac
+for word; do
+  shift
+  case $word in -fsanitize*) ;; *) set -- "$@" "$word" ;; esac
+done
+exec g++ "$@"
 SH
 for name in clang-format clang-tidy gcovr; do printf '#!/bin/sh\n' | fake "$name"; done
 fake sudo <<'SH'
@@ -162,7 +180,7 @@ sed -i 's/64;/65;/' "$project/float64.cpp"
 cp "$project/build/libheed_float64.so" "$place/older"
 heed run && ! cmp -s "$project/build/libheed_float64.so" "$place/older"
 point "float64 is kept up to date from then on" $?
-heed test && last_is "9 passed, 0 failed"
+heed test && last_is "11 passed, 0 failed"
 point "heed test ends with the count of test cases" $?
 heed test stated && last_is "7 passed, 0 failed"
 point "heed test NAME runs that test alone" $?
@@ -171,12 +189,19 @@ heed test stated --long && last_is "12 passed, 0 failed" && heed test stated && 
 point "heed test --long says so to the tests" $?
 printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"; exit 2\n' >"$project/stated.sh"
 heed test
-[[ $? == 1 ]] && last_is "7 passed, 2 failed"
+[[ $? == 1 ]] && last_is "9 passed, 2 failed"
 point "failed tests are counted and give exit status 1" $?
 printf '#!/bin/sh\nkill -SEGV $$\n' >"$project/stated.sh"
 heed test
-[[ $? == 1 ]] && last_is "2 passed, 1 failed"
+[[ $? == 1 ]] && last_is "4 passed, 1 failed"
 point "a test program that crashes counts as a failure" $?
+
+heed test fuzz && last_is "2 passed, 0 failed" && heed test other --long && last_is "1 passed, 0 failed" &&
+  [[ ! -e $project/build-fuzz ]]
+point "no fuzzer is built where none is asked for" $?
+heed test fuzz --long && last_is "2 passed, 0 failed" && [[ ! -e $project/build-fuzz/heed ]] &&
+  grep -qx 'fuzz = true' "$project/build-fuzz/meson-private/cmd_line.txt"
+point "heed test fuzz --long has Clang build the fuzzers, and them alone, in a build of their own" $?
 
 heed test --coverage
 [[ $? == 0 && -e $project/build-coverage/test_other && ! -e $project/build-coverage/heed ]] &&

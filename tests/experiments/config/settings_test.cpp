@@ -164,6 +164,7 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
         "command line: attention.causal is 'yes'; it must be true or false, for example: causal = true");
   CHECK(refused("seed=1\nname=2") == "command line: seed is '1\nname=2'; it must be an integer, for example: seed = 0");
   CHECK(refused("name=\xff") == "command line: name is not UTF-8");
+  CHECK(refused("report.attend=[a, \xff]") == "command line: an entry of report.attend is not UTF-8");
   CHECK(refused("extends=a.toml") == "command line: extends can only stand in a file");
   CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which only a file can hold: "
                                         "write [[block.override]] there");

@@ -5,6 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <bit>
 #include <cmath>
 #include <csignal>
 #include <sys/wait.h>
@@ -159,7 +160,24 @@ TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN"
   CHECK(after->values[1] == before.values[1]);
   CHECK(std::isnan(after->values[2].second));
   CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0})").error, Contains("no \"tokens\""));
+  CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": null, "tokens": 1})").error, Contains("\"seconds\""));
+  CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0, "tokens": 1, "a": 1e999})").error, Contains("\"a\""));
   CHECK_THAT(metrics_from_json(R"({"step": 1.5, "seconds": 0, "tokens": 1})").error, Contains("\"step\""));
+}
+
+TEST_CASE("every metric reads back to the last bit", "[runs][metrics]") {
+  std::vector<double> values{9.406938033585421, 1.0194999999999999, -0.0, 5e-324, 1.7976931348623157e308, 1e23};
+  std::uint64_t bits = 1;
+  while (values.size() < 2000) {
+    bits = bits * 6364136223846793005U + 1442695040888963407U; // Knuth's, in The Art of Computer Programming, 3.3.4
+    if (const auto value = std::bit_cast<double>(bits); std::isfinite(value)) values.push_back(value);
+    values.push_back(static_cast<double>(bits >> 11) * 0x1p-53);
+  }
+  for (const double value : values) {
+    const auto after = metrics_from_json(to_json(Metrics{1, 0, 1, {{"val_loss", value}}}));
+    REQUIRE(after);
+    CHECK(std::bit_cast<std::uint64_t>(after->values.at(0).second) == std::bit_cast<std::uint64_t>(value));
+  }
 }
 
 TEST_CASE("the time for each token is of the steps alone, and none where only the run's is known", "[runs][metrics]") {

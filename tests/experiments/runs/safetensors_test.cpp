@@ -109,6 +109,7 @@ TEST_CASE("malformed files are refused with the reason", "[runs][safetensors]") 
   CHECK_THAT(error_of(one_tensor("\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]")), Contains("8 to 0 of 8"));
   CHECK_THAT(error_of(one_tensor("\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]")), Contains("0 to 16 of 8"));
   CHECK_THAT(error_of(one_tensor("\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]")), Contains("needs 12"));
+  CHECK_THAT(error_of(file("{\"\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}")), Contains("no name"));
   CHECK_THAT(error_of(one_tensor("\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]")),
              Contains("begins at byte 4"));
   CHECK_THAT(error_of(one_tensor("\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]")), Contains("no tensor"));

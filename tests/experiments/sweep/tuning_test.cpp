@@ -163,6 +163,16 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
   }
 }
 
+TEST_CASE("choices read back to the last bit, so that their checksum fits", "[sweep][tuning]") {
+  const Scratch out;
+  Plan p = plan_of(tuned);
+  const fs::path folder = freeze(p, out.path);
+  for (const PlannedRun& run : p.tuning->runs) finish(out.path, run, run.seed == 100 ? 1.0 : 1.039);
+  settle(p, out.path, folder);
+  CHECK(content(folder / "tuned.json").find("1.0194999999999999") != std::string::npos);
+  CHECK(load_plan(folder).tuning->arms[0].trials[0].value == (1.0 + 1.039) / 2);
+}
+
 TEST_CASE("of equal trials the first is taken, and accuracies are better when higher", "[sweep][tuning]") {
   const Scratch out;
   Plan p = plan_of("report.metric = \"val_accuracy\"\n" + tuned);

@@ -1,0 +1,48 @@
+// The index of runs, damaged: what is not whole is made anew, and nothing else of it is believed. Input: how many bytes
+// are left of a whole index (two bytes, 0: all), then pieces of a place (two bytes), a length (one) and so many bytes to
+// write there.
+#include "experiments/runs/run_index.hpp"
+#include "tests/fuzz/target.hpp"
+#include "tests/fuzz/three_runs.hpp"
+
+#include <algorithm>
+
+using namespace heed;
+using fuzz::require;
+
+namespace {
+
+std::string whole_index(const std::filesystem::path& out) {
+  { RunIndex made(out); }
+  return content(index_path(out));
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fuzz::ThreeRuns runs;
+  static const std::string whole = whole_index(runs.path);
+  if (size < 2) return 0;
+  std::string bytes = whole;
+  const std::size_t left = std::size_t{data[0]} * 256 + data[1];
+  if (left > 0) bytes.resize(std::min(bytes.size(), left));
+  for (std::size_t i = 2; i + 3 < size && !bytes.empty();) {
+    const std::size_t at = (std::size_t{data[i]} * 256 + data[i + 1]) % bytes.size();
+    const std::size_t length = std::min({std::size_t{data[i + 2]}, size - i - 3, bytes.size() - at});
+    bytes.replace(at, length, fuzz::text(data + i + 3, length));
+    i += 3 + data[i + 2];
+  }
+  put(index_path(runs.path), bytes);
+  try {
+    RunIndex index(runs.path);
+    index.left_out();
+    index.select(index.fields_present({}));
+    index.options_that_differ({});
+    require(index.size() <= 3, "runs that are not there");
+  } catch (const DatabaseError& error) {
+    throw fuzz::Finding(std::string("a damaged index stops who asks: ") + error.what());
+  }
+  std::filesystem::remove(index_path(runs.path));
+  std::filesystem::remove(index_path(runs.path).string() + "-journal");
+  return 0;
+}

@@ -1,0 +1,34 @@
+// A line of metrics.jsonl.
+#include "experiments/runs/run_store.hpp"
+#include "tests/fuzz/json_record.hpp"
+
+#include <set>
+
+using namespace heed;
+
+namespace {
+
+/// Whether the names are such as a run has: a name with a dot is in an object of JSON with those that share what stands
+/// before the dot, and nothing else is called that.
+bool are_a_runs_names(const Metrics& metrics) {
+  std::set<std::string> taken{"step", "seconds", "step_seconds", "tokens"};
+  std::string open;
+  for (const auto& [name, value] : metrics.values) {
+    const std::size_t dot = name.find('.');
+    const std::string before = name.substr(0, dot);
+    const bool goes_on = dot != std::string::npos && before == open;
+    if (before.empty() || (!goes_on && !taken.insert(before).second)) return false;
+    if (dot != std::string::npos && !taken.insert(name).second) return false;
+    open = dot == std::string::npos ? "" : before;
+  }
+  return true;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view line = fuzz::text(data, size);
+  const auto metrics = metrics_from_json(line);
+  if (metrics && !are_a_runs_names(*metrics)) return 0;
+  return fuzz::json_record(line, metrics_from_json, [](const Metrics& record) { return to_json(record); });
+}

@@ -1,0 +1,12 @@
+// The beginning of a checkpoint, from which a run's parameters are counted.
+#include "experiments/runs/run_entry.hpp"
+#include "tests/fuzz/memory_file.hpp"
+#include "tests/fuzz/target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static heed::fuzz::MemoryFile file;
+  file.hold(heed::fuzz::text(data, size));
+  const auto count = heed::parameters_in(file.path());
+  heed::fuzz::require(!count || *count >= 0, "fewer than no parameters");
+  return 0;
+}
