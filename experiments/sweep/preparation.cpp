@@ -1,6 +1,7 @@
 #include "experiments/sweep/preparation.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/sweep/comparability.hpp"
@@ -14,15 +15,20 @@
 
 namespace heed {
 
-const Task& Tasks::of(const Config& config) {
+const Tasks::Made& Tasks::made(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
     if (option.key.starts_with("data.") || option.key.starts_with("task.") || option.key == "train.batch" ||
         option.key == "train.batch_tokens") // listed data is cut into batches
       key += "\n" + option.key + "=" + option.value;
-  auto& task = made_[key];
-  if (!task) task = make_task(config);
-  return *task;
+  Made& made = made_[key];
+  if (!made.task) {
+    constexpr double little = 3e6; // what is below may be the allocator's as well, and is not the same on every start
+    const auto before = static_cast<double>(resident_bytes());
+    made.task = make_task(config);
+    if (const double more = static_cast<double>(resident_bytes()) - before; more > little) made.bytes = more;
+  }
+  return made;
 }
 
 Form form_of(const Config& config) { return f32::model_info(config.model.kind).form; }
@@ -31,7 +37,9 @@ Cost cost_of(const Config& config, Tasks& tasks) {
   const Task& task = tasks.of(config);
   const Engine& with = engine(config);
   with.check(config, task);
-  return with.cost(config, task);
+  Cost cost = with.cost(config, task);
+  cost.shared_bytes += tasks.bytes_of(config);
+  return cost;
 }
 
 Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }

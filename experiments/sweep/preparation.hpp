@@ -20,10 +20,18 @@ namespace heed {
 class Tasks {
 public:
   /// Throws heed::Refused where the data is not usable.
-  const Task& of(const Config& config);
+  const Task& of(const Config& config) { return *made(config).task; }
+  /// Bytes of memory that its data took when it was made; 0 where that is little.
+  double bytes_of(const Config& config) { return made(config).bytes; }
 
 private:
-  std::map<std::string, std::unique_ptr<Task>> made_;
+  struct Made {
+    std::unique_ptr<Task> task;
+    double bytes = 0;
+  };
+  const Made& made(const Config& config);
+
+  std::map<std::string, Made> made_;
 };
 
 /// How the configuration's model sees its task.

@@ -10,7 +10,6 @@
 #include "experiments/training/trainer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -147,46 +146,33 @@ StepBytes bytes_of_rows(const Config& config, const Task& task, RunModel& run, s
   return {bytes[0], std::max(0.0, bytes[1] - bytes[0])};
 }
 
-// A worker with its libraries and its data, before the model. Without a file there is no data to speak of, and the plan
-// has one number on every start.
-double process_bytes(const Config& config) {
-  constexpr double program = 13'200'000;
-  static const auto here = static_cast<double>(resident_bytes());
-  return config.data.path.empty() ? program : std::max(program, here);
-}
+// A worker with its libraries, before there is a model.
+constexpr double process_bytes = 13'200'000;
 
 Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
-  using Clock = std::chrono::steady_clock;
-  const double process = process_bytes(config);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Cost c;
   c.parameters = run.parameters.count();
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
 
-  // One shard, forward and backward, twice: the first fills the arena and the caches.
+  // One shard, forward and backward.
   const bool by_tokens = config.train.batch_tokens > 0;
   std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   Tape tape;
   Batch batch;
   // Steps of unlike rows differ: some of them, then, and their mean.
-  const int measured = by_tokens ? 4 : 1;
-  double seconds = 0, operations = 0; // of all shards
-  for (int i = 0; i <= measured; ++i) {
-    const std::int64_t step = std::max(0, i - 1), step_rows = training_rows(config, task, run, step);
+  const int steps = by_tokens ? 4 : 1;
+  for (int step = 0; step < steps; ++step) {
+    const std::int64_t step_rows = training_rows(config, task, run, step);
     const std::int64_t rows = (step_rows + shards - 1) / shards;
-    if (i == 0 && rows > 2 && size.is_large(rows))
+    if (step == 0 && rows > 2 && size.is_large(rows))
       size.check_step(shared, bytes_of_rows(config, task, run, gradients), rows);
-    const double share = static_cast<double>(step_rows) / static_cast<double>(rows) / measured;
-    const auto begin = Clock::now();
     const double before = counted_operations();
     step_on(tape, config, task, run, gradients, step, rows, batch);
-    if (i == 0) continue;
-    operations += (counted_operations() - before) * share;
-    seconds += std::chrono::duration<double>(Clock::now() - begin).count() * share;
+    c.flops_per_step += (counted_operations() - before) * static_cast<double>(step_rows) / static_cast<double>(rows);
   }
+  c.flops_per_step /= steps;
 
-  c.flops_per_step = operations;
-  c.seconds_per_step = seconds;
   // Evaluation uses the same tapes.
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
   if (pieces.count() > 0) {
@@ -205,7 +191,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }
-  c.shared_bytes = process + shared;
+  c.shared_bytes = process_bytes + shared;
   c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;

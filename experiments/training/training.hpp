@@ -66,11 +66,10 @@ enum class Outcome { finished, interrupted };
 /// What a run needs, known before it runs.
 struct Cost {
   std::int64_t parameters = 0;
-  double flops_per_step = 0;   ///< multiplications and additions of forward and backward
-  double shared_bytes = 0;     ///< memory of the process whatever the threads: program, data, parameters
-  double thread_bytes = 0;     ///< what each thread adds: the values and gradients of its shard's step
-  std::int64_t shards = 1;     ///< more threads than these have nothing to do
-  double seconds_per_step = 0; ///< on one thread, measured by a short probe
+  double flops_per_step = 0; ///< multiplications and additions of forward and backward
+  double shared_bytes = 0;   ///< memory of the process whatever the threads: program, parameters
+  double thread_bytes = 0;   ///< what each thread adds: the values and gradients of its shard's step
+  std::int64_t shards = 1;   ///< more threads than these have nothing to do
 
   /// Peak memory of the process that trains with so many threads.
   double bytes(std::int64_t threads) const {

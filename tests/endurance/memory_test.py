@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Memory as `heed plan` says it against what a worker's kernel measures, and steps that add nothing to it. Prints TAP.
-Usage: memory_test.py HEED
+Usage: memory_test.py HEED LIBRARY
 
 With HEED_LONG set, 20 configurations and 10,000 steps; else a few."""
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import sweep  # noqa: E402
 from tap import Points, run, until  # noqa: E402
 
-heed = sys.argv[1]
+heed, library = sys.argv[1], sys.argv[2]
 points = Points()
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
 COPY, SHAPES = str(CONFIGS / "base/copy.toml"), str(CONFIGS / "vision/shapes.toml")
@@ -76,11 +76,10 @@ def planned_run(config, overrides, folder):
 
 def worker_peak(made, threads):
     """The most memory that the run's worker had at once, in bytes."""
-    command = [heed, "worker", str(made), "--threads", str(threads)]
-    process = os.posix_spawn(heed, command, {**os.environ, "OPENBLAS_NUM_THREADS": "1"})
-    _, status, used = os.wait4(process, 0)
-    assert status == 0, f"the worker ended with status {status}"
-    return used.ru_maxrss * 1024
+    file = made.parent / "peak"
+    run([heed, "worker", str(made), "--threads", str(threads)],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "LD_PRELOAD": library, "HEED_PEAK": str(file)})
+    return int(file.read_text())
 
 
 def memory_is_as_planned(folder):

@@ -210,7 +210,7 @@ TEST_CASE("the returned weights are what the values are summed with", "[attentio
   });
 }
 
-TEST_CASE("those who look on get the same weights, and change no bit", "[attention][contract]") {
+TEST_CASE("those who look on get the same weights, and change no bit", "[attention][contract][many]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
     for (const Extents& e : problems(choice, score.equal_widths)) {
       AttentionCase attention(choice, e);

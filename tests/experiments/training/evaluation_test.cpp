@@ -420,7 +420,6 @@ TEST_CASE("the nanoGPT recipe has nanoGPT's 804,096 parameters", "[cost]") {
   const double tokens = 12 * 64, weights = 65 * 128 + 4 * 12 * 128 * 128;
   const double products = 6 * tokens * weights + 12 * tokens * 4 * 128 * 65 / 2;
   CHECK(cost.flops_per_step == Approx(products).epsilon(1e-9));
-  CHECK(cost.seconds_per_step > 0);
   CHECK(cost.bytes(1) > 4.0 * 804096);
 }
 

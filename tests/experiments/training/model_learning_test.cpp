@@ -104,7 +104,7 @@ clip = 1.0
   }
 }
 
-TEST_CASE("a Transformer over patches learns to tell shapes", "[training][learning]") {
+TEST_CASE("a Transformer over patches learns to tell shapes", "[training][learning][many]") {
   const History h = train(config(R"(
 seed = 3
 [task]
