@@ -1,0 +1,813 @@
+// Laws of attention: what holds for every score, normaliser, mask and position, whatever the extents and the numbers.
+// All are drawn, and a case that breaks a law is made small before it is shown. HEED_LONG in the environment: 20 times
+// as many cases. RC_PARAMS="seed=..." gives the same ones again.
+#include "autograd/normalize.hpp"
+#include "layers/position/position.hpp"
+#include "tests/layers/attention_support.hpp"
+#include "tests/layers/kept_weights.hpp"
+
+#include <fmt/ranges.h>
+#include <iostream>
+#include <limits>
+#include <numeric>
+#include <rapidcheck.h>
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+constexpr double unit = std::numeric_limits<Real>::epsilon();
+
+// ---- what is drawn --------------------------------------------------------------------------------------------------
+
+// Is a law kept in so many cases?
+bool holds(int cases, const std::function<void()>& law) {
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  params.maxSuccess = std::getenv("HEED_LONG") ? 20 * cases : cases;
+  const auto result = rc::detail::checkTestable(law, rc::detail::TestMetadata{}, params);
+  if (result.template is<rc::detail::SuccessResult>()) return true;
+  rc::detail::printResultMessage(result, std::cerr);
+  std::cerr << "\n";
+  return false;
+}
+
+// The least is the simplest.
+std::int64_t any(std::int64_t least, std::int64_t greatest) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, greatest + 1));
+}
+// The first is the simplest.
+template <class T> const T& any_of(const std::vector<T>& all) {
+  return all[static_cast<std::size_t>(any(0, std::ssize(all) - 1))];
+}
+std::uint64_t any_seed() { return static_cast<std::uint64_t>(any(0, 1 << 20)); }
+// Mostly short; seldom longer than the kernels' tiles.
+std::int64_t any_length(std::int64_t longest = 140) {
+  using Lengths = std::pair<std::int64_t, std::int64_t>;
+  const auto [from, to] = any_of(std::vector<Lengths>{{1, 6}, {1, 6}, {1, 20}, {1, 20}, {1, 60}, {100, 140}});
+  return any(std::min(from, longest), std::min(to, longest));
+}
+
+// How large queries and keys are. Scores of "large" ones go to about 80, of "huge" ones to 10^4.
+struct Numbers {
+  std::string name;
+  double size;
+  bool whole = false; // -size or size: many scores are equal
+
+  std::vector<Real> draw(std::int64_t n, std::uint64_t seed) const {
+    std::vector<Real> x = HEED_REAL::draw(n, seed, {-size, size, size / 10});
+    if (whole)
+      for (Real& v : x) v = static_cast<Real>(v < 0 ? -size : size);
+    return x;
+  }
+};
+const Numbers& any_numbers() {
+  static const std::vector<Numbers> all = {{"ordinary", 1}, {"with ties", 1, true}, {"zero", 0},
+                                           {"large", 6},    {"huge", 60},           {"huge with ties", 50, true}};
+  return any_of(all);
+}
+
+std::vector<std::uint8_t> any_pattern(std::int64_t rows, std::int64_t columns) {
+  const double share = any_of(std::vector<double>{0.8, 0.4, 0.1});
+  std::vector<std::uint8_t> out;
+  for (const Real x : draw(rows * columns, any_seed(), {0, 1, 0})) out.push_back(static_cast<double>(x) < share);
+  return out;
+}
+
+// Of entries that are allowed, or of none.
+MaskCase any_allowed(const Extents& e) {
+  MaskCase m;
+  const std::int64_t matrices = any_of(std::vector<std::int64_t>{0, 1, e.batch});
+  if (matrices) m.allowed = any_pattern(matrices * e.queries, e.keys);
+  m.mask.allowed_shared = matrices <= 1;
+  return m;
+}
+
+MaskCase any_mask(const Extents& e) {
+  MaskCase m = any_allowed(e);
+  m.mask.causal = any(0, 1);
+  m.mask.offset = any(0, 3);
+  if (m.mask.causal) m.mask.prefix = any(0, e.keys + 1);
+  m.mask.window = any(0, 1) ? any(0, e.keys) : -1;
+  if (any(0, 1))
+    for (std::int64_t b = 0; b < e.batch; ++b) m.lengths.push_back(static_cast<std::int32_t>(any(0, e.keys)));
+  return m;
+}
+
+std::string text_of(const MaskCase& m, std::int64_t keys) {
+  std::string out = fmt::format("causal {}, offset {}, prefix {}, window {}, lengths [{}], allowed", m.mask.causal,
+                                m.mask.offset, m.mask.prefix, m.mask.window, fmt::join(m.lengths, " "));
+  for (std::size_t i = 0; i < m.allowed.size(); ++i)
+    out += (i % static_cast<std::size_t>(keys) ? "" : " ") + std::to_string(m.allowed[i]);
+  return out + (m.allowed.empty() ? " everywhere" : "");
+}
+
+// Every choice of a score and a normaliser, each in each of its setups: a list for each normaliser.
+struct Choice {
+  LayerChoice layers;
+  std::string text;
+};
+using Choices = std::vector<std::vector<Choice>>;
+const Choices& choices() {
+  static const Choices all = [] {
+    Choices out;
+    for (const NormalizerInfo* n : normalizers()) {
+      out.emplace_back();
+      for (const Setup& with : setups(n->about))
+        for (const ScoreInfo* score : scores())
+          for (const Setup& s : setups(score->about))
+            out.back().push_back({choice_of(*score, s.options, n->about.name, with.options),
+                                  s.text + ", " + with.text});
+    }
+    return out;
+  }();
+  return all;
+}
+Choices choices_that(const std::function<bool(const Choice&)>& serve) {
+  Choices out = choices();
+  for (auto& of_one : out) std::erase_if(of_one, [&](const Choice& c) { return !serve(c); });
+  std::erase_if(out, [](const auto& of_one) { return of_one.empty(); });
+  return out;
+}
+
+// Every relative scheme in each of its setups, and none.
+struct Scheme {
+  const PositionInfo* info = nullptr;
+  Setup setup{{}, "no position"};
+};
+const std::vector<Scheme>& schemes() {
+  static const std::vector<Scheme> all = [] {
+    std::vector<Scheme> out(3); // as often as not
+    for (const PositionInfo* info : positions())
+      if (info->make_relative)
+        for (const Setup& s : setups(info->about)) out.push_back({info, s});
+    return out;
+  }();
+  return all;
+}
+
+double largest(const std::vector<Real>& x) {
+  double out = 0;
+  for (const Real v : x) out = std::max(out, std::abs(static_cast<double>(v)));
+  return out;
+}
+
+// ---- what a normaliser is, as its plain loops show ------------------------------------------------------------------
+
+std::vector<Real> plain_row(const LayerChoice& c, const std::vector<Real>& scores) {
+  std::vector<Real> w(scores.size());
+  normalizer_info(c.attention.normalizer)
+      .row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), c.normalizer_options);
+  return w;
+}
+double sum_of(const std::vector<Real>& w) { return std::accumulate(w.begin(), w.end(), 0.0); }
+
+// Do its weights sum to 1?
+bool is_distribution(const LayerChoice& c) {
+  return std::abs(sum_of(plain_row(c, {Real(0.5), 0, Real(0.25)})) - 1) < 1e-3;
+}
+// Do keys get no weight at all where others are far better, and jump where they nearly do?
+bool cuts(const LayerChoice& c) { return plain_row(c, {3, 0})[1] == 0; }
+// How much faster its weights change than a softmax's.
+double sharpness(const LayerChoice& c) {
+  const std::vector<Real> w = plain_row(c, {1, 0});
+  return w[1] > 0 ? std::max(1.0, std::log(static_cast<double>(w[0]) / static_cast<double>(w[1]))) : 1;
+}
+
+// Does its score depend on where a key stands?
+bool knows_places(const Choice& c) {
+  const ScoreInfo& score = score_info(c.layers.attention.score);
+  const ScoreShape shape{.heads = 1, .query_width = 1, .key_width = 1, .longest = 2};
+  Weights weights;
+  const auto made = score.make(weights.scope(), shape, c.layers.score_options);
+  weights.fill(1);
+  std::vector<const Real*> numbers;
+  for (const auto& entry : weights.parameters.entries()) numbers.push_back(weights.parameters.values() + entry.offset);
+  const Real one = 1;
+  const auto at = [&](std::int64_t place) {
+    return score.pair({&one, &one, shape, 0, numbers, &c.layers.score_options, place});
+  };
+  return at(0) != at(1);
+}
+
+// ---- a drawn attention ----------------------------------------------------------------------------------------------
+
+// Which algorithm: the first that serves; composed, some queries at a time; composed, all at once.
+enum class Way { first, blocks, whole };
+constexpr Way ways[] = {Way::first, Way::blocks, Way::whole};
+const char* name_of(Way way) {
+  return way == Way::first ? "by the first that serves" : way == Way::blocks ? "in blocks" : "composed";
+}
+
+struct Wanted {
+  bool position = true;
+  std::int64_t longest = 140; // row
+  bool self = false;          // as many queries as keys, of their width, in as many heads
+  bool one_head = false;
+  bool allowed_alone = false; // are masks matrices of what is allowed, and nothing else?
+  const Choices& of = choices();
+};
+
+struct Drawn {
+  Choice choice;
+  Scheme scheme;
+  Extents e;
+  std::int64_t sharing; // heads of queries for each of keys
+  MaskCase mask;
+  Numbers numbers;
+  std::uint64_t seed;
+  std::int64_t block; // queries at a time
+  Weights weights;
+  std::unique_ptr<RelativePosition> position;
+  std::size_t of_scheme = 0;
+  std::optional<Attention> attention;
+  Operand q{{}, {}}, k{{}, {}}, v{{}, {}};
+
+  explicit Drawn(const Wanted& wanted = {}) {
+    choice = any_of(any_of(wanted.of));
+    if (wanted.position) scheme = any_of(schemes());
+    sharing = wanted.one_head || wanted.self ? 1 : any(1, 2);
+    e.batch = any(1, 2);
+    e.heads = wanted.one_head ? 1 : sharing * any(1, 2);
+    e.keys = any_length(wanted.longest);
+    e.queries = wanted.self ? e.keys : any_length(wanted.longest);
+    e.query_width = any(1, 9);
+    const bool one_width = score_info(choice.layers.attention.score).equal_widths || scheme.info || wanted.self;
+    e.key_width = one_width ? e.query_width : any(1, 9);
+    e.value_width = any(1, 9);
+    numbers = any_numbers();
+    seed = any_seed();
+    block = any(1, e.queries);
+    choice.layers.attention.dropout = any_of(std::vector<double>{0, 0, 0.3}); // in training
+    if (scheme.info) draw_position();
+    else mask = wanted.allowed_alone ? any_allowed(e) : any_mask(e);
+    attention.emplace(weights.scope(), choice.layers, e.score());
+    weights.fill(seed, {-1, 1, 0});
+    q = Operand(e.q(), numbers.draw(e.q().size(), seed + 101));
+    const Shape k_shape{e.batch, e.heads / sharing, e.keys, e.key_width};
+    k = Operand(k_shape, numbers.draw(k_shape.size(), seed + 102));
+    v = Operand({e.batch, e.heads / sharing, e.keys, e.value_width}, seed + 103, {-1, 1, 0});
+  }
+
+  // Some schemes serve causal self attention alone, whose last query is at the last key.
+  void draw_position() {
+    position = scheme.info->make_relative(weights.scope() / "position", relative_shape(), scheme.setup.options);
+    of_scheme = weights.parameters.entries().size();
+    e.queries = std::min(e.queries, e.keys);
+    block = std::min(block, e.queries);
+    mask = any_mask(e);
+    mask.mask.offset = e.keys - e.queries;
+    try {
+      position->check({.causal = false});
+    } catch (const Failed&) {
+      mask.mask.causal = true;
+      mask.mask.prefix = 0;
+    }
+  }
+  RelativeShape relative_shape() const { return {e.heads, e.query_width, e.value_width, e.keys}; }
+
+  std::string text() const {
+    return fmt::format("{}, {}\nq {}, k {}, v {}\nmask: {}\nnumbers {}, seed {}, {} queries a block", choice.text,
+                       scheme.setup.text, q.shape.text(), k.shape.text(), v.shape.text(), text_of(mask, e.keys),
+                       numbers.name, seed, block);
+  }
+  // Where the law is broken: how, and what was drawn.
+  template <class... Values> void require(bool law, fmt::format_string<Values...> how, Values&&... values) const {
+    if (!law) RC_FAIL(fmt::format(how, std::forward<Values>(values)...) + "\n" + text());
+  }
+  bool may(std::int64_t b, std::int64_t i, std::int64_t j) const { return may_attend(mask(), e, b, i, j); }
+  // f(b, h, i, number of the row)
+  void each_row(const std::function<void(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& f) const {
+    for (std::int64_t r = 0; r < e.batch * e.heads * e.queries; ++r)
+      f(r / e.queries / e.heads, r / e.queries % e.heads, r % e.queries, r);
+  }
+  Real* key(Operand& x, std::int64_t b, std::int64_t h, std::int64_t j) const {
+    return x.values.data() + ((b * (e.heads / sharing) + h / sharing) * e.keys + j) * x.shape[3];
+  }
+
+  Tensor run(Pass& pass, Way way) {
+    Tape& tape = pass.tape();
+    const AttentionInputs inputs{.queries = q.on(tape),
+                                 .values = v.on(tape),
+                                 .keys = k.on(tape),
+                                 .mask = mask(),
+                                 .position = position.get(),
+                                 .rows = way == Way::blocks ? block : 0};
+    Tensor unused;
+    return (*attention)(pass, inputs, way == Way::whole ? &unused : nullptr);
+  }
+  void clear_gradients() {
+    for (Operand* o : {&q, &k, &v}) o->gradient.assign(o->values.size(), 0);
+    weights.gradients.assign(weights.gradients.size(), 0);
+  }
+  std::vector<Real> result(Way way) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    return read(run(pass, way));
+  }
+  // What is summed with, as the first way tells it or as it is composed.
+  std::vector<Real> weights_of(Way way) {
+    Tape tape;
+    KeptWeights told;
+    Pass pass = weights.pass(tape, {.observer = &told});
+    run(pass, way);
+    return read(told.kept.at(0));
+  }
+
+  // ---- what rounding may cost ----
+
+  // The scores of one row, of the keys that it may attend to, in plain loops.
+  std::vector<Real> plain_scores(std::int64_t b, std::int64_t h, std::int64_t i) {
+    const ScoreInfo& score = score_info(choice.layers.attention.score);
+    std::vector<const Real*> placing, scoring;
+    for (const auto& entry : weights.parameters.entries())
+      (placing.size() < of_scheme ? placing : scoring).push_back(weights.parameters.values() + entry.offset);
+    const Real* query = q.values.data() + ((b * e.heads + h) * e.queries + i) * e.query_width;
+    const auto turned = [&](const Real* x, std::int64_t at) {
+      std::vector<Real> y(x, x + e.query_width);
+      scheme.info->turn(x, y.data(), e.query_width, at, scheme.setup.options);
+      return y;
+    };
+    const bool turns = scheme.info && scheme.info->turn;
+    const std::vector<Real> own_query = turns ? turned(query, i + mask.mask.offset) : std::vector<Real>{};
+    std::vector<Real> out;
+    for (std::int64_t j = 0; j < e.keys; ++j) {
+      if (!may(b, i, j)) continue;
+      const Real* at = key(k, b, h, j);
+      const std::vector<Real> own_key = turns ? turned(at, j) : std::vector<Real>{};
+      out.push_back(score.pair({turns ? own_query.data() : query, turns ? own_key.data() : at, e.score(), h, scoring,
+                                &choice.layers.score_options, j}));
+      if (scheme.info && scheme.info->pair)
+        out.back() += scheme.info
+                          ->pair({query, j - i - mask.mask.offset, relative_shape(), h, placing, &scheme.setup.options})
+                          .score;
+    }
+    return out;
+  }
+
+  // A score is a sum: how large it could be if no two numbers of it had different signs. Of w . tanh(x), what x could
+  // be counts, too, since that is where rounding comes from.
+  double score_size() {
+    Weights positive;
+    const auto score = score_info(choice.layers.attention.score)
+                           .make(positive.scope() / "score", e.score(), choice.layers.score_options);
+    const auto magnitudes = [](std::vector<Real> x) {
+      for (Real& n : x) n = std::abs(n);
+      return x;
+    };
+    for (const auto& entry : positive.parameters.entries()) {
+      const Real* from = weights.parameters.values() + weights.parameters.find(entry.name)->offset;
+      positive.set(entry.name, magnitudes({from, from + entry.shape.size()}));
+    }
+    Tape tape;
+    Pass pass = positive.pass(tape);
+    const std::vector<Real> of_q = magnitudes(q.values), of_k = magnitudes(k.values);
+    const Tensor on_q = tape.constant(of_q.data(), q.shape),
+                 on_k = for_each_head(tape.constant(of_k.data(), k.shape), e.heads);
+    const ScoreForm form = projected(score->form(pass, on_q, on_k));
+    double size;
+    if (const auto* f = std::get_if<PairwiseForm>(&form))
+      size = static_cast<double>(e.query_width + f->weights.shape[1]) * largest(read(f->weights)) *
+             (1 + largest(read(f->queries)) + largest(read(f->keys)));
+    else size = largest(read((*score)(pass, on_q, on_k)));
+    if (!scheme.info) return size;
+    for (std::size_t p = 0; p < of_scheme; ++p) {
+      const auto& entry = weights.parameters.entries()[p];
+      const Real* from = weights.parameters.values() + entry.offset;
+      size += static_cast<double>(e.query_width) * largest(q.values) * largest({from, from + entry.shape.size()});
+    }
+    return scheme.info->turn ? 2 * size : size;
+  }
+
+  double score_error() { return unit * static_cast<double>(e.query_width + e.key_width + 4) * score_size(); }
+  // Of a weight: what its own score and all others', and a sum of n weights, may be wrong by.
+  double weight_error() {
+    return 2 * sharpness(choice.layers) * score_error() + unit * static_cast<double>(e.keys + 8);
+  }
+  // Of a sum of n values: n errors of different signs.
+  double result_error() {
+    double size = largest(v.values);
+    if (position && position->has_values()) size += 1; // the vectors' numbers
+    return size * weight_error() * (1 + std::sqrt(static_cast<double>(e.keys)));
+  }
+
+  // Is a row far from any place where its weights jump?
+  bool steady(std::int64_t b, std::int64_t h, std::int64_t i, double error) {
+    if (!cuts(choice.layers)) return true;
+    std::vector<Real> s = plain_scores(b, h, i);
+    const std::vector<Real> w = plain_row(choice.layers, s);
+    for (std::size_t j = 0; j < s.size(); ++j) {
+      if (w[j] == 0) s[j] += static_cast<Real>(4 * error + std::abs(static_cast<double>(s[j])) * unit);
+      else if (static_cast<double>(w[j]) < 4 * error) return false;
+    }
+    const std::vector<Real> pushed = plain_row(choice.layers, s);
+    for (std::size_t j = 0; j < s.size(); ++j)
+      if ((w[j] == 0) != (pushed[j] == 0)) return false;
+    return true;
+  }
+  // 1 for the numbers [B, H, Tq, Dv] of steady rows, 0 for the others.
+  std::vector<Real> steady_rows() {
+    const double error = weight_error();
+    std::vector<Real> out;
+    each_row([&](auto b, auto h, auto i, auto) {
+      out.insert(out.end(), static_cast<std::size_t>(e.value_width), Real(steady(b, h, i, error)));
+    });
+    return out;
+  }
+};
+
+// ... of the numbers where `counts` isn't 0.
+double distance_where(const std::vector<Real>& counts, std::vector<Real> found, std::vector<Real> expected) {
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] == 0) found.at(i) = expected.at(i) = 0;
+  return distance(found, expected);
+}
+
+} // namespace
+
+TEST_CASE("rows of weights sum to one, or are zeros where there is nothing to attend to", "[laws]") {
+  for (const std::string name : {"softmax", "sparsemax", "hard"})
+    CHECK(is_distribution(choice_of(*scores()[0], {}, name)));
+  CHECK(holds(500, [] {
+    Drawn x;
+    const bool distribution = is_distribution(x.choice.layers);
+    const double error = x.weight_error() * (1 + std::sqrt(static_cast<double>(x.e.keys)));
+    for (const Way way : {Way::first, Way::whole}) {
+      const std::vector<Real> w = x.weights_of(way);
+      x.each_row([&](auto b, auto, auto i, auto r) {
+        const std::vector<Real> row(w.begin() + r * x.e.keys, w.begin() + (r + 1) * x.e.keys);
+        bool any = false;
+        for (std::int64_t j = 0; j < x.e.keys; ++j) {
+          const Real weight = row[static_cast<std::size_t>(j)];
+          any = any || x.may(b, i, j);
+          x.require(weight >= 0 && static_cast<double>(weight) <= 1 + error, "weight {} of key {} in row {}", weight, j,
+                    r);
+        }
+        if (!any) x.require(all_zero(row), "row {} sees nothing and has weights", r);
+        else if (distribution)
+          x.require(std::abs(sum_of(row) - 1) <= error, "row {} sums to 1 + {}", r, sum_of(row) - 1);
+      });
+    }
+  }));
+}
+
+TEST_CASE("what a query may not attend to has no weight and gets no gradient", "[laws]") {
+  CHECK(holds(500, [] {
+    Drawn x;
+    const std::int64_t one = any(0, x.e.queries - 1);
+    for (const Way way : ways) {
+      Tape tape;
+      KeptWeights told;
+      Pass pass = x.weights.pass(tape, {.observer = way == Way::blocks ? nullptr : &told});
+      x.clear_gradients();
+      tape.backward(weighted_sum(slice(x.run(pass, way), 2, one, 1)));
+      const std::vector<Real> w = told.kept.empty() ? std::vector<Real>{} : read(told.kept[0]);
+      const auto zero_at = [&](const Operand& o, std::int64_t row) {
+        const auto from = o.gradient.begin() + row * o.shape[3];
+        return all_zero({from, from + o.shape[3]});
+      };
+      x.each_row([&](auto b, auto h, auto i, auto r) {
+        x.require(i == one || zero_at(x.q, r), "query {} has a gradient of query {}'s", i, one);
+        for (std::int64_t j = 0; j < x.e.keys; ++j) {
+          if (x.may(b, i, j)) continue;
+          x.require(w.empty() || w[static_cast<std::size_t>(r * x.e.keys + j)] == 0, "row {} has a weight for key {}",
+                    r, j);
+          const std::int64_t row = (b * x.e.heads + h) / x.sharing * x.e.keys + j;
+          x.require(i != one || (zero_at(x.k, row) && zero_at(x.v, row)),
+                    "query {} of entry {} gives key {} a gradient, in way {}", i, b, j, int(way));
+        }
+      });
+    }
+  }));
+}
+
+TEST_CASE("what a query may not attend to changes no bit of its result and its gradients", "[laws]") {
+  CHECK(holds(500, [] {
+    Drawn x;
+    const std::int64_t one = any(0, x.e.queries - 1);
+    const double size = any_of(std::vector<double>{1, 100, 1e4, 1e15});
+    const auto outcome = [&](Way way) {
+      Tape tape;
+      Pass pass = x.weights.pass(tape);
+      x.clear_gradients();
+      const Tensor y = slice(x.run(pass, way), 2, one, 1);
+      tape.backward(weighted_sum(y));
+      pass.finish_gradients();
+      return std::vector{read(y), x.q.gradient, x.k.gradient, x.v.gradient, x.weights.gradients};
+    };
+    std::vector<std::vector<std::vector<Real>>> before;
+    for (const Way way : ways) before.push_back(outcome(way));
+    std::uint64_t seed = x.seed;
+    for (Operand* o : {&x.k, &x.v})
+      for (std::int64_t b = 0; b < x.e.batch; ++b)
+        for (std::int64_t h = 0; h < x.e.heads; h += x.sharing)
+          for (std::int64_t j = 0; j < x.e.keys; ++j)
+            if (!x.may(b, one, j)) {
+              const std::vector<Real> other = draw(o->shape[3], ++seed, {-size, size, 0});
+              std::copy(other.begin(), other.end(), x.key(*o, b, h, j));
+            }
+    for (const Way way : ways)
+      x.require(outcome(way) == before[static_cast<std::size_t>(way)],
+                "query {} sees numbers up to {} of keys that are hidden from it, {}", one, size, name_of(way));
+  }));
+}
+
+TEST_CASE("keys in another order change nothing, and queries in another order change the rows' order", "[laws]") {
+  const Choices serving = choices_that([](const Choice& c) { return !knows_places(c); });
+  CHECK(holds(600, [&] {
+    Drawn x({.position = false, .allowed_alone = true, .of = serving});
+    const auto order_of = [](std::int64_t n) {
+      std::vector<std::size_t> order(static_cast<std::size_t>(n));
+      std::iota(order.begin(), order.end(), 0);
+      const std::vector<Real> drawn = draw(n, any_seed());
+      std::sort(order.begin(), order.end(), [&](auto a, auto b) { return drawn[a] < drawn[b]; });
+      return order;
+    };
+    const std::vector<std::size_t> queries = order_of(x.e.queries), keys = order_of(x.e.keys);
+    // Rows of `width` numbers in another order, in groups of as many as there are in the order.
+    const auto reorder = [](auto& all, const std::vector<std::size_t>& order, std::size_t width) {
+      const auto before = all;
+      for (std::size_t at = 0; at < all.size(); ++at) {
+        const std::size_t row = at / width, group = row / order.size() * order.size();
+        all[at] = before[(group + order[row % order.size()]) * width + at % width];
+      }
+    };
+    const double error = x.result_error();
+    std::vector<Real> steady = x.steady_rows();
+    std::vector<std::vector<Real>> before;
+    for (const Way way : ways) before.push_back(x.result(way));
+    const auto width = [](const Operand& o) { return static_cast<std::size_t>(o.shape[3]); };
+    reorder(x.q.values, queries, width(x.q));
+    reorder(x.k.values, keys, width(x.k));
+    reorder(x.v.values, keys, width(x.v));
+    reorder(x.mask.allowed, queries, keys.size());
+    reorder(x.mask.allowed, keys, 1);
+    reorder(steady, queries, width(x.v));
+    for (const Way way : ways) {
+      std::vector<Real>& expected = before[static_cast<std::size_t>(way)];
+      reorder(expected, queries, width(x.v));
+      const double far = distance_where(steady, x.result(way), expected);
+      x.require(far <= error, "{}: {} > {}; queries {}, keys {}", name_of(way), far, error, fmt::join(queries, " "),
+                fmt::join(keys, " "));
+    }
+  }));
+}
+
+TEST_CASE("a number that is added to all scores of a row changes no weight of a distribution", "[laws]") {
+  for_each_attention([](const LayerChoice& c, const ScoreInfo&) {
+    const double far = distance(plain_row(c, {2, 0, 1}), plain_row(c, {1, -1, 0}));
+    CHECK((far < 10 * unit) == is_distribution(c)); // a sigmoid's weights change
+  });
+  const Choices serving = choices_that([](const Choice& c) {
+    return c.layers.attention.score == "dot" && is_distribution(c.layers);
+  });
+  CHECK(holds(600, [&] {
+    Drawn x({.position = false, .of = serving});
+    // Numbers that are eighths: all scores are then free of rounding. The last of each query is what is added.
+    for (Operand* o : {&x.q, &x.k})
+      for (Real& n : o->values) n = std::round(8 * n) / 8;
+    const auto last = [&](Operand& o, const std::function<Real(std::size_t)>& of) {
+      const auto width = static_cast<std::size_t>(x.e.query_width);
+      for (std::size_t at = width - 1; at < o.values.size(); at += width) o.values[at] = of(at);
+    };
+    last(x.q, [](std::size_t) { return Real{0}; });
+    last(x.k, [](std::size_t) { return Real{1}; });
+    std::vector<std::vector<Real>> y, w;
+    for (const Way way : ways) y.push_back(x.result(way));
+    for (const Way way : {Way::first, Way::whole}) w.push_back(x.weights_of(way));
+    const double most = any_of(std::vector<double>{1, 80, 1e4});
+    const std::vector<Real> added = draw(x.q.shape.size(), any_seed(), {-most, most, 0});
+    last(x.q, [&](std::size_t at) { return std::round(8 * added[at]) / 8; });
+    const auto n = static_cast<double>(x.e.keys);
+    // Weights come from the logarithm of a row's sum, which is as large as the scores are, and scores that are divided
+    // by a temperature are rounded.
+    const double size = unit * 4 * sharpness(x.choice.layers) * (x.score_size() + most), error = unit * (n + 8);
+    const auto normalizer =
+        normalizer_info(x.choice.layers.attention.normalizer).make(x.choice.layers.normalizer_options);
+    const bool divides = !normalizer->is_softmax() && !normalizer->row_policy();
+    for (const Way way : ways) {
+      const double far = distance(x.result(way), y[static_cast<std::size_t>(way)]);
+      x.require(far <= (error + (divides ? size : 0)) * (1 + std::sqrt(n)), "results differ by {} {}, up to {} added",
+                far, name_of(way), most);
+    }
+    for (const Way way : {Way::first, Way::whole}) {
+      const double far = distance(x.weights_of(way), w[way == Way::whole]);
+      x.require(far <= error + size, "weights differ by {} {}, up to {} added", far, name_of(way), most);
+    }
+  }));
+}
+
+TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length and size", "[laws]") {
+  CHECK(holds(1000, [] {
+    const std::int64_t n = any(1, any_of(std::vector<std::int64_t>{6, 20, 300}));
+    const double size = any_of(std::vector<double>{1, 0, 0.01, 2, 80, 1e4, 1e30});
+    const double step = any_of(std::vector<double>{0, 1, 0.25}); // scores are multiples of it; 0: any numbers
+    const std::uint64_t seed = any_seed();
+    Operand s({1, 1, 1, n}, seed, {-size, size, 0});
+    if (step > 0)
+      for (Real& v : s.values) v = static_cast<Real>(std::round(static_cast<double>(v) / step) * step);
+    Tape tape;
+    const SparsemaxRows rule;
+    const Tensor on_tape = normalize_rows("sparsemax", s.on(tape), {}, rule);
+    tape.backward(weighted_sum(on_tape));
+    const std::vector<Real> w = read(on_tape), dw = draw(n, 99, {0.5, 1.5, 0}); // as weighted_sum has it
+    const auto require = [&](bool law, const char* what) {
+      if (!law)
+        RC_FAIL(fmt::format("{}: scores {}, weights {}, gradient {}", what, fmt::join(s.values, " "), fmt::join(w, " "),
+                            fmt::join(s.gradient, " ")));
+    };
+    // Martins and Astudillo 2016, algorithm 1, of scores below the best.
+    std::vector<double> below, sorted;
+    const Real best = *std::max_element(s.values.begin(), s.values.end());
+    for (const Real v : s.values) below.push_back(static_cast<double>(v) - static_cast<double>(best));
+    sorted = below;
+    std::sort(sorted.rbegin(), sorted.rend());
+    double sum = 0, threshold = 0;
+    for (std::size_t k = 0; k < sorted.size(); ++k) {
+      sum += sorted[k];
+      if (1 + static_cast<double>(k + 1) * sorted[k] > sum) threshold = (sum - 1) / static_cast<double>(k + 1);
+    }
+    // A weight is off by what the threshold is, a mean of at most n sums below n; and by its score's own rounding.
+    const double error = unit * static_cast<double>(n + 4);
+    double total = 0, low = INFINITY, high = -INFINITY, mean = 0, count = 0;
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      const double weight = static_cast<double>(w[j]);
+      require(std::abs(weight - std::max(below[j] - threshold, 0.0)) <= error, "a weight");
+      total += weight;
+      // Optimality: s_j - w_j is one number wherever w_j > 0, and at most that elsewhere.
+      if (weight > 0) low = std::min(low, below[j] - weight);
+      high = std::max(high, below[j] - weight);
+      require(weight >= 0, "a weight is below 0");
+      mean += weight > 0 ? static_cast<double>(dw[j]) : 0;
+      count += weight > 0;
+    }
+    require(std::abs(total - 1) <= error * count, "the weights' sum");
+    require(high - low <= 2 * error, "optimality");
+    for (std::size_t j = 0; j < w.size(); ++j)
+      require(std::abs(static_cast<double>(s.gradient[j]) -
+                       (w[j] > 0 ? static_cast<double>(dw[j]) - mean / count : 0)) <= error,
+              "the gradient");
+  }));
+}
+
+TEST_CASE("streaming, in blocks and composed, every attention is the plain loops, and has one gradient", "[laws]") {
+  CHECK(holds(500, [] {
+    Drawn x;
+    const auto normalizer =
+        normalizer_info(x.choice.layers.attention.normalizer).make(x.choice.layers.normalizer_options);
+    // Where weights jump, noise would have to be known to tell how far they are from it.
+    const bool random = !cuts(x.choice.layers) || normalizer->row_policy(), training = any(0, 1) && random;
+    const double error = 2 * x.result_error() + (training ? 40 * unit : 0); // dropout's factor, and noise up to 17
+    const std::vector<Real> steady = x.steady_rows();
+    std::vector<Real> counted = draw(std::ssize(steady), 99, {0.5, 1.5, 0});
+    for (std::size_t i = 0; i < steady.size(); ++i) counted[i] *= steady[i];
+    std::vector<std::vector<Real>> expected;
+    for (const Way way : {Way::whole, Way::first, Way::blocks}) {
+      Tape tape;
+      Pass pass = x.weights.pass(tape, {.training = training, .seed = x.seed});
+      x.clear_gradients();
+      const Tensor y = x.run(pass, way);
+      tape.backward(sum(mul(y, tape.copy(counted.data(), y.shape))));
+      pass.finish_gradients();
+      std::vector<std::vector<Real>> found = {read(y), x.q.gradient, x.k.gradient, x.v.gradient, x.weights.gradients};
+      if (way == Way::whole) expected = found;
+      const double far = distance_where(steady, found[0], expected[0]);
+      x.require(far <= error, "result {} differs by {} > {}", name_of(way), far, error);
+      if (x.numbers.size == 0) continue; // a cosine has no gradient
+      // Sums over all pairs: rounding grows with their number. A score's slope and its own rounding grow with its size.
+      const auto pairs = static_cast<double>(x.e.batch * x.e.heads * x.e.queries * x.e.keys);
+      const double allowed = attention_tolerance * (1 + std::sqrt(pairs)) * std::pow(x.numbers.size, 3);
+      for (std::size_t part = 1; part < found.size(); ++part) {
+        const double off = distance(found[part], expected[part]);
+        x.require(off <= allowed, "gradient {}, {}, differs by {} > {}, training {}", part, name_of(way), off, allowed,
+                  training);
+      }
+    }
+    if (training || (x.position && x.position->has_values())) return;
+    std::vector<Real> plain;
+    x.each_row([&](auto b, auto h, auto i, auto) {
+      const std::vector<Real> w = plain_row(x.choice.layers, x.plain_scores(b, h, i));
+      std::vector<double> sums(static_cast<std::size_t>(x.e.value_width));
+      std::size_t next = 0;
+      for (std::int64_t j = 0; j < x.e.keys; ++j) {
+        if (!x.may(b, i, j)) continue;
+        for (std::size_t d = 0; d < sums.size(); ++d)
+          sums[d] += static_cast<double>(w[next]) * static_cast<double>(x.key(x.v, b, h, j)[d]);
+        ++next;
+      }
+      plain.insert(plain.end(), sums.begin(), sums.end());
+    });
+    const double far = distance_where(steady, expected[0], plain);
+    x.require(far <= error, "plain loops differ by {} > {}", far, error);
+  }));
+}
+
+TEST_CASE("tokens that come one after the other get what they get at once", "[laws]") {
+  CHECK(holds(500, [] {
+    Drawn x({.longest = 40, .self = true});
+    x.mask.mask.causal = true;
+    x.mask.mask.prefix = std::min<std::int64_t>(x.mask.mask.prefix, 1); // those who see further don't decode
+    x.mask.mask.offset = 0;
+    x.mask.allowed.clear();
+    const std::int64_t batch = x.e.batch, n = x.e.keys, inner = x.e.heads * x.e.query_width,
+                       width = x.e.heads * x.e.value_width;
+    // Projections that choose numbers of a token, so that queries, keys and values are known without rounding.
+    std::vector<std::size_t> chosen;
+    for (const Real at : draw(2 * inner, x.seed + 1, {0, static_cast<double>(width), 0}))
+      chosen.push_back(std::min(static_cast<std::size_t>(at), static_cast<std::size_t>(width - 1)));
+    for (std::int64_t d = 0; d < width; ++d) chosen.push_back(static_cast<std::size_t>(d));
+    const auto rows_that_choose = [&](const auto& from) {
+      std::vector<Real> out(static_cast<std::size_t>(std::ssize(from) * width));
+      for (std::size_t row = 0; row < from.size(); ++row) out[row * static_cast<std::size_t>(width) + from[row]] = 1;
+      return out;
+    };
+    Weights weights;
+    std::shared_ptr<const RelativePosition> position;
+    if (x.scheme.info)
+      position = x.scheme.info->make_relative(weights.scope() / "position", x.relative_shape(), x.scheme.setup.options);
+    x.choice.layers.attention.head_width = x.e.query_width;
+    const MultiHeadAttention attention(
+        weights.scope(), x.choice.layers,
+        {.width = width, .heads = x.e.heads, .bias = false, .position = position, .longest = n}, Init::zeros());
+    for (const auto& entry : x.weights.parameters.entries()) {
+      const Real* from = x.weights.parameters.values() + entry.offset;
+      weights.set(entry.name, {from, from + entry.shape.size()});
+    }
+    weights.set("qkv.weight", rows_that_choose(chosen));
+    weights.set("output.weight", rows_that_choose(std::span(chosen).last(static_cast<std::size_t>(width))));
+
+    // After some tokens, rows go on from what others were.
+    const std::int64_t turn = any(0, n - 1), chunk = any(1, 3);
+    const Operand drawn({batch, n, width}, x.numbers.draw(batch * n * width, x.seed + 2));
+    Operand tokens = drawn;
+    std::vector<std::int64_t> parents;
+    for (std::int64_t b = 0; b < batch; ++b) {
+      parents.push_back(any(0, batch - 1));
+      std::copy_n(drawn.values.begin() + parents.back() * n * width, turn * width,
+                  tokens.values.begin() + b * n * width);
+    }
+    Tape tape;
+    std::unique_ptr<AttentionState> state;
+    std::vector<Real> found(tokens.values.size());
+    for (std::int64_t i = 0, some; i < n; i += some) {
+      some = std::min(chunk, (i < turn ? turn : n) - i);
+      if (i == turn && state) state->select(parents);
+      Pass pass = weights.pass(tape);
+      const Tensor now = slice(tape.constant(drawn.values.data(), drawn.shape), 1, i, some);
+      const std::vector<Real> y = read(attention.step(pass, now, x.mask(), state));
+      for (std::int64_t b = 0; b < batch; ++b)
+        std::copy_n(y.begin() + b * some * width, some * width, found.begin() + (b * n + i) * width);
+      tape.rewind();
+    }
+    Pass pass = weights.pass(tape);
+    const std::vector<Real> expected = read(attention(pass, tokens.on(tape), x.mask()));
+
+    const auto token_of = [&](std::int64_t b, std::int64_t i, std::int64_t feature) {
+      const auto at = static_cast<std::int64_t>(chosen[static_cast<std::size_t>(feature)]);
+      return tokens.values[static_cast<std::size_t>((b * n + i) * width + at)];
+    };
+    for (const auto& [o, first] : {std::pair{&x.q, std::int64_t{0}}, {&x.k, inner}, {&x.v, 2 * inner}})
+      for (std::int64_t row = 0, at = 0; row < batch * x.e.heads * n; ++row)
+        for (std::int64_t d = 0; d < o->shape[3]; ++d, ++at)
+          o->values[static_cast<std::size_t>(at)] = token_of(row / n / x.e.heads, row % n,
+                                                             first + row / n % x.e.heads * o->shape[3] + d);
+    const double off_weight = x.weight_error(), error = 2 * x.result_error();
+    x.each_row([&](auto b, auto h, auto i, auto) {
+      if (i < turn || !x.steady(b, h, i, off_weight)) return;
+      const auto from = (b * n + i) * width + h * x.e.value_width;
+      const auto part = [&](const std::vector<Real>& y) {
+        return std::vector<Real>(y.begin() + from, y.begin() + from + x.e.value_width);
+      };
+      const double far = distance(part(found), part(expected));
+      x.require(far <= error, "token {} of row {} differs by {} > {}; {} at once, rows go on from {} at {}", i, b, far,
+                error, chunk, fmt::join(parents, " "), turn);
+    });
+  }));
+}
+
+TEST_CASE("queries that come one after the other to a memory get what they get at once", "[laws]") {
+  CHECK(holds(500, [] {
+    Drawn x({.position = false, .longest = 40, .one_head = true});
+    Tape tape;
+    Pass pass = x.weights.pass(tape);
+    const auto flat = [&](Operand& o) { return reshape(o.on(tape), {x.e.batch, o.shape[2], o.shape[3]}); };
+    const Tensor q = flat(x.q), k = flat(x.k), v = flat(x.v);
+    const std::vector<Real> expected = x.result(Way::first), steady = x.steady_rows();
+    const AttentionMemory memory = x.attention->remember(pass, v, k);
+    std::vector<Real> found(expected.size());
+    for (std::int64_t i = 0; i < x.e.queries; ++i) {
+      Mask mask = x.mask();
+      mask.offset += i;
+      std::vector<std::uint8_t> allowed; // [B, 1, Tk]
+      for (std::int64_t b = 0; b < x.e.batch; ++b)
+        for (std::int64_t j = 0; j < x.e.keys; ++j) allowed.push_back(x.may(b, i, j));
+      if (mask.allowed) mask.allowed = allowed.data(), mask.allowed_shared = false;
+      const std::vector<Real> y = read((*x.attention)(pass, slice(q, 1, i, 1), memory, mask));
+      for (std::int64_t b = 0; b < x.e.batch; ++b)
+        std::copy_n(y.begin() + b * x.e.value_width, x.e.value_width,
+                    found.begin() + (b * x.e.queries + i) * x.e.value_width);
+    }
+    const double far = distance_where(steady, found, expected), error = 2 * x.result_error();
+    x.require(far <= error, "{} > {}", far, error);
+  }));
+}
