@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint64_t longest_header = std::uint64_t{1} << 26;
+constexpr std::uint64_t longest_settings_header = std::uint64_t{1} << 26;
 
 Cell cell_of(const Value& value) {
   struct ToCell {
@@ -97,7 +97,7 @@ std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoin
   const auto size = read_beginning(checkpoint, sizeof length);
   if (!size || size->size() < sizeof length) return std::nullopt;
   std::memcpy(&length, size->data(), sizeof length);
-  if (length > longest_header) return std::nullopt;
+  if (length > longest_settings_header) return std::nullopt;
   const auto beginning = read_beginning(checkpoint, sizeof length + length);
   if (!beginning || beginning->size() < sizeof length + length) return std::nullopt;
   const std::string_view header = std::string_view(*beginning).substr(sizeof length);
