@@ -225,6 +225,15 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
       {head + "count = 2\nrandom = { \"model.width\" = [8, 16] }",
        "x.toml:3:28: random gives model.width a list; it must be one distribution, such as { \"train.learning_rate\" = "
        "{ log_uniform = [1e-4, 1e-2] } }"},
+      {head + "count = 2\nrandom = {}",
+       "x.toml:3:10: random is empty; it must be a table of options and their distributions, such as { "
+       "\"train.learning_rate\" = { log_uniform = [1e-4, 1e-2] } }"},
+      {head + "count = 2\nrandom = { \"train.clip\" = { uniform = [0, 1, 2] } }",
+       "x.toml:3:39: uniform of train.clip: it has 3 values; it takes two, the least and the most"},
+      {head + "count = 2\nrandom = { \"train.clip\" = { choice = [] } }",
+       "x.toml:3:38: choice of train.clip is an empty list; it must be a list of values"},
+      {head + "count = 2\nrandom = { \"train.clip\" = { int_uniform = [0, 1] } }",
+       "x.toml:3:43: int_uniform of train.clip: it draws integers, but train.clip is a number"},
       {head + "grid.\"model.width\" = [8]\ncount = 2",
        "x.toml:3:1: [[sweep.block]] of kind 'grid' has no option 'count'; it has 'kind', 'grid', 'exclude', 'require'"},
       {"[sweep]\nmatch = \"parameter\"",

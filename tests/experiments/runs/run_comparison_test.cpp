@@ -75,6 +75,16 @@ TEST_CASE("the first tensor that differs is named with its first number that doe
   CHECK_THAT(checkpoint_difference({tensor("z", {0.0F})}, {tensor("z", {-0.0F})}), Contains("0 then, -0 now"));
 }
 
+TEST_CASE("tensors in float64 are told apart in all of their digits", "[runs][comparison]") {
+  const auto stored = [](double value) {
+    StoredTensor out{"a", {1}, true, std::vector<std::byte>(sizeof value)};
+    std::memcpy(out.bytes.data(), &value, sizeof value);
+    return out;
+  };
+  CHECK(checkpoint_difference({stored(0.1)}, {stored(0.1)}).empty());
+  CHECK_THAT(checkpoint_difference({stored(0.1)}, {stored(0.1 + 0x1p-56)}), Contains("0.1 then, 0.1000000000000"));
+}
+
 TEST_CASE("runs are compared by their metrics and by their checkpoints of one step", "[runs][comparison]") {
   const Scratch one, two;
   const RunFolder then = run_of(one, "seed = 0\n", losses({2.0, 1.0}));
