@@ -28,9 +28,9 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 /// Two significant digits of how well the mean is known.
-int decimals_of(const statistics::PairedDifference& d) {
-  if (!d.interval) return decimals_for({});
-  return decimals_for({(d.interval->high - d.interval->low) / 2});
+int decimals_of(const Comparison& c) {
+  const auto& interval = c.interval ? c.interval : c.difference.interval;
+  return interval ? decimals_for({(interval->high - interval->low) / 2}) : decimals_for({});
 }
 
 std::string interval_text(double a, double b, int decimals) {
@@ -39,9 +39,9 @@ std::string interval_text(double a, double b, int decimals) {
 
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const int decimals = decimals_of(c.difference);
+  const int decimals = decimals_of(c);
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (const auto& interval = c.difference.interval) text += interval_text(interval->low, interval->high, decimals);
+  if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
   return text;
 }
 
@@ -50,15 +50,25 @@ std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
   const statistics::PairedDifference& d = c.difference;
   const bool gain = (d.mean > 0) == metric.higher_is_better;
   const double turn = d.mean > 0 ? 1 : -1;
-  const int decimals = decimals_of(d);
+  const int decimals = decimals_of(c);
   std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
-  if (d.interval) text += interval_text(turn * d.interval->low, turn * d.interval->high, decimals);
+  if (c.interval) text += interval_text(turn * c.interval->low, turn * c.interval->high, decimals);
   return text;
 }
 
 std::string p_and_n(const Comparison& c) {
-  return fmt::format("p {}{}, n = {}", p_with_relation(c.p.value_or(1)), c.exact ? "" : " (approximate)",
-                     c.seeds.size());
+  const double p = c.p.value_or(1);
+  // No flip but the data as they are: of all flips, it may be fewer.
+  const bool at_most = !c.exact && p * static_cast<double>(c.flips) < 1.5;
+  return fmt::format("p {}{}, n = {}", at_most ? "<= " + probability(p) : p_with_relation(p),
+                     c.exact ? "" : " (approximate)", c.seeds.size());
+}
+
+/// " (Student's t: [-0.05, 0.09])": for arms with too few pairs for flips.
+std::string student_text(const Comparison& c) {
+  const auto& interval = c.difference.interval;
+  if (!interval) return "";
+  return fmt::format(" (Student's t:{})", interval_text(interval->low, interval->high, decimals_of(c)));
 }
 
 bool all_failed(const ReportArm& arm) {
@@ -89,6 +99,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.comparison && all_failed(arm))
     return fmt::format("{} can't be compared: all of its runs failed, the first with \"{}\".", who,
                        arm.runs.front().problem);
+  const ReportArm& reference = report.arms[arm.reference];
+  if (!arm.comparison && all_failed(reference))
+    return fmt::format("{} can't be compared: all runs of its reference failed, the first with \"{}\".", who,
+                       reference.runs.front().problem);
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
   switch (c.answer) {
@@ -96,7 +110,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
     case Answer::same:
       return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.", who,
                          margin_text(report), signed_difference(c, unit),
-                         p_with_relation(c.p_equivalence_holm.value_or(1)), c.seeds.size(),
+                         p_with_relation(c.p_equivalence_flips.value_or(1)), c.seeds.size(),
                          c.p.value_or(1) <= statistics::significance_level
                              ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
                              : "");
@@ -105,7 +119,8 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
                          signed_difference(c, unit), p_and_n(c));
     case Answer::underpowered:
-      return fmt::format("{} is {}. So far {}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit));
+      return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit),
+                         student_text(c));
   }
   return "";
 }
@@ -119,7 +134,8 @@ std::string underpowered_words(std::size_t seeds) {
 
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
-  return compared_sentence(report, arm) + (all_failed(arm) ? "" : lost_seeds(report, arm));
+  const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
+  return compared_sentence(report, arm) + (failed ? "" : lost_seeds(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {

@@ -45,7 +45,9 @@ json::value comparison_of(const ReportArm& arm) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
                       {"difference", number(c.difference.mean)},
-                      {"interval", interval(c.difference.interval)},
+                      {"interval", interval(c.interval)},
+                      {"interval_flips", interval(c.interval_flips)},
+                      {"interval_student", interval(c.difference.interval)},
                       {"confidence", number(c.difference.confidence)},
                       {"standard_deviation", number(c.difference.standard_deviation)},
                       {"interquartile", estimate(c.interquartile)},
@@ -58,8 +60,8 @@ json::value comparison_of(const ReportArm& arm) {
                       {"p_holm", number(c.p_holm)},
                       {"margin", number(c.margin)},
                       {"p_equivalence", number(c.p_equivalence)},
-                      {"p_equivalence_holm", number(c.p_equivalence_holm)},
-                      {"p_equivalence_holm_text", probability_or_null(c.p_equivalence_holm)},
+                      {"p_equivalence_flips", number(c.p_equivalence_flips)},
+                      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
                       {"answer", statistics::name_of(c.answer)}};
 }
 

@@ -87,6 +87,7 @@ struct ReportData {
   bool sweep = false;
   MetricInfo metric;
   std::optional<double> margin;      ///< differences up to this are the same, in the metric's unit
+  double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
   std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
   std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first

@@ -30,9 +30,10 @@ std::string difference_cell(const ReportArm& arm, int decimals, bool higher_is_b
   if (!arm.comparison) return "";
   const statistics::PairedDifference& d = arm.comparison->difference;
   const std::string mean = signed_fixed(d.mean, decimals);
-  if (!d.interval) return mean;
-  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(d.interval->low, decimals),
-                              signed_fixed(d.interval->high, decimals)),
+  const std::optional<statistics::Interval>& interval = arm.comparison->interval;
+  if (!interval) return mean;
+  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(interval->low, decimals),
+                              signed_fixed(interval->high, decimals)),
                   arm, higher_is_better, style);
 }
 
@@ -54,10 +55,10 @@ std::string difference_note(const ReportData& report) {
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
-  return fmt::format("difference: from {}, runs paired by seed, with Student's t interval (95 %) for each arm by "
-                     "itself, not corrected for the number of arms: it takes differences to be normal, and may "
-                     "disagree with p.",
-                     whose);
+  return fmt::format(
+      "difference: from {}, runs paired by seed. [95 %]: by the same flips as p; all arms' intervals hold "
+      "at once, and one is without 0 just where the arm differs. None below {} seeds.",
+      whose, statistics::seeds_for_level(statistics::significance_level));
 }
 
 std::string p_note(const ReportData& report) {
@@ -72,8 +73,8 @@ std::string p_note(const ReportData& report) {
 std::string answer_note(const ReportData& report) {
   std::string text = "answer: differs where p is at most 0.05";
   if (report.margin)
-    text += fmt::format(", the same where two one-sided t tests put the difference within {:g}{} at 0.05 (as the "
-                        "90 % interval does, not the 95 % one), corrected for the number of arms (Holm)",
+    text += fmt::format(", the same where two one-sided tests by flips put the difference within {:g}{} at 0.05, "
+                        "corrected for the number of arms",
                         *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
   return text + "; else undecided.";
 }
