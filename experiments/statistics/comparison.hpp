@@ -17,13 +17,18 @@ namespace heed::statistics {
 /// What p values are held against.
 inline constexpr double significance_level = 0.05;
 
+/// paired: runs of one seed are compared with each other, by sign flips. unpaired: all runs of the arm with all of the
+/// reference, by permutations; more often finds a difference where seeds pair badly, and asks for runs that don't depend
+/// on each other.
+enum class Test { paired, unpaired };
+
 /// differs: p is at most 5 %. same: within the margin, by the test of equivalence at 5 %, even where a difference within
-/// it is found, too. undecided: neither. underpowered: not the same, and fewer than 6 pairs, which can't tell a
-/// difference at 5 % whatever the data.
+/// it is found, too. undecided: neither. underpowered: not the same, and too few runs to tell a difference at 5 %
+/// whatever the data: fewer than 6 pairs.
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
-/// An arm against its reference, runs paired by seed; d = arm - reference.
+/// An arm against its reference; paired, d = arm - reference of a seed.
 struct Comparison {
   std::vector<std::int64_t> seeds; ///< that both have; never none
   PairedDifference difference;     ///< mean, Student's t interval of this arm alone
@@ -42,6 +47,9 @@ struct Comparison {
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
   std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
   Answer answer = Answer::undecided;
+  std::size_t reference_runs = 0; ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
+  double smallest_p = 1;          ///< that so many runs can reach, whatever the data
+  std::size_t seeds_needed = 0;   ///< of every arm, for smallest_p to be 5 % at most
 };
 
 /// One arm's results: `values[i]` of the seed `seeds[i]`.
@@ -52,6 +60,7 @@ struct SeedValues {
 
 /// What is asked of all arms alike.
 struct Question {
+  Test test = Test::paired;
   bool higher_is_better = false;
   std::optional<double> margin = {}; ///< differences up to this are the same, in the metric's unit
   std::optional<double> range = {};  ///< no two values differ by more: of an accuracy 1
@@ -66,6 +75,9 @@ struct Question {
 /// p corrects over all arms that can reach 5 %. One with fewer than 6 pairs can't, so that it takes nothing from the
 /// others (Tarone 1990, doi 10.2307/2531456); such arms are corrected over themselves. The tests of equivalence by flips
 /// are corrected over the arms that can reach 5 % in them.
+///
+/// Unpaired, p is the permutation test's (`permutation_test`) with Holm's correction, as is the test of equivalence, and
+/// the intervals are Bonferroni's; d_z is Hedges' g, and of d alone nothing is said.
 /// Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question);

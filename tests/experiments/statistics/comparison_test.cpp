@@ -1,6 +1,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/equivalence.hpp"
+#include "experiments/statistics/unpaired.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 
@@ -190,4 +191,60 @@ TEST_CASE("no interval goes beyond what the metric's bounds allow", "[statistics
       CHECK(c->interval->low >= -1);
       CHECK(c->interval->high <= 1);
     }
+}
+
+TEST_CASE("unpaired, four runs of an arm are enough where arms don't overlap", "[statistics]") {
+  const SeedValues low = values({1.0, 1.3, 1.1, 1.2}), high = values({2.2, 2.0, 2.3, 2.1}, 10);
+  const auto all = compare(std::vector{low, high}, std::vector<std::size_t>{0, 0}, {.test = Test::unpaired});
+  REQUIRE(all[1]); // no seed in common
+  CHECK(all[1]->p.value() == Approx(2.0 / 70));
+  CHECK(all[1]->answer == Answer::differs);
+  CHECK(all[1]->difference.mean == Approx(1.0));
+  CHECK(all[1]->reference_runs == 4);
+  CHECK(all[1]->interval->low > 0);
+  // Two such arms share the level: Holm's p is twice as large.
+  const auto two = compare(std::vector{low, high, high}, std::vector<std::size_t>{0, 0, 0}, {.test = Test::unpaired});
+  CHECK(two[1]->p.value() == Approx(4.0 / 70));
+  CHECK(two[1]->answer == Answer::underpowered);
+  CHECK(two[1]->seeds_needed == 5);
+}
+
+TEST_CASE("unpaired, equal arms are the same within a margin", "[statistics]") {
+  const SeedValues one = values({1.00, 1.02, 0.99, 1.01, 1.00, 0.98}),
+                   other = values({1.01, 1.00, 0.99, 0.98, 1.02, 1.0});
+  const auto all = compare(std::vector{one, other, values({1.3, 1.31, 1.29, 1.3, 1.28, 1.32})},
+                           std::vector<std::size_t>{0, 0, 0}, {.test = Test::unpaired, .margin = 0.05});
+  CHECK(all[1]->answer == Answer::same);
+  CHECK(all[2]->answer == Answer::differs);
+  CHECK(all[2]->p_equivalence_flips.value() == Approx(1.0));
+}
+
+TEST_CASE("unpaired intervals exclude zero just where a difference is found", "[statistics]") {
+  for (std::uint64_t which = 0; which < 100; ++which) {
+    heed::RandomSource random({which, heed::Stream::test, 0});
+    std::vector<SeedValues> arms;
+    for (int a = 0; a < 4; ++a) {
+      std::vector<double> x;
+      for (int i = 0; i < 6; ++i) x.push_back(0.9 * a + random.normal());
+      arms.push_back(values(std::move(x)));
+    }
+    for (const auto& c : compare(arms, std::vector<std::size_t>(4, 0), {.test = Test::unpaired})) {
+      if (!c) continue;
+      REQUIRE(c->interval);
+      const bool found = *c->p <= significance_level;
+      if (found) CHECK((c->interval->low >= 0 || c->interval->high <= 0));
+      else CHECK((c->interval->low <= 0 && c->interval->high >= 0));
+    }
+  }
+}
+
+TEST_CASE("Welch's interval and Hedges' g", "[statistics]") {
+  // SciPy 1.17.1: stats.ttest_ind(a, b, equal_var=False).confidence_interval().
+  const std::vector<double> a{1.3, 1.1, 1.7, 1.2, 1.5}, b{0.9, 1.0, 1.25, 0.8};
+  const PairedDifference d = unpaired_difference(a, b);
+  CHECK(d.mean == Approx(0.3725));
+  CHECK(d.interval->low == Approx(0.030380909712155957));
+  CHECK(d.interval->high == Approx(0.7146190902878442));
+  CHECK(effect_size_unpaired(a, b).value() == Approx(1.4927503647211346));
+  CHECK_FALSE(unpaired_difference(a, std::vector<double>{1}).interval);
 }
