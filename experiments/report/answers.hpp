@@ -4,6 +4,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -18,12 +19,14 @@ namespace heed {
 /// `costs` is for the worse side of the metric and `gains` for the better, with numbers turned so that a cost is
 /// positive as a gain is; the other forms give the arm minus the reference. Brackets are the 95 % interval by
 /// flips, which holds for all arms at once as p does. An arm named "without X" is told as "Removing X". Empty for the reference.
+/// Where seeds fall into those that learned and others, the sentence leads with their shares; runs that failed get a
+/// last one, with p where they are the worst of all.
 std::string answer_sentence(const ReportData& report, const ReportArm& arm);
 
 /// The sentences of all arms but the reference.
 std::vector<std::string> answer_sentences(const ReportData& report);
 
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".
-std::string underpowered_words(std::size_t seeds);
+std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);
 
 } // namespace heed

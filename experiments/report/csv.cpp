@@ -76,6 +76,12 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_equivalence_flips", number(c.p_equivalence_flips));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
   cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
+  const auto& learned = arm.learned;
+  cells.emplace_back("learned", learned ? fmt::format("{}", learned->arm.seeds) : "");
+  cells.emplace_back("learned_of", learned ? fmt::format("{}", learned->arm.of) : "");
+  cells.emplace_back("learned_from", learned ? number(learned->threshold) : "");
+  cells.emplace_back("p_learned", learned ? number(learned->p) : "");
+  cells.emplace_back("p_failed_worst", number(arm.p_failed_worst));
   cells.emplace_back("parameters", arm.cost ? fmt::format("{}", arm.cost->parameters) : "");
   cells.emplace_back("flops_per_step", arm.cost ? number(arm.cost->flops_per_step) : "");
   cells.emplace_back("bytes", arm.cost ? number(arm.cost->bytes) : "");

@@ -65,6 +65,17 @@ json::value comparison_of(const ReportArm& arm) {
                       {"answer", statistics::name_of(c.answer)}};
 }
 
+json::value learned_of(const ReportArm& arm) {
+  if (!arm.learned) return nullptr;
+  const LearnedSeeds& learned = *arm.learned;
+  const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
+  return json::object{{"from", number(learned.threshold)},
+                      {"found", learned.found},
+                      {"arm", share(learned.arm)},
+                      {"reference", share(learned.reference)},
+                      {"p", number(learned.p)}};
+}
+
 json::value cost_of(const ReportArm& arm) {
   if (!arm.cost) return nullptr;
   return json::object{{"parameters", arm.cost->parameters},
@@ -131,6 +142,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"standard_deviation", number(arm.standard_deviation)},
                       {"interquartile_mean", number(arm.interquartile_mean)},
                       {"comparison", comparison_of(arm)},
+                      {"learned", learned_of(arm)},
+                      {"p_failed_worst", number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},
                       {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(curve_band(arm), "step")},
@@ -209,6 +222,7 @@ json::object report_document(const ReportData& report) {
                                               {"unit", report.metric.unit},
                                               {"meaning", report.metric.meaning}}},
                       {"margin", number(report.margin)},
+                      {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                       {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
                       {"notes", texts(summary_notes(report))},
                       {"chance", chance_of(report)},

@@ -1,6 +1,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/preparation.hpp"
@@ -148,10 +149,13 @@ void compute_statistics(ReportData& report) {
     reference_of.push_back(arm.reference);
   }
   const auto compared = statistics::compare(results, reference_of,
-                                            {.higher_is_better = report.metric.higher_is_better,
+                                            {.test = report.test,
+                                             .higher_is_better = report.metric.higher_is_better,
                                              .margin = report.margin,
                                              .resolution = report.resolution});
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+  count_learned(report);
+  rank_failed_runs(report);
 }
 
 namespace {
@@ -241,6 +245,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
   report.metric = metric_of(reference_config, plan.metric);
   report.margin = plan.margin;
+  report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
+  report.learned = plan.learned;
   report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
   report.question = plan.question;
   report.reference_config = reference.config;

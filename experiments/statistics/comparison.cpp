@@ -50,13 +50,17 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, double resolut
   return pairs;
 }
 
+/// With fewer, BCa intervals of 95 % cover the truth in 74 to 88 % of cases.
+constexpr std::size_t fewest_for_bca = 8;
+
 /// What is said of an arm by itself.
 Comparison alone(const Pairs& pairs, const Question& question) {
   Comparison c;
   c.seeds = pairs.seeds;
   c.difference = paired_difference(pairs.arm, pairs.reference);
-  c.interquartile = Estimate{interquartile_mean(pairs.differences),
-                             bca_interval(pairs.differences, interquartile_mean)};
+  c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
+  if (pairs.differences.size() >= fewest_for_bca)
+    c.interquartile->interval = bca_interval(pairs.differences, interquartile_mean);
   c.effect_size = effect_size(pairs.differences);
   c.improvement = probability_of_improvement(pairs.differences, question.higher_is_better);
   const std::vector<SeedDifferences> one{{pairs.seeds, pairs.differences}};

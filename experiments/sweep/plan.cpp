@@ -32,6 +32,8 @@ std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
+  if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
+  if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);
   text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));
   if (plan.tuning) text += fmt::format("tuning seeds {}\n", fmt::join(plan.tuning->seeds, ", "));
   if (plan.tuning)

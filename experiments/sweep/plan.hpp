@@ -101,13 +101,15 @@ struct Tuning {
 };
 
 struct Plan {
-  std::string name;             ///< the configuration's, or its file's; never empty
-  std::string hash;             ///< `hash_of` it: an edited file that comes to other runs is a new sweep
-  std::string metric;           ///< what decides
-  std::string match = "none";   ///< none | parameters | flops
-  std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
-  std::string question;         ///< what is asked, for people
-  bool sweep = false;           ///< the file has a [sweep]
+  std::string name;              ///< the configuration's, or its file's; never empty
+  std::string hash;              ///< `hash_of` it: an edited file that comes to other runs is a new sweep
+  std::string metric;            ///< what decides
+  std::string match = "none";    ///< none | parameters | flops
+  std::optional<double> margin;  ///< differences up to this are the same, in the metric's unit
+  std::string test = "paired";   ///< paired | unpaired
+  std::optional<double> learned; ///< the metric's value from which on a seed has learned; none: to be found
+  std::string question;          ///< what is asked, for people
+  bool sweep = false;            ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<PlannedOption> within; ///< whose values make the groups; arms of a group stand together
   std::vector<Arm> arms;
@@ -138,8 +140,8 @@ void apply_choices(Plan& plan);
 /// What a run of the arm costs, after its tuning where it is tuned; none: not known.
 std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
 
-/// 12 hexadecimal digits of the metric, margin, question, match, groups and seeds, the arms and their runs; of a tuned sweep, of
-/// all that is tried and may be run, so that it is the same before and after the choice.
+/// 12 hexadecimal digits of the metric, margin, test, threshold, question, match, groups and seeds, the arms and their runs;
+/// of a tuned sweep, of all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused where this version does not understand it.

@@ -163,6 +163,9 @@ Plan read(std::string_view bytes) {
     plan.margin = real(*margin, "margin");
     if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
   }
+  if (object.contains("test")) plan.test = text(object, "test");
+  if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
+  if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
   if (object.contains("question")) plan.question = text(object, "question");
   plan.sweep = boolean(object, "sweep");
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
@@ -264,13 +267,15 @@ std::string name_part(const fs::path& folder) {
 
 std::string to_json(const Plan& plan) {
   const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
+  const std::string test = plan.test == "paired" ? "" : fmt::format("\"test\": {},\n", json_text(plan.test));
+  const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
-                                "\"metric\": {},\n{}{}{}"
+                                "\"metric\": {},\n{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
-                                json_text(plan.metric), margin, question, within_json(plan.within),
+                                json_text(plan.metric), margin, test, learned, question, within_json(plan.within),
                                 json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {

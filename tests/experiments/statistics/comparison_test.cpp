@@ -42,7 +42,7 @@ TEST_CASE("a comparison holds everything that is said of an arm", "[statistics]"
   CHECK(c.difference.mean == Approx(1.81 / 6));
   // 0.29, 0.29 | 0.30, 0.31 | 0.31, 0.31: half of the second and of the fifth stay.
   CHECK(c.interquartile->value == Approx((0.5 * 0.29 + 0.30 + 0.31 + 0.5 * 0.31) / 3));
-  CHECK(c.interquartile->interval->low <= c.interquartile->value);
+  CHECK_FALSE(c.interquartile->interval); // of eight pairs on
   CHECK(c.effect_size.value() > 10);
   CHECK(c.improvement->value == 0.0);
   CHECK(c.p_flip.value() == 0.03125);

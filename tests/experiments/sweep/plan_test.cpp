@@ -231,6 +231,26 @@ TEST_CASE("another margin or question is another sweep of the same runs", "[swee
   CHECK_THAT(plan_from_json(edited).error, Contains("\"margin\" is not a number above 0"));
 }
 
+TEST_CASE("the test and what learning is are part of a plan, and of no run", "[sweep][plan]") {
+  const Plan before = plan(example);
+  const Plan with = plan(example + "\n[report]\ntest = \"unpaired\"\nlearned = 0.9\n");
+  CHECK(before.test == "paired");
+  CHECK_FALSE(before.learned);
+  CHECK(with.test == "unpaired");
+  CHECK(with.learned == 0.9);
+  CHECK(plan(example + "\n[report]\ntest = \"unpaired\"\n").hash != before.hash);
+  CHECK(plan(example + "\n[report]\nlearned = 0.9\n").hash != before.hash);
+  CHECK(plan(example + "\n[report]\ntest = \"paired\"\nlearned = \"found\"\n").hash == before.hash);
+  for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
+  const auto read = plan_from_json(to_json(with));
+  REQUIRE(read);
+  CHECK(read->test == "unpaired");
+  CHECK(read->learned == 0.9);
+  std::string edited = to_json(with);
+  edited.replace(edited.find("unpaired"), 8, "unequal!");
+  CHECK_THAT(plan_from_json(edited).error, Contains("\"test\" is neither paired nor unpaired"));
+}
+
 TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep][plan]") {
   CHECK_THROWS_WITH(plan("[report]\nmargin = 0\n"), Contains("report.margin"));
   CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
