@@ -190,6 +190,18 @@ json::value tuning_of(const ReportData& report) {
                       {"arms", std::move(arms)}};
 }
 
+json::value planned_of(const ReportData& report) {
+  if (!report.frozen) return nullptr;
+  json::array earlier;
+  for (const EarlierSweep& sweep : report.earlier)
+    earlier.push_back(json::object{
+        {"name", sweep.name}, {"at", sweep.at}, {"shared", sweep.shared}, {"changes", texts(sweep.changes)}});
+  return json::object{{"at", report.frozen->at},
+                      {"finished", report.frozen->finished},
+                      {"runs", report.frozen->runs},
+                      {"earlier", std::move(earlier)}};
+}
+
 json::value chance_of(const ReportData& report) {
   if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
   const std::optional<Task::Chance>& chance = report.arms.front().chance;
@@ -212,6 +224,7 @@ json::object report_document(const ReportData& report) {
                       {"name", report.name},
                       {"hash", report.hash},
                       {"question", report.question},
+                      {"planned", planned_of(report)},
                       {"sweep", report.sweep},
                       {"folder", report.folder.string()},
                       {"out", report.out.string()},

@@ -249,6 +249,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.learned = plan.learned;
   report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
   report.question = plan.question;
+  report.frozen = plan.frozen;
+  report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;
   report.data = origins.data;
   sort_groups(report);

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
+#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -113,10 +114,12 @@ struct ReportData {
   std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
   std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
   std::vector<ReportMachine> machines;
-  std::string data;             ///< the task's fingerprint; the arms' may differ
-  std::string reference_config; ///< resolved, as TOML
-  std::string match = "none";   ///< what the feed-forward's width evens out: none | parameters | flops
-  std::optional<Tuning> tuning; ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
+  std::string data;                  ///< the task's fingerprint; the arms' may differ
+  std::string reference_config;      ///< resolved, as TOML
+  std::optional<Frozen> frozen;      ///< when the plan was fixed; none: it doesn't say
+  std::vector<EarlierSweep> earlier; ///< that were planned before, and share runs
+  std::string match = "none";        ///< what the feed-forward's width evens out: none | parameters | flops
+  std::optional<Tuning> tuning;      ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
   std::size_t total() const; ///< runs planned
   std::size_t count(RunState state) const;

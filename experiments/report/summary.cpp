@@ -112,6 +112,29 @@ std::string spreads_note(const ReportData& report) {
       worst->label, most);
 }
 
+/// "2026-11-22 10:15 UTC" of "2026-11-22T10:15:00Z".
+std::string time_text(const std::string& utc) {
+  return utc.size() < 16 ? utc : utc.substr(0, 10) + " " + utc.substr(11, 5) + " UTC";
+}
+
+/// Whether what is asked was fixed before there were answers.
+std::string planned_note(const ReportData& report) {
+  if (!report.frozen) return "";
+  const Frozen& frozen = *report.frozen;
+  std::string text = fmt::format("planned: {}, plan {}; ", time_text(frozen.at), report.hash);
+  if (frozen.finished == 0) return text + "none of its runs was finished then.";
+  text += fmt::format("{} of its {} runs {} finished then", frozen.finished, frozen.runs,
+                      frozen.finished == 1 ? "was" : "were");
+  std::vector<std::string> sweeps;
+  for (const EarlierSweep& earlier : report.earlier)
+    sweeps.push_back(fmt::format("{} of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
+                                 earlier.changes.empty() ? "" : ": ", fmt::join(earlier.changes, ", ")));
+  if (!sweeps.empty()) text += fmt::format(", {}", fmt::join(sweeps, "; "));
+  return text +
+         ". Seeds, arms, a margin or a metric that are chosen after a look at results make p smaller than it is: "
+         "such a look alone can raise 5 % to 7 to 16 %.";
+}
+
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
 std::string underpowered_note(const ReportData& report) {
   const statistics::Comparison* most = nullptr;
@@ -171,6 +194,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.push_back(difference_note(report));
     notes.push_back(p_note(report));
     notes.push_back(answer_note(report));
+    if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }

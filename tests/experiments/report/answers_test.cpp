@@ -220,3 +220,18 @@ TEST_CASE("an arm whose runs all failed is said to have failed", "[report]") {
         "norm = none can't be compared: all runs of its reference failed, the first with \"step 22: "
         "the loss is not finite\".");
 }
+
+TEST_CASE("what was known when a sweep was planned is said", "[report]") {
+  ReportData report = sweep("norm = post", clear);
+  report.hash = "0123456789ab";
+  CHECK_THAT(render_markdown(report), !Catch::Contains("planned:")); // the plan doesn't say
+  report.frozen = Frozen{"2026-11-22T10:15:00Z", 0, 12};
+  CHECK_THAT(render_markdown(report), Catch::Contains("planned: 2026-11-22 10:15 UTC, plan 0123456789ab; none of its "
+                                                      "runs was finished then."));
+  report.frozen->finished = 7;
+  report.earlier = {{"scores-ba9876543210", "2026-11-20T08:00:00Z", 7, {"seeds 6 -> 10", "margin none -> 0.01"}}};
+  CHECK_THAT(
+      render_markdown(report),
+      Catch::Contains("7 of its 12 runs were finished then, 7 of scores-ba9876543210 (2026-11-20 08:00 UTC: seeds "
+                      "6 -> 10, margin none -> 0.01). Seeds, arms, a margin or a metric that are chosen after"));
+}

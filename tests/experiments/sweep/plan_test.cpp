@@ -198,7 +198,12 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
   const fs::path folder = freeze(before, out.path);
   CHECK(folder == out.path / "sweeps" / before.folder_name());
-  const Plan after = load_plan(folder);
+  Plan after = load_plan(folder);
+  REQUIRE(after.frozen);
+  CHECK_THAT(after.frozen->at, Catch::Matches("20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
+  CHECK(after.frozen->finished == 0);
+  CHECK(after.frozen->runs == before.runs.size());
+  after.frozen.reset();
   CHECK(to_json(after) == to_json(before));
   CHECK(after.arms[3].label == "without residual");
   CHECK(cost_of(after, 1)->parameters == 103424);
@@ -280,6 +285,30 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   CHECK_THROWS_WITH(load_plan(folder),
                     Contains("plan.json' is damaged") && Contains("run the sweep's configuration again"));
   CHECK_THROWS_AS(load_plan(out.path), Refused);
+}
+
+TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one is refused", "[sweep][plan]") {
+  const Scratch out;
+  Plan first = plan(example);
+  const fs::path folder = freeze(first, out.path);
+  std::string text = content(folder / "plan.json");
+  const std::string at = load_plan(folder).frozen->at;
+  first.arms[0].cost = PlannedCost{.parameters = 7}; // written anew
+  freeze(first, out.path);
+  CHECK(load_plan(folder).frozen->at == at);
+  CHECK(cost_of(load_plan(folder), 0)->parameters == 7);
+
+  const std::string year = at.substr(0, 4);
+  text.replace(text.find("\"at\": \"" + year) + 7, 4, "1999");
+  CHECK_THAT(plan_from_json(text).error, Contains("its \"frozen\" was edited"));
+}
+
+TEST_CASE("a plan of a version that kept no time has none, and gets none", "[sweep][plan]") {
+  const Scratch out;
+  const Plan first = plan(example);
+  fs::create_directories(out.path / "sweeps" / first.folder_name());
+  put(out.path / "sweeps" / first.folder_name() / "plan.json", to_json(first));
+  CHECK_FALSE(load_plan(freeze(first, out.path)).frozen);
 }
 
 TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
