@@ -192,6 +192,14 @@ const OptionTable<ReportOptions>& report_option_table() {
              "How far from the reference counts as the same, in the metric's unit: none, or a number. With a number, "
              "reports also test for equivalence.")
           .one_of({"none"}).above(0).without_effect_on_results(),
+      option("test", &O::test,
+             "What an arm's runs are compared with: the reference's runs of the same seeds, or all of them alike. "
+             "Unpaired finds more where seeds pair badly.")
+          .one_of({"paired", "unpaired"}).without_effect_on_results(),
+      option("learned", &O::learned,
+             "From which value of the metric on a seed counts as one that learned: a number, or found, where outcomes "
+             "fall into two heaps.")
+          .one_of({"found"}).without_effect_on_results(),
       option("question", &O::question, "What the sweep asks; reports begin with it.")
           .without_effect_on_results(),
       option("attend", &O::attend, "Inputs whose attention weights the report shows; of images, \"row 0\" and so on.")

@@ -1,6 +1,7 @@
 #include "experiments/report/answers.hpp"
 
 #include "experiments/report/numbers.hpp"
+#include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -28,9 +29,9 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 /// Two significant digits of how well the mean is known.
-int decimals_of(const statistics::PairedDifference& d) {
-  if (!d.interval) return decimals_for({});
-  return decimals_for({(d.interval->high - d.interval->low) / 2});
+int decimals_of(const Comparison& c) {
+  const auto& interval = c.interval ? c.interval : c.difference.interval;
+  return interval ? decimals_for({(interval->high - interval->low) / 2}) : decimals_for({});
 }
 
 std::string interval_text(double a, double b, int decimals) {
@@ -39,26 +40,46 @@ std::string interval_text(double a, double b, int decimals) {
 
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const int decimals = decimals_of(c.difference);
+  const int decimals = decimals_of(c);
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (const auto& interval = c.difference.interval) text += interval_text(interval->low, interval->high, decimals);
+  if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
   return text;
+}
+
+bool is_better(const Comparison& c, const MetricInfo& metric) {
+  return (c.difference.mean > 0) == metric.higher_is_better;
 }
 
 /// " costs 0.31 nats [0.28, 0.34]".
 std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
   const statistics::PairedDifference& d = c.difference;
-  const bool gain = (d.mean > 0) == metric.higher_is_better;
+  const bool gain = is_better(c, metric);
   const double turn = d.mean > 0 ? 1 : -1;
-  const int decimals = decimals_of(d);
+  const int decimals = decimals_of(c);
   std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
-  if (d.interval) text += interval_text(turn * d.interval->low, turn * d.interval->high, decimals);
+  if (c.interval) text += interval_text(turn * c.interval->low, turn * c.interval->high, decimals);
   return text;
 }
 
+/// "6"; "6 and 7", the reference's, where runs are not paired.
+std::string runs_text(const Comparison& c) {
+  return c.reference_runs == 0 ? fmt::format("{}", c.seeds.size())
+                               : fmt::format("{} and {}", c.seeds.size(), c.reference_runs);
+}
+
 std::string p_and_n(const Comparison& c) {
-  return fmt::format("p {}{}, n = {}", p_with_relation(c.p.value_or(1)), c.exact ? "" : " (approximate)",
-                     c.seeds.size());
+  const double p = c.p.value_or(1);
+  // No flip but the data as they are: of all flips, it may be fewer.
+  const bool at_most = !c.exact && p * static_cast<double>(c.flips) < 1.5;
+  return fmt::format("p {}{}, n = {}", at_most ? "<= " + probability(p) : p_with_relation(p),
+                     c.exact ? "" : " (approximate)", runs_text(c));
+}
+
+/// " (Student's t: [-0.05, 0.09])": for arms with too few pairs for flips.
+std::string student_text(const Comparison& c) {
+  const auto& interval = c.difference.interval;
+  if (!interval) return "";
+  return fmt::format(" (Student's t:{})", interval_text(interval->low, interval->high, decimals_of(c)));
 }
 
 bool all_failed(const ReportArm& arm) {
@@ -79,6 +100,45 @@ std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
                      count == 1 ? "is" : "are");
 }
 
+/// " No seed of 6 failed; up to 39 % may (at 95 %)."
+std::string rare_failures(const ReportArm& arm) {
+  const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
+  if (arm.values == 0 || std::ranges::any_of(arm.runs, lost)) return "";
+  return fmt::format(" No seed of {} failed; up to {:.0f} % may (at 95 %).", arm.values,
+                     100 * statistics::largest_share_of_none(arm.values));
+}
+
+/// " With the runs that failed as the worst of all, p = 0.31 (...): the answer does not hold."
+std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
+  if (!arm.p_failed_worst || !arm.comparison || arm.comparison->answer == Answer::underpowered) return "";
+  const Comparison& c = *arm.comparison;
+  const bool found = *arm.p_failed_worst <= statistics::significance_level;
+  std::string_view then = found && arm.better_failed_worst ? "the arm is then the better one"
+                          : found                          ? "the arm is then the worse one"
+                                                           : "no difference can be told then";
+  if (c.answer == Answer::differs)
+    then = found && arm.better_failed_worst == is_better(c, report.metric) ? "the answer holds"
+                                                                           : "the answer does not hold";
+  return fmt::format(" With the runs that failed as the worst of all, p {} (ranks, this arm alone): {}.",
+                     p_with_relation(*arm.p_failed_worst), then);
+}
+
+/// "norm = post: 4 of 6 seeds learned (67 % [22, 96]; val_accuracy >= 0.57, where outcomes part), of the reference 6 of
+/// 6, p = 0.45 (Fisher). " Nothing where all did.
+std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
+  if (!arm.learned) return "";
+  const LearnedSeeds& learned = *arm.learned;
+  if (learned.arm.seeds == learned.arm.of && learned.reference.seeds == learned.reference.of) return "";
+  const statistics::Estimate share = statistics::share_of(static_cast<double>(learned.arm.seeds), learned.arm.of);
+  return fmt::format(
+      "{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {:.3g}{}), of the reference {} of {}, "
+      "p {} (Fisher). ",
+      subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
+      100 * share.interval->high, report.metric.name, report.metric.higher_is_better ? ">=" : "<=", learned.threshold,
+      learned.found ? ", where outcomes part" : "", learned.reference.seeds, learned.reference.of,
+      p_with_relation(learned.p));
+}
+
 std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
@@ -89,37 +149,44 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.comparison && all_failed(arm))
     return fmt::format("{} can't be compared: all of its runs failed, the first with \"{}\".", who,
                        arm.runs.front().problem);
+  const ReportArm& reference = report.arms[arm.reference];
+  if (!arm.comparison && all_failed(reference))
+    return fmt::format("{} can't be compared: all runs of its reference failed, the first with \"{}\".", who,
+                       reference.runs.front().problem);
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
   switch (c.answer) {
     case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
     case Answer::same:
-      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.", who,
+      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.{}", who,
                          margin_text(report), signed_difference(c, unit),
-                         p_with_relation(c.p_equivalence_holm.value_or(1)), c.seeds.size(),
+                         p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
                          c.p.value_or(1) <= statistics::significance_level
                              ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
-                             : "");
+                             : "",
+                         rare_failures(arm));
     case Answer::undecided:
       return fmt::format("{} can't be told from the reference{}: {}, {}.", who,
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
                          signed_difference(c, unit), p_and_n(c));
     case Answer::underpowered:
-      return fmt::format("{} is {}. So far {}.", who, underpowered_words(c.seeds.size()), signed_difference(c, unit));
+      return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
+                         signed_difference(c, unit), student_text(c));
   }
   return "";
 }
 
 } // namespace
 
-std::string underpowered_words(std::size_t seeds) {
-  return fmt::format("underpowered: n = {} can't go below p = {:g}; {} seeds can", seeds, statistics::smallest_p(seeds),
-                     statistics::seeds_for_level(statistics::significance_level));
+std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed) {
+  return fmt::format("underpowered: n = {} can't go below p = {:.3g}; {} seeds can", n, smallest_p, seeds_needed);
 }
 
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
-  return compared_sentence(report, arm) + (all_failed(arm) ? "" : lost_seeds(report, arm));
+  const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
+  return learned_sentence(report, arm) + compared_sentence(report, arm) +
+         (failed ? "" : lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {

@@ -61,7 +61,9 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
               {"interquartile_mean", number(arm.interquartile_mean)},
               {"pairs", compared ? fmt::format("{}", c.difference.pairs) : ""},
               {"difference", compared ? number(c.difference.mean) : ""}};
-  add_interval(cells, "difference", c.difference.interval);
+  add_interval(cells, "difference", c.interval);
+  add_interval(cells, "difference_flips", c.interval_flips);
+  add_interval(cells, "difference_student", c.difference.interval);
   cells.emplace_back("difference_standard_deviation", number(c.difference.standard_deviation));
   add_estimate(cells, "interquartile_difference", c.interquartile);
   cells.emplace_back("effect_size", number(c.effect_size));
@@ -71,9 +73,15 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_holm", number(c.p_holm));
   cells.emplace_back("margin", number(c.margin));
   cells.emplace_back("p_equivalence", number(c.p_equivalence));
-  cells.emplace_back("p_equivalence_holm", number(c.p_equivalence_holm));
+  cells.emplace_back("p_equivalence_flips", number(c.p_equivalence_flips));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
   cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
+  const auto& learned = arm.learned;
+  cells.emplace_back("learned", learned ? fmt::format("{}", learned->arm.seeds) : "");
+  cells.emplace_back("learned_of", learned ? fmt::format("{}", learned->arm.of) : "");
+  cells.emplace_back("learned_from", learned ? number(learned->threshold) : "");
+  cells.emplace_back("p_learned", learned ? number(learned->p) : "");
+  cells.emplace_back("p_failed_worst", number(arm.p_failed_worst));
   cells.emplace_back("parameters", arm.cost ? fmt::format("{}", arm.cost->parameters) : "");
   cells.emplace_back("flops_per_step", arm.cost ? number(arm.cost->flops_per_step) : "");
   cells.emplace_back("bytes", arm.cost ? number(arm.cost->bytes) : "");

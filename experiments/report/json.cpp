@@ -45,7 +45,9 @@ json::value comparison_of(const ReportArm& arm) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
                       {"difference", number(c.difference.mean)},
-                      {"interval", interval(c.difference.interval)},
+                      {"interval", interval(c.interval)},
+                      {"interval_flips", interval(c.interval_flips)},
+                      {"interval_student", interval(c.difference.interval)},
                       {"confidence", number(c.difference.confidence)},
                       {"standard_deviation", number(c.difference.standard_deviation)},
                       {"interquartile", estimate(c.interquartile)},
@@ -58,9 +60,20 @@ json::value comparison_of(const ReportArm& arm) {
                       {"p_holm", number(c.p_holm)},
                       {"margin", number(c.margin)},
                       {"p_equivalence", number(c.p_equivalence)},
-                      {"p_equivalence_holm", number(c.p_equivalence_holm)},
-                      {"p_equivalence_holm_text", probability_or_null(c.p_equivalence_holm)},
+                      {"p_equivalence_flips", number(c.p_equivalence_flips)},
+                      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
                       {"answer", statistics::name_of(c.answer)}};
+}
+
+json::value learned_of(const ReportArm& arm) {
+  if (!arm.learned) return nullptr;
+  const LearnedSeeds& learned = *arm.learned;
+  const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
+  return json::object{{"from", number(learned.threshold)},
+                      {"found", learned.found},
+                      {"arm", share(learned.arm)},
+                      {"reference", share(learned.reference)},
+                      {"p", number(learned.p)}};
 }
 
 json::value cost_of(const ReportArm& arm) {
@@ -129,6 +142,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"standard_deviation", number(arm.standard_deviation)},
                       {"interquartile_mean", number(arm.interquartile_mean)},
                       {"comparison", comparison_of(arm)},
+                      {"learned", learned_of(arm)},
+                      {"p_failed_worst", number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},
                       {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(curve_band(arm), "step")},
@@ -175,6 +190,18 @@ json::value tuning_of(const ReportData& report) {
                       {"arms", std::move(arms)}};
 }
 
+json::value planned_of(const ReportData& report) {
+  if (!report.frozen) return nullptr;
+  json::array earlier;
+  for (const EarlierSweep& sweep : report.earlier)
+    earlier.push_back(json::object{
+        {"name", sweep.name}, {"at", sweep.at}, {"shared", sweep.shared}, {"changes", texts(sweep.changes)}});
+  return json::object{{"at", report.frozen->at},
+                      {"finished", report.frozen->finished},
+                      {"runs", report.frozen->runs},
+                      {"earlier", std::move(earlier)}};
+}
+
 json::value chance_of(const ReportData& report) {
   if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
   const std::optional<Task::Chance>& chance = report.arms.front().chance;
@@ -197,6 +224,7 @@ json::object report_document(const ReportData& report) {
                       {"name", report.name},
                       {"hash", report.hash},
                       {"question", report.question},
+                      {"planned", planned_of(report)},
                       {"sweep", report.sweep},
                       {"folder", report.folder.string()},
                       {"out", report.out.string()},
@@ -207,6 +235,7 @@ json::object report_document(const ReportData& report) {
                                               {"unit", report.metric.unit},
                                               {"meaning", report.metric.meaning}}},
                       {"margin", number(report.margin)},
+                      {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                       {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
                       {"notes", texts(summary_notes(report))},
                       {"chance", chance_of(report)},

@@ -51,9 +51,8 @@ std::string difference_cell(const ReportArm& arm, int decimals) {
   if (!arm.comparison) return "";
   const statistics::PairedDifference& d = arm.comparison->difference;
   std::string text = signed_fixed(d.mean, decimals);
-  if (d.interval)
-    text += fmt::format("\\;[{}, {}]", signed_fixed(d.interval->low, decimals),
-                        signed_fixed(d.interval->high, decimals));
+  if (const auto& interval = arm.comparison->interval)
+    text += fmt::format("\\;[{}, {}]", signed_fixed(interval->low, decimals), signed_fixed(interval->high, decimals));
   return maths(text);
 }
 
@@ -144,14 +143,18 @@ const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
                                                      : "color=heedvermillion, mark=square*";
 }
 
+statistics::Interval interval_or_mean(const statistics::Comparison& c) {
+  return c.interval.value_or(statistics::Interval{c.difference.mean, c.difference.mean});
+}
+
 /// From where to where differences go: all of them, their intervals, the margin, and always 0.
 std::pair<double, double> difference_range(const ReportData& report) {
   double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
   for (const ReportArm& arm : report.arms) {
     if (!arm.comparison) continue;
-    const statistics::PairedDifference& d = arm.comparison->difference;
-    low = std::min({low, d.mean, d.interval ? d.interval->low : d.mean});
-    high = std::max({high, d.mean, d.interval ? d.interval->high : d.mean});
+    const auto [from, to] = interval_or_mean(*arm.comparison);
+    low = std::min(low, from);
+    high = std::max(high, to);
   }
   const double room = high > low ? 0.05 * (high - low) : 1;
   return {low - room, high + room};
@@ -178,11 +181,12 @@ std::string forest(const ReportData& report) {
     for (const ReportArm* arm : group.arms) {
       if (!arm->comparison) continue;
       add_row(name_in_group(*arm));
-      const statistics::PairedDifference& d = arm->comparison->difference;
-      plots += fmt::format("      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
-                           "x explicit, error bar style={{solid}}] coordinates {{({}, {}) +- ({}, 0)}};\n",
-                           mark_of(*arm->comparison, report.metric.higher_is_better), d.mean, rows,
-                           d.interval ? (d.interval->high - d.interval->low) / 2 : 0);
+      const double mean = arm->comparison->difference.mean;
+      const auto [from, to] = interval_or_mean(*arm->comparison);
+      plots += fmt::format(
+          "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
+          "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
+          mark_of(*arm->comparison, report.metric.higher_is_better), mean, rows, to - mean, mean - from);
     }
   }
   if (rows == 0) return "";
@@ -200,7 +204,8 @@ std::string forest(const ReportData& report) {
       "tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
       "  \\end{{tikzpicture}}\n"
-      "  \\caption{{Differences from the reference{}, with Student's paired 95\\,\\% intervals{}. Triangles are "
+      "  \\caption{{Differences from the reference{}, with simultaneous 95\\,\\% intervals by sign flips{}. Triangles "
+      "are "
       "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
       2.2 + 0.7 * rows, low, high, bottom, ticks, labels, plain_numbers, latex_text(report.metric.name),
       unit_of(report), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",

@@ -15,6 +15,9 @@ std::string unsigned_zero(const std::string& text) {
   const bool zero = text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
   return zero ? text.substr(text.find('0')) : text;
 }
+
+/// From here on, digits are too many to be read.
+constexpr double long_number = 1e6;
 } // namespace
 
 int decimals_for(const std::vector<double>& spreads) {
@@ -34,10 +37,15 @@ int decimals_for(const std::vector<double>& spreads) {
 }
 
 std::string fixed(std::optional<double> value, int decimals) {
-  return value ? unsigned_zero(fmt::format("{:.{}f}", *value, decimals)) : "-";
+  if (!value) return "-";
+  if (std::abs(*value) >= long_number) return fmt::format("{:.2e}", *value);
+  return unsigned_zero(fmt::format("{:.{}f}", *value, decimals));
 }
 
-std::string signed_fixed(double value, int decimals) { return unsigned_zero(fmt::format("{:+.{}f}", value, decimals)); }
+std::string signed_fixed(double value, int decimals) {
+  if (std::abs(value) >= long_number) return fmt::format("{:+.2e}", value);
+  return unsigned_zero(fmt::format("{:+.{}f}", value, decimals));
+}
 
 std::string probability(double p) {
   // 0.0995 would be shown as 0.1; and what is above 0.05 must not look as if it were not.

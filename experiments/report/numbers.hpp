@@ -12,7 +12,7 @@ namespace heed {
 /// 0 to 6; 4 where there are none. Those that are zero, or nothing beside the largest, do not count.
 int decimals_for(const std::vector<double>& spreads);
 
-/// "1.234"; none: "-".
+/// "1.234"; "1.23e+07" from a million on; none: "-".
 std::string fixed(std::optional<double> value, int decimals);
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, int decimals);

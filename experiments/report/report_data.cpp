@@ -1,6 +1,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/preparation.hpp"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -49,6 +51,9 @@ std::vector<LengthPoint> by_length(const std::vector<Metrics>& lines) {
   return out;
 }
 
+/// What float32 can't hold is no result: the run diverged.
+constexpr double greatest_value = std::numeric_limits<float>::max();
+
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::string& metric,
                       Origins& origins) {
   ReportRun run;
@@ -80,8 +85,12 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.state == RunState::finished) {
     run.by_length = by_length(*lines);
     const std::optional<double> last = last_value(*lines, metric);
-    if (last && std::isfinite(*last)) run.value = last;
-    else run.problem = lines->empty() ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
+    if (last && std::abs(*last) <= greatest_value) {
+      run.value = last;
+    } else if (last) { // it diverged, whatever its end was called
+      run.state = RunState::failed;
+      run.problem = fmt::format("{} came to {:g}: no result", metric, *last);
+    } else run.problem = lines->empty() ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
   }
   auto attention = read_attention(folder);
   if (attention) run.attention = std::move(*attention);
@@ -139,8 +148,14 @@ void compute_statistics(ReportData& report) {
     results.push_back(std::move(result));
     reference_of.push_back(arm.reference);
   }
-  const auto compared = statistics::compare(results, reference_of, report.metric.higher_is_better, report.margin);
+  const auto compared = statistics::compare(results, reference_of,
+                                            {.test = report.test,
+                                             .higher_is_better = report.metric.higher_is_better,
+                                             .margin = report.margin,
+                                             .resolution = report.resolution});
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+  count_learned(report);
+  rank_failed_runs(report);
 }
 
 namespace {
@@ -230,7 +245,12 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
   report.metric = metric_of(reference_config, plan.metric);
   report.margin = plan.margin;
+  report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
+  report.learned = plan.learned;
+  report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
   report.question = plan.question;
+  report.frozen = plan.frozen;
+  report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;
   report.data = origins.data;
   sort_groups(report);

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
+#include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -53,6 +54,19 @@ struct ReportRun {
   std::string_view standing() const { return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state); }
 };
 
+/// How many of an arm's seeds learned: those whose metric is at the threshold or better. A run that failed did not.
+struct Learned {
+  std::size_t seeds = 0, of = 0;
+};
+
+/// Of an arm and its reference, where outcomes fall into two heaps, or [report] learned says what learning is.
+struct LearnedSeeds {
+  double threshold = 0;
+  bool found = true; ///< between the two heaps; false: [report] learned
+  Learned arm, reference;
+  double p = 1; ///< Fisher's exact test of the two shares, of this arm alone
+};
+
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
 struct ReportArm {
   std::string label;
@@ -68,6 +82,11 @@ struct ReportArm {
   std::optional<double> interquartile_mean;       ///< likewise
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
+  std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
+  /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None
+  /// where none failed, here or in the reference.
+  std::optional<double> p_failed_worst;
+  bool better_failed_worst = false;
   double seconds = 0; ///< of training, the mean over finished runs
   std::string config; ///< resolved, as TOML, of its first seed
   /// a: its reference's option, b: this arm's; of a group's reference from the first arm.
@@ -86,16 +105,21 @@ struct ReportData {
   std::string question; ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
-  std::optional<double> margin;      ///< differences up to this are the same, in the metric's unit
+  std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
+  statistics::Test test = statistics::Test::paired;
+  std::optional<double> learned;     ///< [report] learned; none: to be found
+  double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
   std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
   std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
   std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
   std::vector<ReportMachine> machines;
-  std::string data;             ///< the task's fingerprint; the arms' may differ
-  std::string reference_config; ///< resolved, as TOML
-  std::string match = "none";   ///< what the feed-forward's width evens out: none | parameters | flops
-  std::optional<Tuning> tuning; ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
+  std::string data;                  ///< the task's fingerprint; the arms' may differ
+  std::string reference_config;      ///< resolved, as TOML
+  std::optional<Frozen> frozen;      ///< when the plan was fixed; none: it doesn't say
+  std::vector<EarlierSweep> earlier; ///< that were planned before, and share runs
+  std::string match = "none";        ///< what the feed-forward's width evens out: none | parameters | flops
+  std::optional<Tuning> tuning;      ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
   std::size_t total() const; ///< runs planned
   std::size_t count(RunState state) const;

@@ -16,7 +16,9 @@ namespace {
 constexpr double power = 0.8;
 
 std::string first_line(std::size_t seeds) {
-  if (seeds < statistics::seeds_for_level(statistics::significance_level)) return underpowered_words(seeds);
+  if (seeds < statistics::seeds_for_level(statistics::significance_level))
+    return underpowered_words(fmt::format("{}", seeds), statistics::smallest_p(seeds),
+                              statistics::seeds_for_level(statistics::significance_level));
   return fmt::format("n = {} can go down to p {}", seeds, p_with_relation(statistics::smallest_p(seeds)));
 }
 

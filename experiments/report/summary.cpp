@@ -30,9 +30,10 @@ std::string difference_cell(const ReportArm& arm, int decimals, bool higher_is_b
   if (!arm.comparison) return "";
   const statistics::PairedDifference& d = arm.comparison->difference;
   const std::string mean = signed_fixed(d.mean, decimals);
-  if (!d.interval) return mean;
-  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(d.interval->low, decimals),
-                              signed_fixed(d.interval->high, decimals)),
+  const std::optional<statistics::Interval>& interval = arm.comparison->interval;
+  if (!interval) return mean;
+  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(interval->low, decimals),
+                              signed_fixed(interval->high, decimals)),
                   arm, higher_is_better, style);
 }
 
@@ -50,17 +51,28 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
                      [&](const ReportArm& arm) { return arm.comparison && holds(*arm.comparison); });
 }
 
+bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
+
 std::string difference_note(const ReportData& report) {
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
-  return fmt::format("difference: from {}, runs paired by seed, with Student's t interval (95 %) for each arm by "
-                     "itself, not corrected for the number of arms: it takes differences to be normal, and may "
-                     "disagree with p.",
-                     whose);
+  if (unpaired(report))
+    return fmt::format("difference: from {}, of all runs of both. [95 %]: by the same permutations as p; all arms' "
+                       "intervals hold at once (Bonferroni), and one is without 0 just where the arm differs.",
+                       whose);
+  return fmt::format(
+      "difference: from {}, runs paired by seed. [95 %]: by the same flips as p; all arms' intervals hold "
+      "at once, and one is without 0 just where the arm differs. None below {} seeds.",
+      whose, statistics::seeds_for_level(statistics::significance_level));
 }
 
 std::string p_note(const ReportData& report) {
+  if (unpaired(report))
+    return fmt::format(
+        "p: permutations of which runs are the arm's and which the reference's, corrected for the number "
+        "of arms (Holm){}.",
+        any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 of them" : "; exact");
   std::string text = "p: sign flips by seed, step-down max-|t| over all arms together, so that it is corrected for "
                      "their number";
   if (any(report, [](const auto& c) { return !c.exact; }))
@@ -72,19 +84,66 @@ std::string p_note(const ReportData& report) {
 std::string answer_note(const ReportData& report) {
   std::string text = "answer: differs where p is at most 0.05";
   if (report.margin)
-    text += fmt::format(", the same where two one-sided t tests put the difference within {:g}{} at 0.05 (as the "
-                        "90 % interval does, not the 95 % one), corrected for the number of arms (Holm)",
-                        *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
+    text +=
+        fmt::format(", the same where two one-sided tests of the same kind put the difference within {:g}{} at 0.05, "
+                    "corrected for the number of arms",
+                    *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
   return text + "; else undecided.";
+}
+
+/// With unequal spreads and skewed noise, tests of means take too little for chance.
+std::string spreads_note(const ReportData& report) {
+  constexpr double fourfold = 4;
+  const ReportArm* worst = nullptr;
+  double most = fourfold;
+  for (const ReportArm& arm : report.arms) {
+    const auto &own = arm.standard_deviation, &other = report.arms[arm.reference].standard_deviation;
+    if (!arm.comparison || !own || !other || !(*own > 0) || !(*other > 0)) continue;
+    const double ratio = std::max(*own / *other, *other / *own);
+    if (ratio > most) {
+      most = ratio;
+      worst = &arm;
+    }
+  }
+  if (worst == nullptr) return "";
+  return fmt::format(
+      "spreads: those of {} and its reference differ {:.1f} times. Where such noise is also skewed, p <= "
+      "0.05 comes up in 8 to 39 of 100 sweeps without a difference; look at the single runs.",
+      worst->label, most);
+}
+
+/// "2026-11-22 10:15 UTC" of "2026-11-22T10:15:00Z".
+std::string time_text(const std::string& utc) {
+  return utc.size() < 16 ? utc : utc.substr(0, 10) + " " + utc.substr(11, 5) + " UTC";
+}
+
+/// Whether what is asked was fixed before there were answers.
+std::string planned_note(const ReportData& report) {
+  if (!report.frozen) return "";
+  const Frozen& frozen = *report.frozen;
+  std::string text = fmt::format("planned: {}, plan {}; ", time_text(frozen.at), report.hash);
+  if (frozen.finished == 0) return text + "none of its runs was finished then.";
+  text += fmt::format("{} of its {} runs {} finished then", frozen.finished, frozen.runs,
+                      frozen.finished == 1 ? "was" : "were");
+  std::vector<std::string> sweeps;
+  for (const EarlierSweep& earlier : report.earlier)
+    sweeps.push_back(fmt::format("{} of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
+                                 earlier.changes.empty() ? "" : ": ", fmt::join(earlier.changes, ", ")));
+  if (!sweeps.empty()) text += fmt::format(", {}", fmt::join(sweeps, "; "));
+  return text +
+         ". Seeds, arms, a margin or a metric that are chosen after a look at results make p smaller than it is: "
+         "such a look alone can raise 5 % to 7 to 16 %.";
 }
 
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
 std::string underpowered_note(const ReportData& report) {
-  std::size_t most = 0;
+  const statistics::Comparison* most = nullptr;
   for (const ReportArm& arm : report.arms)
-    if (arm.comparison && arm.comparison->answer == Answer::underpowered)
-      most = std::max(most, arm.comparison->seeds.size());
-  return most == 0 ? "" : underpowered_words(most) + ".";
+    if (arm.comparison && arm.comparison->answer == Answer::underpowered &&
+        (most == nullptr || arm.comparison->seeds.size() > most->seeds.size()))
+      most = &*arm.comparison;
+  if (most == nullptr) return "";
+  return underpowered_words(fmt::format("{}", most->seeds.size()), most->smallest_p, most->seeds_needed) + ".";
 }
 
 } // namespace
@@ -135,6 +194,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.push_back(difference_note(report));
     notes.push_back(p_note(report));
     notes.push_back(answer_note(report));
+    if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
+    if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
   if (metric.name.find("accuracy") != std::string::npos && report.arms.front().chance) {

@@ -3,13 +3,13 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/run_comparison.hpp"
+#include "experiments/system/clock.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <fmt/format.h>
 #include <new>
 
@@ -20,15 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Of a checkpoint's metadata: the checksum of metrics.jsonl up to its step, which a manifest may be gone with.
 constexpr const char* metrics_key = "metrics";
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&now, &parts);
-  char text[32];
-  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, n};
-}
 
 /// On standard error, which is a file that a full disk may not take: what can't be said is no failure of the run.
 void say(const RunFolder& run, std::string_view what) {
@@ -50,7 +41,7 @@ public:
     manifest_.cpu = machine.cpu;
     manifest_.numerics = numerics_version;
     manifest_.starts += 1;
-    if (manifest_.started.empty()) manifest_.started = now_utc();
+    if (manifest_.started.empty()) manifest_.started = utc_now();
     manifest_.ended.clear();
     manifest_.failure.clear();
     manifest_.refused = false;
@@ -90,7 +81,7 @@ public:
 
   void end(std::string_view outcome) {
     manifest_.outcome = outcome;
-    manifest_.ended = now_utc();
+    manifest_.ended = utc_now();
     write();
   }
 

@@ -17,15 +17,25 @@ namespace heed::statistics {
 /// What p values are held against.
 inline constexpr double significance_level = 0.05;
 
-/// differs: p is at most 5 %. same: within the margin, by the equivalence test at 5 %, even where a difference within
-/// it is found, too. undecided: neither. underpowered: fewer than 6 pairs, which can't reach 5 % whatever the data.
+/// paired: runs of one seed are compared with each other, by sign flips. unpaired: all runs of the arm with all of the
+/// reference, by permutations; more often finds a difference where seeds pair badly, and asks for runs that don't depend
+/// on each other.
+enum class Test { paired, unpaired };
+
+/// differs: p is at most 5 %. same: within the margin, by the test of equivalence at 5 %, even where a difference within
+/// it is found, too. undecided: neither. underpowered: not the same, and too few runs to tell a difference at 5 %
+/// whatever the data: fewer than 6 pairs.
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
-/// An arm against its reference, runs paired by seed; d = arm - reference.
+/// An arm against its reference; paired, d = arm - reference of a seed.
 struct Comparison {
-  std::vector<std::int64_t> seeds;             ///< that both have; never none
-  PairedDifference difference;                 ///< mean, Student's t interval
+  std::vector<std::int64_t> seeds; ///< that both have; never none
+  PairedDifference difference;     ///< mean, Student's t interval of this arm alone
+  /// By flips, of all arms together (`flip_intervals`): what is shown. Agrees with p: an end is moved to 0 where that
+  /// takes 0 in or out, as p is above 5 % or not. Within what the metric's bounds allow. None with fewer than 6 pairs.
+  std::optional<Interval> interval;
+  std::optional<Interval> interval_flips;      ///< by flips, of this arm alone
   std::optional<Estimate> interquartile;       ///< interquartile mean of d with its BCa interval (approximate)
   std::optional<double> effect_size;           ///< d_z with Hedges' correction
   std::optional<Estimate> improvement;         ///< P(arm better than the reference), Clopper-Pearson; ties count half
@@ -35,8 +45,11 @@ struct Comparison {
   bool exact = true;                           ///< p counts all flips; false: a sample of them (more than 20 seeds)
   std::uint64_t flips = 0;                     ///< that p counts
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
-  std::optional<double> p_equivalence_holm;    ///< Holm's correction over the arms with 6 pairs: what `same` goes by
+  std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
   Answer answer = Answer::undecided;
+  std::size_t reference_runs = 0; ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
+  double smallest_p = 1;          ///< that so many runs can reach, whatever the data
+  std::size_t seeds_needed = 0;   ///< of every arm, for smallest_p to be 5 % at most
 };
 
 /// One arm's results: `values[i]` of the seed `seeds[i]`.
@@ -45,16 +58,28 @@ struct SeedValues {
   std::vector<double> values;
 };
 
+/// What is asked of all arms alike.
+struct Question {
+  Test test = Test::paired;
+  bool higher_is_better = false;
+  std::optional<double> margin = {}; ///< differences up to this are the same, in the metric's unit
+  std::optional<double> range = {};  ///< no two values differ by more: of an accuracy 1
+  /// Values that differ by no more than this share of the larger are equal: their difference is rounding.
+  double resolution = 0;
+};
+
 /// Compares each arm with its reference, and corrects for there being several; in the order of `arms`, none for an arm
 /// that shares no seed with its reference, and for a reference.
 /// @param reference_of  for each arm which of them is its reference; itself: it is one
 ///
 /// p corrects over all arms that can reach 5 %. One with fewer than 6 pairs can't, so that it takes nothing from the
-/// others (Tarone 1990, doi 10.2307/2531456); such arms are corrected over themselves. The equivalence tests take
-/// Holm's correction, over the arms that can reach 5 %.
+/// others (Tarone 1990, doi 10.2307/2531456); such arms are corrected over themselves. The tests of equivalence by flips
+/// are corrected over the arms that can reach 5 % in them.
+///
+/// Unpaired, p is the permutation test's (`permutation_test`) with Holm's correction, as is the test of equivalence, and
+/// the intervals are Bonferroni's; d_z is Hedges' g, and of d alone nothing is said.
 /// Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
-                                               std::span<const std::size_t> reference_of, bool higher_is_better,
-                                               std::optional<double> margin);
+                                               std::span<const std::size_t> reference_of, const Question& question);
 
 } // namespace heed::statistics

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/statistics/distributions.hpp"
+#include "experiments/statistics/shares.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
@@ -29,15 +30,9 @@ std::optional<double> effect_size(std::span<const double> differences) {
 
 Estimate probability_of_improvement(std::span<const double> differences, bool higher_is_better, double confidence) {
   if (differences.empty()) throw Failed("[statistics] the probability of improvement needs a pair");
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
   double better = 0;
   for (const double d : differences) better += d == 0 ? 0.5 : (d > 0) == higher_is_better ? 1 : 0;
-  const double n = static_cast<double>(differences.size());
-  Interval interval{0, 1};
-  if (better > 0) interval.low = beta_quantile(better, n - better + 1, (1 - confidence) / 2);
-  if (better < n) interval.high = beta_quantile(better + 1, n - better, (1 + confidence) / 2);
-  return {better / n, interval};
+  return share_of(better, differences.size(), confidence);
 }
 
 } // namespace heed::statistics

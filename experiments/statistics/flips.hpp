@@ -20,8 +20,11 @@ inline constexpr std::size_t most_exact_seeds = 20;
 /// Beyond, so many are drawn; the data as they are count as one more.
 inline constexpr std::uint64_t random_flips = 99'999;
 
+/// Which differences speak against the hypothesis that there is none: of either sign, or above 0 alone.
+enum class Sides { both, above };
+
 struct FlipTest {
-  std::vector<double> p;   ///< of each arm, two-sided, corrected for all of them together
+  std::vector<double> p;   ///< of each arm, corrected for all of them together
   bool exact = true;       ///< all flips; false: a sample, so that p is known to about sqrt(p / flips)
   std::uint64_t flips = 0; ///< how many, the data as they are included
 };
@@ -38,9 +41,11 @@ struct FlipTest {
 /// vector over the arms, are as likely as their negatives. For one arm, that follows from exchangeable runs; for
 /// several, from noise that is as likely to go up as down.
 ///
+/// With Sides::above, t takes the place of |t| throughout, and what can be reached is 2^-n.
+///
 /// t = mean / (sd / sqrt(n)); differences that are all alike have an infinite |t|, and those that are all zero have 0.
 /// An arm with one difference has no t: its p is 1, and it weighs in no other's.
 /// Throws heed::Failed for numbers that are not finite, and for an arm without any.
-FlipTest step_down_flips(std::span<const SeedDifferences> arms);
+FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides = Sides::both);
 
 } // namespace heed::statistics

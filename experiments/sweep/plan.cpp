@@ -23,6 +23,23 @@ void apply_choices(Plan& plan) {
     }
 }
 
+std::vector<std::string> run_ids(const Plan& plan) {
+  std::vector<std::string> ids;
+  const auto add = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs)
+      if (!run.id.empty()) ids.push_back(run.id);
+  };
+  add(plan.runs);
+  if (plan.tuning) {
+    add(plan.tuning->runs);
+    for (const ArmTuning& arm : plan.tuning->arms)
+      for (const Trial& trial : arm.trials) add(trial.replicates);
+  }
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
 std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
   if (!plan.tuning) return plan.arms.at(arm).cost;
   const ArmTuning& tuning = plan.tuning->arms.at(arm);
@@ -32,6 +49,8 @@ std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
+  if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
+  if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);
   text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));
   if (plan.tuning) text += fmt::format("tuning seeds {}\n", fmt::join(plan.tuning->seeds, ", "));
   if (plan.tuning)

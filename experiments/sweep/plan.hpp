@@ -100,14 +100,23 @@ struct Tuning {
   bool settled() const;         ///< every arm has chosen
 };
 
+/// When a plan was frozen, and what its runs had come to by then: whether what it asks was fixed before the answers.
+struct Frozen {
+  std::string at;           ///< UTC, "2026-11-22T10:15:00Z"
+  std::size_t finished = 0; ///< of its runs, its trials among them
+  std::size_t runs = 0;     ///< how many that are
+};
+
 struct Plan {
-  std::string name;             ///< the configuration's, or its file's; never empty
-  std::string hash;             ///< `hash_of` it: an edited file that comes to other runs is a new sweep
-  std::string metric;           ///< what decides
-  std::string match = "none";   ///< none | parameters | flops
-  std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
-  std::string question;         ///< what is asked, for people
-  bool sweep = false;           ///< the file has a [sweep]
+  std::string name;              ///< the configuration's, or its file's; never empty
+  std::string hash;              ///< `hash_of` it: an edited file that comes to other runs is a new sweep
+  std::string metric;            ///< what decides
+  std::string match = "none";    ///< none | parameters | flops
+  std::optional<double> margin;  ///< differences up to this are the same, in the metric's unit
+  std::string test = "paired";   ///< paired | unpaired
+  std::optional<double> learned; ///< the metric's value from which on a seed has learned; none: to be found
+  std::string question;          ///< what is asked, for people
+  bool sweep = false;            ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
   std::vector<PlannedOption> within; ///< whose values make the groups; arms of a group stand together
   std::vector<Arm> arms;
@@ -115,6 +124,7 @@ struct Plan {
   /// they have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
   std::optional<Tuning> tuning; ///< where the file has a [sweep.tune]
+  std::optional<Frozen> frozen; ///< none: not frozen yet, or by an earlier version, which didn't say
 
   std::string folder_name() const; ///< NAME-HASH, safe as the name of a folder
 };
@@ -135,11 +145,15 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);
 
+/// The IDs of all runs that the plan has or may have, each once, sorted: of a tuned sweep also the trials', and what each
+/// trial would be followed by.
+std::vector<std::string> run_ids(const Plan& plan);
+
 /// What a run of the arm costs, after its tuning where it is tuned; none: not known.
 std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
 
-/// 12 hexadecimal digits of the metric, margin, question, match, groups and seeds, the arms and their runs; of a tuned sweep, of
-/// all that is tried and may be run, so that it is the same before and after the choice.
+/// 12 hexadecimal digits of the metric, margin, test, threshold, question, match, groups and seeds, the arms and their runs;
+/// of a tuned sweep, of all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused where this version does not understand it.
@@ -149,7 +163,8 @@ std::string to_json(const Plan& plan);
 /// The error says what is wrong and where; it does not name the file.
 Parsed<Plan> plan_from_json(std::string_view bytes);
 
-/// OUT/sweeps/NAME-HASH: writes its plan.json, or marks it as the latest where it is there already.
+/// OUT/sweeps/NAME-HASH: writes its plan.json with the time and how many of its runs OUT has finished, or marks it as the
+/// latest where it is there already.
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out);
 /// Whether OUT has a plan of this name and hash.

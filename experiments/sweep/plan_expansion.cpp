@@ -355,6 +355,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   if (plan.name.empty()) plan.name = "sweep";
   plan.metric = reference.report.metric;
   if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
+  plan.test = reference.report.test;
+  if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;
   plan.question = reference.report.question;
   plan.match = sweep.match;
   plan.sweep = sweep.present;

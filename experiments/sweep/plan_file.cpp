@@ -6,6 +6,7 @@
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/clock.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -148,6 +149,22 @@ std::string configs_hash(const Plan& plan) {
   return content_hash(text).substr(0, 12);
 }
 
+/// Of what a plan says of its own time.
+std::string frozen_hash(const Plan& plan, const Frozen& frozen) {
+  return content_hash(fmt::format("{} {} {} {}", plan.hash, frozen.at, frozen.finished, frozen.runs)).substr(0, 12);
+}
+
+Frozen read_frozen(const json::object& object, const Plan& plan) {
+  const auto count = [&](std::string_view key) {
+    const std::int64_t n = integer(object, key);
+    if (n < 0) throw Wrong{fmt::format("\"{}\" is below 0", key)};
+    return static_cast<std::size_t>(n);
+  };
+  Frozen frozen{text(object, "at"), count("finished"), count("runs")};
+  if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
+  return frozen;
+}
+
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
@@ -163,6 +180,9 @@ Plan read(std::string_view bytes) {
     plan.margin = real(*margin, "margin");
     if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
   }
+  if (object.contains("test")) plan.test = text(object, "test");
+  if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
+  if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
   if (object.contains("question")) plan.question = text(object, "question");
   plan.sweep = boolean(object, "sweep");
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
@@ -189,6 +209,8 @@ Plan read(std::string_view bytes) {
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
+  if (const json::value* frozen = object.if_contains("frozen"))
+    plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
   if (const std::string stated = text(object, "configs"), hash = configs_hash(plan); stated != hash)
     throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
   return plan;
@@ -264,13 +286,15 @@ std::string name_part(const fs::path& folder) {
 
 std::string to_json(const Plan& plan) {
   const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
+  const std::string test = plan.test == "paired" ? "" : fmt::format("\"test\": {},\n", json_text(plan.test));
+  const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
-                                "\"metric\": {},\n{}{}{}"
+                                "\"metric\": {},\n{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
-                                json_text(plan.metric), margin, question, within_json(plan.within),
+                                json_text(plan.metric), margin, test, learned, question, within_json(plan.within),
                                 json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
@@ -289,6 +313,9 @@ std::string to_json(const Plan& plan) {
   // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
   out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
+  if (const auto& frozen = plan.frozen)
+    out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"hash\": {}}}",
+                       json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen_hash(plan, *frozen)));
   return out + "\n}\n";
 }
 
@@ -300,12 +327,22 @@ Parsed<Plan> plan_from_json(std::string_view bytes) {
   }
 }
 
-fs::path freeze(const Plan& plan, const fs::path& out) {
+fs::path freeze(const Plan& unfrozen, const fs::path& out) {
+  Plan plan = unfrozen;
   const fs::path folder = out / "sweeps" / plan.folder_name();
   make_folder(folder);
   remove_leftovers(folder);
-  const std::string bytes = to_json(plan);
   const auto before = read_file(plan_file(folder));
+  if (const auto earlier = before ? plan_from_json(*before) : Parsed<Plan>::wrong("there is none")) {
+    plan.frozen = earlier->frozen;
+  } else {
+    const std::vector<std::string> ids = run_ids(plan);
+    const auto finished = std::ranges::count_if(ids, [&](const std::string& id) {
+      return state_of(RunFolder{out / id}) == RunState::finished;
+    });
+    plan.frozen = Frozen{utc_now(), static_cast<std::size_t>(finished), ids.size()};
+  }
+  const std::string bytes = to_json(plan);
   std::error_code error;
   if (!before || *before != bytes) write_file(plan_file(folder), bytes);
   else fs::last_write_time(plan_file(folder), fs::file_time_type::clock::now(), error); // the latest, where it can be

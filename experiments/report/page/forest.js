@@ -81,10 +81,12 @@ function drawForest() {
       const c = arm.comparison;
       return [["difference", `${differenceText(c.difference)} ${intervalText(c.interval)}`],
         ["pairs of runs", String(c.pairs)],
+        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", intervalText(c.interval_flips)]]),
+        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", intervalText(c.interval_student)]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null ? [] : [["interquartile mean (BCa, approximate)",
           `${differenceText(c.interquartile.value)} ${intervalText(c.interquartile.interval)}`]]),
-        ...(c.p_equivalence_holm === null ? [] : [["equivalence, p (Holm)", c.p_equivalence_holm_text]])];
+        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
 
     if (grouped)
@@ -105,8 +107,7 @@ function drawForest() {
   const shown = figure("forest", "Differences from the reference, with intervals",
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
-    `Student's 95\u00a0% ` +
-    `interval.${margin} Triangles are better, squares worse, open circles undecided.`,
+    `95\u00a0% intervals by sign flips that hold for all arms at once.${margin} Triangles are better, squares worse, open circles undecided.`,
     zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
       zoomed = value;
       shown.redraw();

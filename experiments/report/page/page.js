@@ -74,7 +74,8 @@ const nameIn = (group, arm) => (group === null ? arm.label : arm.name);
 
 const minus = (text) => text.replace(/-/g, "\u2212");
 /** What rounds to zero has no sign. */
-const rounded = (value, digits) => (Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
+const rounded = (value, digits) => (Math.abs(value) >= 1e6 ? value.toExponential(2)
+  : Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
 const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(rounded(value, digits)));
 const signed = (value, digits) => (value === null ? "–"
   : (Number(rounded(value, digits)) > 0 ? "+" : "") + minus(rounded(value, digits)));

@@ -131,5 +131,5 @@ TEST_CASE("Flattened options are in order, and say whether they are part of a ru
   CHECK(keys.size() == flat.size());
   CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every",
                                                 "train.keep_checkpoints", "report.metric", "report.margin",
-                                                "report.question", "report.attend"});
+                                                "report.test", "report.learned", "report.question", "report.attend"});
 }

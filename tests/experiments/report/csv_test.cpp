@@ -59,7 +59,7 @@ TEST_CASE("a line for each arm, with numbers that read as the same numbers", "[r
   }
   CHECK(rows[1].at("changes") == "attention.score = additive; model.width = 64");
   CHECK(std::stod(rows[1].at("difference")) == report.arms[1].comparison->difference.mean);
-  CHECK(std::stod(rows[1].at("difference_high")) == report.arms[1].comparison->difference.interval->high);
+  CHECK(std::stod(rows[1].at("difference_student_high")) == report.arms[1].comparison->difference.interval->high);
   CHECK(rows[1].at("pairs") == "3");
   CHECK(rows[2].at("pairs") == "2");
 }
@@ -76,6 +76,9 @@ TEST_CASE("what is not known is empty, as is the reference's comparison", "[repo
 TEST_CASE("every statistic has its column", "[report]") {
   ReportData report = awkward_report();
   statistics::Comparison& c = *report.arms[1].comparison;
+  c.interval = {0.01, 0.02};
+  c.interval_flips = {0.03, 0.04};
+  c.difference.interval = {0.05, 0.06};
   c.interquartile = {0.11, statistics::Interval{0.12, 0.13}};
   c.effect_size = 0.14;
   c.improvement = {0.15, statistics::Interval{0.16, 0.17}};
@@ -84,10 +87,16 @@ TEST_CASE("every statistic has its column", "[report]") {
   c.p_holm = 0.21;
   c.margin = 0.22;
   c.p_equivalence = 0.23;
-  c.p_equivalence_holm = 0.24;
+  c.p_equivalence_flips = 0.24;
   c.answer = statistics::Answer::same;
   const Row row = rows_of(render_csv(report))[1];
-  const Row expected{{"interquartile_difference", "0.11"},
+  const Row expected{{"difference_low", "0.01"},
+                     {"difference_high", "0.02"},
+                     {"difference_flips_low", "0.03"},
+                     {"difference_flips_high", "0.04"},
+                     {"difference_student_low", "0.05"},
+                     {"difference_student_high", "0.06"},
+                     {"interquartile_difference", "0.11"},
                      {"interquartile_difference_low", "0.12"},
                      {"interquartile_difference_high", "0.13"},
                      {"effect_size", "0.14"},
@@ -99,7 +108,7 @@ TEST_CASE("every statistic has its column", "[report]") {
                      {"p_holm", "0.21"},
                      {"margin", "0.22"},
                      {"p_equivalence", "0.23"},
-                     {"p_equivalence_holm", "0.24"},
+                     {"p_equivalence_flips", "0.24"},
                      {"verdict", "same"}};
   for (const auto& [column, value] : expected) {
     INFO(column);

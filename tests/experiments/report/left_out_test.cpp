@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <functional>
+#include <limits>
 
 using namespace heed;
 using Catch::Contains;
@@ -26,9 +27,11 @@ struct Sweep : Scratch {
                       "test"),
       [](const Config&) { return "data of a test"; }, "test");
 
-  Sweep() {
+  /// `end`: of the other arm's seed 1, in place of 1.6.
+  explicit Sweep(double end = 1.6) {
     for (const PlannedRun& run : plan.runs) {
-      const double last = 1.0 + 0.1 * static_cast<double>(run.seed) + (run.arm == 0 ? 0.0 : 0.5);
+      double last = 1.0 + 0.1 * static_cast<double>(run.seed) + (run.arm == 0 ? 0.0 : 0.5);
+      if (run.arm == 1 && run.seed == 1) last = end;
       const RunFolder written = test::run_of(*this, run.config, test::losses({3.0, last}));
       REQUIRE(written.id() == run.id);
     }
@@ -65,6 +68,21 @@ TEST_CASE("whole folders are all in the numbers", "[report][left_out]") {
   CHECK(report.arms[1].comparison->difference.pairs == 4);
   CHECK(report.data == "data of a test");
   CHECK_THAT(render_terminal(report, Style{}), !Contains("left out"));
+}
+
+TEST_CASE("a run that ended with what is no number, or an absurd one, has failed", "[report][left_out]") {
+  for (const double end : {1e304, -1e39, std::numeric_limits<double>::infinity()}) {
+    const Sweep sweep(end);
+    const ReportData report = sweep.report();
+    const ReportRun& run = report.arms[1].runs[1];
+    CHECK(run.state == RunState::failed);
+    CHECK_FALSE(run.left_out);
+    CHECK_FALSE(run.value);
+    CHECK_THAT(run.problem, Contains("val_loss came to") && Contains("no result"));
+    CHECK(report.count(RunState::failed) == 1);
+    CHECK(report.arms[1].comparison->seeds == std::vector<std::int64_t>{0, 2, 3});
+    CHECK_THAT(render_terminal(report, Style{}), Contains("seed 1") && Contains("val_loss came to"));
+  }
 }
 
 TEST_CASE("a folder that can't be relied on is named with its reason, and no number has it in it",

@@ -25,6 +25,10 @@ TEST_CASE("decimals show two significant digits of the smallest spread", "[repor
 TEST_CASE("numbers read as people write them", "[report]") {
   CHECK(fixed(1.23456, 3) == "1.235");
   CHECK(fixed(std::nullopt, 3) == "-");
+  CHECK(fixed(999999.4, 0) == "999999");
+  CHECK(fixed(1234567.0, 2) == "1.23e+06");
+  CHECK(signed_fixed(1e304, 2) == "+1.00e+304");
+  CHECK(signed_fixed(-2.5e7, 3) == "-2.50e+07");
   CHECK(signed_fixed(0.3, 2) == "+0.30");
   CHECK(signed_fixed(-0.3, 2) == "-0.30");
   CHECK(signed_fixed(-0.006, 2) == "-0.01");

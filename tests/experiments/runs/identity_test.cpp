@@ -107,7 +107,7 @@ TEST_CASE("whichever option came later, its neutral value is left out, and diffe
   std::mt19937_64 random(20260131);
   const auto any_of = [&](const auto& list) { return list[random() % list.size()]; };
   int left_out = 0, compared = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 400; ++round) {
     const std::string key = any_of(all_keys());
     const Option& option = *find_option(key);
     if (!option.changes_results) continue;

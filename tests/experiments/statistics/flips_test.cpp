@@ -216,3 +216,24 @@ TEST_CASE("flips need finite differences, one for each seed", "[statistics]") {
   CHECK_THROWS_AS(step_down_flips(std::vector{arm({1, std::nan("")})}), Failed);
   CHECK(step_down_flips({}).p.empty());
 }
+
+TEST_CASE("differences that can't be squared are compared like others", "[statistics]") {
+  // A run that diverged: the other arm, worse in all six seeds, keeps its p.
+  const std::vector<double> ordinary{0.85, 0.8, 0.9, 0.84, 0.86, 0.85};
+  const SeedDifferences diverged = arm({1e304, 0.1, -0.2, 0.3, 0.1, -0.1}), worse = arm(ordinary);
+  const FlipTest both = step_down_flips(std::vector{diverged, worse});
+  CHECK(both.p[1] == 2.0 / 64);
+  std::vector<double> small = ordinary, large = ordinary;
+  for (double& x : small) x *= 1e-300;
+  for (double& x : large) x *= 1e300;
+  for (const auto& scaled : {small, large})
+    CHECK(step_down_flips(std::vector{arm(scaled), arm({0.1, -0.2, 0.3, 0.1, 0.1, -0.1})}).p ==
+          step_down_flips(std::vector{worse, arm({0.1, -0.2, 0.3, 0.1, 0.1, -0.1})}).p);
+}
+
+TEST_CASE("on one side, only differences above zero count, and the mirror image does not", "[statistics]") {
+  const SeedDifferences up = arm({1, 2, 3, 1, 2, 3}), down = arm({-1, -2, -3, -1, -2, -3});
+  CHECK(step_down_flips(std::vector{up}, Sides::above).p.front() == 1.0 / 64);
+  CHECK(step_down_flips(std::vector{up}).p.front() == 2.0 / 64);
+  CHECK(step_down_flips(std::vector{down}, Sides::above).p.front() == 1.0);
+}

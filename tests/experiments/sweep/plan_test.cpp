@@ -198,7 +198,12 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
   const fs::path folder = freeze(before, out.path);
   CHECK(folder == out.path / "sweeps" / before.folder_name());
-  const Plan after = load_plan(folder);
+  Plan after = load_plan(folder);
+  REQUIRE(after.frozen);
+  CHECK_THAT(after.frozen->at, Catch::Matches("20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
+  CHECK(after.frozen->finished == 0);
+  CHECK(after.frozen->runs == before.runs.size());
+  after.frozen.reset();
   CHECK(to_json(after) == to_json(before));
   CHECK(after.arms[3].label == "without residual");
   CHECK(cost_of(after, 1)->parameters == 103424);
@@ -231,6 +236,26 @@ TEST_CASE("another margin or question is another sweep of the same runs", "[swee
   CHECK_THAT(plan_from_json(edited).error, Contains("\"margin\" is not a number above 0"));
 }
 
+TEST_CASE("the test and what learning is are part of a plan, and of no run", "[sweep][plan]") {
+  const Plan before = plan(example);
+  const Plan with = plan(example + "\n[report]\ntest = \"unpaired\"\nlearned = 0.9\n");
+  CHECK(before.test == "paired");
+  CHECK_FALSE(before.learned);
+  CHECK(with.test == "unpaired");
+  CHECK(with.learned == 0.9);
+  CHECK(plan(example + "\n[report]\ntest = \"unpaired\"\n").hash != before.hash);
+  CHECK(plan(example + "\n[report]\nlearned = 0.9\n").hash != before.hash);
+  CHECK(plan(example + "\n[report]\ntest = \"paired\"\nlearned = \"found\"\n").hash == before.hash);
+  for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
+  const auto read = plan_from_json(to_json(with));
+  REQUIRE(read);
+  CHECK(read->test == "unpaired");
+  CHECK(read->learned == 0.9);
+  std::string edited = to_json(with);
+  edited.replace(edited.find("unpaired"), 8, "unequal!");
+  CHECK_THAT(plan_from_json(edited).error, Contains("\"test\" is neither paired nor unpaired"));
+}
+
 TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep][plan]") {
   CHECK_THROWS_WITH(plan("[report]\nmargin = 0\n"), Contains("report.margin"));
   CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
@@ -260,6 +285,30 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   CHECK_THROWS_WITH(load_plan(folder),
                     Contains("plan.json' is damaged") && Contains("run the sweep's configuration again"));
   CHECK_THROWS_AS(load_plan(out.path), Refused);
+}
+
+TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one is refused", "[sweep][plan]") {
+  const Scratch out;
+  Plan first = plan(example);
+  const fs::path folder = freeze(first, out.path);
+  std::string text = content(folder / "plan.json");
+  const std::string at = load_plan(folder).frozen->at;
+  first.arms[0].cost = PlannedCost{.parameters = 7}; // written anew
+  freeze(first, out.path);
+  CHECK(load_plan(folder).frozen->at == at);
+  CHECK(cost_of(load_plan(folder), 0)->parameters == 7);
+
+  const std::string year = at.substr(0, 4);
+  text.replace(text.find("\"at\": \"" + year) + 7, 4, "1999");
+  CHECK_THAT(plan_from_json(text).error, Contains("its \"frozen\" was edited"));
+}
+
+TEST_CASE("a plan of a version that kept no time has none, and gets none", "[sweep][plan]") {
+  const Scratch out;
+  const Plan first = plan(example);
+  fs::create_directories(out.path / "sweeps" / first.folder_name());
+  put(out.path / "sweeps" / first.folder_name() / "plan.json", to_json(first));
+  CHECK_FALSE(load_plan(freeze(first, out.path)).frozen);
 }
 
 TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {

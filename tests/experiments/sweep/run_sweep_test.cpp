@@ -105,7 +105,11 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
   CHECK(first.runs == 3);
   CHECK(first.to_do == 1);
   CHECK(first.folder == sweep.out / "sweeps" / sweep.plan.folder_name());
-  CHECK(to_json(load_plan(first.folder)) == to_json(sweep.plan));
+  Plan frozen = load_plan(first.folder);
+  CHECK(frozen.frozen->finished == 0);
+  CHECK(frozen.frozen->runs == 3);
+  frozen.frozen.reset();
+  CHECK(to_json(frozen) == to_json(sweep.plan));
 
   const SweepResult second = sweep.run(); // what failed is tried again
   CHECK(sweep.launcher.calls == std::vector<std::string>{"start " + sweep.plan.runs[1].id});

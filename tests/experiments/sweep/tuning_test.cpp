@@ -120,10 +120,11 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
   CHECK(hash_of(p) == hash);
 
   SECTION("the choice is kept beside the plan") {
-    const Plan after = load_plan(folder);
+    Plan after = load_plan(folder);
     CHECK(after.tuning->arms[1].chosen == 2U);
     CHECK(after.tuning->arms[1].trials[0].value == p.tuning->arms[1].trials[0].value);
     for (std::size_t i = 0; i < p.runs.size(); ++i) CHECK(after.runs[i].id == p.runs[i].id);
+    after.frozen.reset();
     CHECK(to_json(after) == to_json(plan_of(tuned)));
   }
   SECTION("other results later change nothing of it") {

@@ -1,0 +1,101 @@
+#include "experiments/report/seeds_that_fail.hpp"
+
+#include "experiments/statistics/heaps.hpp"
+#include "experiments/statistics/shares.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+bool failed(const ReportRun& run) { return !run.left_out && run.state == RunState::failed; }
+
+bool any_failed(const ReportArm& arm) { return std::ranges::any_of(arm.runs, failed); }
+
+std::vector<double> values_of(const ReportArm& arm) {
+  std::vector<double> out;
+  for (const ReportRun& run : arm.runs)
+    if (run.value) out.push_back(*run.value);
+  return out;
+}
+
+bool straddles(const std::vector<double>& values, double threshold) {
+  return !values.empty() && std::ranges::min(values) < threshold && std::ranges::max(values) > threshold;
+}
+
+Learned learned_of(const ReportArm& arm, double threshold, bool higher_is_better) {
+  Learned out;
+  for (const ReportRun& run : arm.runs) {
+    out.of += run.value || failed(run);
+    out.seeds += run.value && (higher_is_better ? *run.value >= threshold : *run.value <= threshold);
+  }
+  return out;
+}
+
+/// Values with those of runs that failed as the worst.
+statistics::SeedValues with_failed(const ReportArm& arm, bool higher_is_better) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  statistics::SeedValues out;
+  for (const ReportRun& run : arm.runs) {
+    if (!run.value && !failed(run)) continue;
+    out.seeds.push_back(run.seed);
+    out.values.push_back(run.value ? *run.value : higher_is_better ? -infinite : infinite);
+  }
+  return out;
+}
+
+/// The rank of each value among `all`, from 1 on; equal ones share the mean of theirs.
+void rank(std::vector<double>& values, const std::vector<double>& all) {
+  for (double& x : values) {
+    const auto below = std::ranges::count_if(all, [&](double y) { return y < x; }), equal = std::ranges::count(all, x);
+    x = static_cast<double>(below) + static_cast<double>(equal + 1) / 2;
+  }
+}
+
+} // namespace
+
+void count_learned(ReportData& report) {
+  for (ReportArm& arm : report.arms) {
+    arm.learned.reset();
+    if (report.is_reference(arm)) continue;
+    const ReportArm& reference = report.arms[arm.reference];
+    std::optional<double> threshold = report.learned;
+    if (!threshold) {
+      const std::vector<double> own = values_of(arm), others = values_of(reference);
+      std::vector<double> all = own;
+      all.insert(all.end(), others.begin(), others.end());
+      threshold = statistics::gap_between_heaps(all);
+      if (threshold && !straddles(own, *threshold) && !straddles(others, *threshold)) threshold.reset();
+    }
+    if (!threshold) continue;
+    LearnedSeeds learned{*threshold, !report.learned, learned_of(arm, *threshold, report.metric.higher_is_better),
+                         learned_of(reference, *threshold, report.metric.higher_is_better), 1};
+    if (learned.arm.of == 0 || learned.reference.of == 0) continue;
+    learned.p = statistics::fisher_exact(learned.arm.seeds, learned.arm.of, learned.reference.seeds,
+                                         learned.reference.of);
+    arm.learned = learned;
+  }
+}
+
+void rank_failed_runs(ReportData& report) {
+  for (ReportArm& arm : report.arms) {
+    arm.p_failed_worst.reset();
+    const ReportArm& reference = report.arms[arm.reference];
+    if (report.is_reference(arm) || !arm.comparison || !(any_failed(arm) || any_failed(reference))) continue;
+    const bool higher = report.metric.higher_is_better;
+    std::vector<statistics::SeedValues> both{with_failed(reference, higher), with_failed(arm, higher)};
+    std::vector<double> all = both[0].values;
+    all.insert(all.end(), both[1].values.begin(), both[1].values.end());
+    for (statistics::SeedValues& values : both) rank(values.values, all);
+    const auto ranked = statistics::compare(both, std::vector<std::size_t>{0, 0},
+                                            {.test = report.test, .higher_is_better = higher});
+    if (!ranked[1]) continue;
+    arm.p_failed_worst = ranked[1]->p;
+    arm.better_failed_worst = (ranked[1]->difference.mean > 0) == higher;
+  }
+}
+
+} // namespace heed

@@ -1,0 +1,128 @@
+#include "experiments/statistics/permutations.hpp"
+
+#include "autograd/error.hpp"
+#include "autograd/rng.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace heed::statistics {
+
+namespace {
+
+constexpr std::uint64_t random_seed = 0x6865'6564'7065'726d; // of every sample; nothing depends on its value
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// (n + m)! / (n! m!), or infinity beyond what is counted one by one.
+double ways(std::size_t n, std::size_t m) {
+  double out = 1;
+  for (std::size_t i = 1; i <= n; ++i) out = out * static_cast<double>(m + i) / static_cast<double>(i);
+  return std::round(out);
+}
+
+/// Values of both arms in one unit, of which the first n are a's.
+struct Pool {
+  std::vector<double> values;
+  std::size_t n = 0;
+  double total = 0;
+
+  double size_a() const { return static_cast<double>(n); }
+  double size_b() const { return static_cast<double>(values.size() - n); }
+  /// The difference of means where a's runs come to `sum`.
+  double difference(double sum) const { return sum / size_a() - (total - sum) / size_b(); }
+};
+
+using Visit = std::function<void(double sum, std::size_t kept)>; // of a's runs; how many of them were a's
+
+void choose(const Pool& pool, std::size_t next, std::size_t left, double sum, std::size_t kept, const Visit& visit) {
+  if (left == 0) return visit(sum, kept);
+  if (pool.values.size() - next < left) return;
+  choose(pool, next + 1, left - 1, sum + pool.values[next], kept + (next < pool.n), visit);
+  choose(pool, next + 1, left, sum, kept, visit);
+}
+
+void draw(const Pool& pool, const Visit& visit) {
+  std::vector<std::size_t> order(pool.values.size());
+  for (std::uint64_t which = 0; which <= random_permutations; ++which) { // 0: the data as they are
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    RandomSource random({random_seed, Stream::sampling, which});
+    double sum = 0;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < pool.n; ++i) {
+      if (which > 0) std::swap(order[i], order[i + random.below(order.size() - i)]);
+      sum += pool.values[order[i]];
+      kept += order[i] < pool.n;
+    }
+    visit(sum, kept);
+  }
+}
+
+} // namespace
+
+double smallest_unpaired_p(std::size_t n, std::size_t m) {
+  if (n == 0 || m == 0) return 1;
+  return std::min(1.0, (n == m ? 2 : 1) / ways(n, m));
+}
+
+PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
+  if (a.empty() || b.empty())
+    throw Failed(fmt::format("[statistics] a permutation test needs runs of both arms: {} and {}", a.size(), b.size()));
+  if (!(confidence > 0 && confidence < 1))
+    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  Pool pool{{}, a.size(), 0};
+  for (const std::span<const double>& sample : {a, b})
+    for (const double x : sample) {
+      if (!std::isfinite(x)) throw Failed(fmt::format("[statistics] a value is not finite: {}", x));
+      pool.values.push_back(x);
+    }
+  double largest = 0;
+  for (const double x : pool.values) largest = std::max(largest, std::abs(x));
+  const double scale = largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+  double own_sum = 0;
+  for (std::size_t i = 0; i < pool.values.size(); ++i) {
+    pool.values[i] /= scale;
+    pool.total += pool.values[i];
+    if (i < pool.n) own_sum += pool.values[i];
+  }
+  const double own = pool.difference(own_sum);
+
+  PermutationTest test;
+  test.exact = ways(a.size(), b.size()) <= static_cast<double>(most_exact_permutations);
+  constexpr double rounding = 1e-12;
+  std::uint64_t reached = 0, above = 0, count = 0;
+  std::vector<double> lows, highs;
+  const Visit visit = [&](double sum, std::size_t kept) {
+    const double other = pool.difference(sum);
+    reached += std::abs(other) >= std::abs(own) - rounding;
+    above += other >= own - rounding;
+    ++count;
+    // Of a - theta, |difference| is |other - slope theta| here and |own - theta| as it is.
+    const double moved = static_cast<double>(pool.n - kept);
+    const double slope = 1 - moved / pool.size_a() - moved / pool.size_b();
+    const double one = slope < 1 ? (own - other) / (1 - slope) : -infinite,
+                 two = slope > -1 ? (own + other) / (1 + slope) : infinite;
+    const bool always = moved == 0 || slope <= -1;
+    lows.push_back(always ? -infinite : std::min(one, two));
+    highs.push_back(always ? infinite : std::max(one, two));
+  };
+  if (test.exact) choose(pool, 0, pool.n, 0, 0, visit);
+  else draw(pool, visit);
+
+  test.permutations = count;
+  test.p = static_cast<double>(reached) / static_cast<double>(count);
+  test.p_above = static_cast<double>(above) / static_cast<double>(count);
+  const auto rank = static_cast<std::ptrdiff_t>(std::floor((1 - confidence) * static_cast<double>(count) + 1e-9));
+  std::nth_element(lows.begin(), lows.begin() + rank, lows.end());
+  std::nth_element(highs.begin(), highs.begin() + rank, highs.end(), std::greater<>());
+  const double low = lows[static_cast<std::size_t>(rank)], high = highs[static_cast<std::size_t>(rank)];
+  if (std::isfinite(low) && std::isfinite(high)) test.interval = Interval{low * scale, high * scale};
+  return test;
+}
+
+} // namespace heed::statistics

@@ -1,0 +1,11 @@
+// The time of day, in files that people and other machines read.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+/// "2026-11-22T10:15:00Z".
+std::string utc_now();
+
+} // namespace heed

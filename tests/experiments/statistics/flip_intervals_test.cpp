@@ -1,0 +1,181 @@
+#include "autograd/error.hpp"
+#include "autograd/rng.hpp"
+#include "experiments/statistics/flip_intervals.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/statistics/seeded.hpp"
+#include "tests/experiments/statistics/sleep_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace heed;
+using namespace heed::statistics;
+
+namespace {
+
+SeedDifferences arm(std::vector<double> values, std::int64_t first_seed = 0) {
+  return seeded<SeedDifferences>(std::move(values), first_seed);
+}
+
+double p_around(std::vector<double> d, double theta) {
+  for (double& x : d) x -= theta;
+  return step_down_flips(std::vector{arm(std::move(d))}).p.front();
+}
+
+double t_of(const std::vector<double>& d) {
+  const double n = static_cast<double>(d.size());
+  double mean = 0, squares = 0;
+  for (const double x : d) mean += x / n;
+  for (const double x : d) squares += (x - mean) * (x - mean);
+  return std::abs(mean) / std::sqrt(squares / (n - 1) / n);
+}
+
+/// Is theta within the interval of `arms[which]` together with the others? In plain loops.
+bool within(const std::vector<std::vector<double>>& arms, std::size_t which, double theta) {
+  const std::size_t seeds = arms.front().size();
+  std::vector<std::vector<double>> about = arms;
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    double centre = 0;
+    for (const double x : arms[k]) centre += x / static_cast<double>(seeds);
+    for (double& x : about[k]) x -= k == which ? theta : centre;
+  }
+  const double observed = t_of(about[which]);
+  std::size_t reached = 0;
+  for (std::size_t flip = 0; flip < std::size_t{1} << seeds; ++flip) {
+    double largest = 0;
+    for (std::vector<double> flipped : about) {
+      for (std::size_t s = 0; s < seeds; ++s)
+        if (flip >> s & 1U) flipped[s] = -flipped[s];
+      largest = std::max(largest, t_of(flipped));
+    }
+    reached += largest >= observed * (1 - 1e-9);
+  }
+  return static_cast<double>(reached) / static_cast<double>(std::size_t{1} << seeds) > 0.05;
+}
+
+} // namespace
+
+TEST_CASE("six seeds give the least and the greatest difference", "[statistics]") {
+  const FlipIntervals found = flip_intervals(std::vector{arm({0.3, -0.1, 0.5, 0.2, 0.25, 0.4})});
+  CHECK(found.alone[0]->low == Approx(-0.1));
+  CHECK(found.alone[0]->high == Approx(0.5));
+  CHECK(found.together[0]->low == Approx(-0.1));
+  CHECK(found.together[0]->high == Approx(0.5));
+}
+
+TEST_CASE("five seeds give no interval of 95 %, and one of 90 %", "[statistics]") {
+  const std::vector five{arm({0.3, -0.1, 0.5, 0.2, 0.25})};
+  CHECK_FALSE(flip_intervals(five).alone[0]);
+  CHECK_FALSE(flip_intervals(five).together[0]);
+  CHECK(flip_intervals(five, 0.9).alone[0]->high == Approx(0.5));
+}
+
+TEST_CASE("the interval of an arm alone ends where its test by flips begins to reject", "[statistics]") {
+  for (const std::vector<double>& d : {sleep_differences, std::vector<double>{0.3, -0.1, 0.5, 0.2, 0.25, 0.4, 0.1, 2.0},
+                                       std::vector<double>{1e200, 3e200, -1e200, 2e200, 2.5e200, 1.5e200, 0.5e200}}) {
+    const Interval found = flip_intervals(std::vector{arm(d)}).alone[0].value();
+    const double step = 1e-9 * (found.high - found.low);
+    CHECK(p_around(d, found.low - step) <= 0.05);
+    CHECK(p_around(d, found.low + step) > 0.05);
+    CHECK(p_around(d, found.high + step) <= 0.05);
+    CHECK(p_around(d, found.high - step) > 0.05);
+  }
+}
+
+TEST_CASE("intervals together are those of plain loops over all flips and arms", "[statistics]") {
+  RandomSource random({5, Stream::test, 0});
+  for (const std::size_t seeds : {std::size_t{6}, std::size_t{8}}) {
+    std::vector<std::vector<double>> numbers(4);
+    std::vector<SeedDifferences> arms;
+    for (auto& d : numbers) {
+      for (std::size_t i = 0; i < seeds; ++i) d.push_back(0.5 * static_cast<double>(arms.size()) + random.normal());
+      arms.push_back(arm(d));
+    }
+    const FlipIntervals found = flip_intervals(arms);
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      REQUIRE(found.together[i]);
+      const auto [low, high] = *found.together[i];
+      CHECK(low <= found.alone[i]->low);
+      CHECK(high >= found.alone[i]->high);
+      const double step = 1e-6 * (high - low);
+      CHECK_FALSE(within(numbers, i, low - step));
+      CHECK(within(numbers, i, low + step));
+      CHECK(within(numbers, i, high - step));
+      CHECK_FALSE(within(numbers, i, high + step));
+    }
+  }
+}
+
+TEST_CASE("differences without a spread are known exactly, with seeds enough", "[statistics]") {
+  const FlipIntervals found = flip_intervals(std::vector{arm(std::vector<double>(6, 0.0)),
+                                                         arm(std::vector<double>(6, 0.25)), arm({1, 2, 3, 4, 5, 6.5})});
+  CHECK(found.together[0]->low == 0.0);
+  CHECK(found.together[0]->high == 0.0);
+  CHECK(found.together[1]->low == Approx(0.25));
+  CHECK(found.together[1]->high == Approx(0.25));
+  CHECK(found.together[2]->high == Approx(6.5));
+}
+
+TEST_CASE("an arm that lacks seeds has an interval of its own seeds", "[statistics]") {
+  const FlipIntervals found = flip_intervals(std::vector{arm({0.3, -0.1, 0.5, 0.2, 0.25, 0.4}),
+                                                         arm({0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.6, 0.9}, 3)});
+  CHECK(found.alone[0]->low == Approx(-0.1));
+  CHECK(found.alone[0]->high == Approx(0.5));
+  CHECK(found.alone[1]->low ==
+        Approx(flip_intervals(std::vector{arm({0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.6, 0.9})}).alone[0]->low));
+}
+
+TEST_CASE("beyond twenty seeds the interval comes from the sampled flips", "[statistics]") {
+  RandomSource random({6, Stream::test, 0});
+  std::vector<double> d;
+  for (int i = 0; i < 40; ++i) d.push_back(1 + random.normal());
+  const FlipIntervals found = flip_intervals(std::vector{arm(d)});
+  // About normal: mean -+ 2 sd / sqrt(n), to a tenth of its width.
+  double mean = 0, squares = 0;
+  for (const double x : d) mean += x / 40;
+  for (const double x : d) squares += (x - mean) * (x - mean);
+  const double reach = 2.02 * std::sqrt(squares / 39 / 40);
+  CHECK(found.alone[0]->low == Approx(mean - reach).margin(0.1 * reach));
+  CHECK(found.alone[0]->high == Approx(mean + reach).margin(0.1 * reach));
+}
+
+TEST_CASE("all arms' true differences lie within their intervals in 95 % of sweeps", "[statistics]") {
+  constexpr int sweeps = 2000;
+  for (const bool large : {false, true}) { // all arms alike, or some far away
+    int missed = 0;
+    double width = 0, width_alone = 0;
+    for (std::uint64_t which = 0; which < sweeps; ++which) {
+      RandomSource random({which, Stream::test, 0});
+      std::vector<double> reference;
+      for (int i = 0; i < 8; ++i) reference.push_back(random.normal());
+      std::vector<SeedDifferences> arms;
+      std::vector<double> truth;
+      for (int a = 0; a < 6; ++a) {
+        truth.push_back(large ? 4.0 * (a % 3 - 1) : 0);
+        std::vector<double> d;
+        for (const double r : reference) d.push_back(truth.back() + random.normal() - r);
+        arms.push_back(arm(std::move(d)));
+      }
+      const FlipIntervals found = flip_intervals(arms);
+      bool all = true;
+      for (std::size_t a = 0; a < arms.size(); ++a) {
+        all = all && found.together[a]->low <= truth[a] && truth[a] <= found.together[a]->high;
+        width += found.together[a]->high - found.together[a]->low;
+        width_alone += found.alone[a]->high - found.alone[a]->low;
+      }
+      missed += !all;
+    }
+    INFO((large ? "large effects: " : "no effects: ")
+         << missed << " of " << sweeps << " missed, " << width / width_alone << " times as wide as alone");
+    CHECK(missed <= sweeps * 0.05 + 3 * std::sqrt(sweeps * 0.05 * 0.95));
+    CHECK(missed >= sweeps * 0.01);
+  }
+}
+
+TEST_CASE("intervals by flips need finite differences and a confidence", "[statistics]") {
+  CHECK_THROWS_AS(flip_intervals(std::vector{arm({})}), Failed);
+  CHECK_THROWS_AS(flip_intervals(std::vector{arm({1, std::nan("")})}), Failed);
+  CHECK_THROWS_AS(flip_intervals(std::vector{arm({1, 2})}, 1), Failed);
+  CHECK(flip_intervals({}).together.empty());
+}
