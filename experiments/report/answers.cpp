@@ -1,5 +1,6 @@
 #include "experiments/report/answers.hpp"
 
+#include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 
 #include <algorithm>
@@ -28,18 +29,19 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 /// Two significant digits of how well the mean is known.
-int decimals_of(const statistics::PairedDifference& d) {
-  if (!d.interval) return decimals_for({});
-  return decimals_for({(d.interval->high - d.interval->low) / 2});
+Decimals decimals_of(const statistics::PairedDifference& d) {
+  if (!d.interval) return decimals_showing({d.mean}, decimals_for({}));
+  return decimals_showing({d.mean, d.interval->low, d.interval->high},
+                          decimals_for({(d.interval->high - d.interval->low) / 2}));
 }
 
-std::string interval_text(double a, double b, int decimals) {
+std::string interval_text(double a, double b, Decimals decimals) {
   return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
 }
 
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const int decimals = decimals_of(c.difference);
+  const Decimals decimals = decimals_of(c.difference);
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
   if (const auto& interval = c.difference.interval) text += interval_text(interval->low, interval->high, decimals);
   return text;
@@ -50,7 +52,7 @@ std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
   const statistics::PairedDifference& d = c.difference;
   const bool gain = (d.mean > 0) == metric.higher_is_better;
   const double turn = d.mean > 0 ? 1 : -1;
-  const int decimals = decimals_of(d);
+  const Decimals decimals = decimals_of(d);
   std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
   if (d.interval) text += interval_text(turn * d.interval->low, turn * d.interval->high, decimals);
   return text;
@@ -91,6 +93,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        arm.runs.front().problem);
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
+  if (equal_in_all_seeds(c))
+    return fmt::format("{} is equal to the reference, bit for bit: {} is the same number in {}.", who,
+                       report.metric.name,
+                       c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
   switch (c.answer) {
     case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
     case Answer::same:

@@ -10,11 +10,12 @@ namespace heed {
 namespace {
 constexpr double negligible = 1e-4; // beside the largest spread: what rounding leaves of none
 
-/// "-0.00" and "+0.00" as "0.00".
-std::string unsigned_zero(const std::string& text) {
-  const bool zero = text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
-  return zero ? text.substr(text.find('0')) : text;
+bool is_zero(const std::string& text) {
+  return text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
 }
+
+/// "-0.00" and "+0.00" as "0.00".
+std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text.substr(text.find('0')) : text; }
 } // namespace
 
 int decimals_for(const std::vector<double>& spreads) {
@@ -33,11 +34,23 @@ int decimals_for(const std::vector<double>& spreads) {
   return std::min(two_digits(counted[(counted.size() - 1) / 2]), two_digits(counted.back()) + 2);
 }
 
-std::string fixed(std::optional<double> value, int decimals) {
-  return value ? unsigned_zero(fmt::format("{:.{}f}", *value, decimals)) : "-";
+Decimals decimals_showing(std::initializer_list<double> values, int decimals) {
+  Decimals out = decimals;
+  const bool zeros = std::ranges::all_of(values,
+                                         [&](double x) { return is_zero(fmt::format("{:.{}f}", x, decimals)); });
+  out.powers = zeros && std::ranges::any_of(values, [](double x) { return x != 0; });
+  return out;
 }
 
-std::string signed_fixed(double value, int decimals) { return unsigned_zero(fmt::format("{:+.{}f}", value, decimals)); }
+std::string fixed(std::optional<double> value, Decimals decimals) {
+  if (!value) return "-";
+  if (decimals.powers) return *value == 0 ? "0" : fmt::format("{:.1e}", *value);
+  return unsigned_zero(fmt::format("{:.{}f}", *value, decimals.count));
+}
+
+std::string signed_fixed(double value, Decimals decimals) {
+  return (value > 0 && !is_zero(fixed(value, decimals)) ? "+" : "") + fixed(value, decimals);
+}
 
 std::string probability(double p) {
   // 0.0995 would be shown as 0.1; and what is above 0.05 must not look as if it were not.
