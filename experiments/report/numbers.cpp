@@ -9,6 +9,7 @@ namespace heed {
 
 namespace {
 constexpr double negligible = 1e-4; // beside the largest spread: what rounding leaves of none
+constexpr int most_decimals = 6;
 
 bool is_zero(const std::string& text) {
   return text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
@@ -29,16 +30,17 @@ int decimals_for(const std::vector<double>& spreads) {
   std::ranges::sort(counted);
   const auto two_digits = [](double spread) {
     // 0.1 may come out of a computation as 0.0999...
-    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, 6);
+    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, most_decimals);
   };
   return std::min(two_digits(counted[(counted.size() - 1) / 2]), two_digits(counted.back()) + 2);
 }
 
 Decimals decimals_showing(std::initializer_list<double> values, int decimals) {
+  const auto tiny = [&](double x) {
+    return is_zero(fmt::format("{:.{}f}", x, decimals)) || (decimals >= most_decimals && std::abs(x) < 1e-5);
+  };
   Decimals out = decimals;
-  const bool zeros = std::ranges::all_of(values,
-                                         [&](double x) { return is_zero(fmt::format("{:.{}f}", x, decimals)); });
-  out.powers = zeros && std::ranges::any_of(values, [](double x) { return x != 0; });
+  out.powers = std::ranges::all_of(values, tiny) && std::ranges::any_of(values, [](double x) { return x != 0; });
   return out;
 }
 

@@ -20,8 +20,8 @@ struct Decimals {
   Decimals(int decimals) : count(decimals) {} // as a plain number of decimals, which most are
 };
 
-/// For numbers that stand together, such as a difference and its interval: so many decimals; powers of ten where all
-/// of them would be shown as zero though not all are.
+/// For numbers that stand together, such as a difference and its interval: so many decimals; powers of ten where not
+/// all are zero but all would be shown as zero, or, with the most decimals, by one digit at most.
 Decimals decimals_showing(std::initializer_list<double> values, int decimals);
 
 /// "1.234"; none: "-".
