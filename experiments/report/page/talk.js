@@ -81,9 +81,10 @@ function drawTalkFigure(svg, shown) {
   const size = 29 * Math.min(1, (words - 20 - brackets) / longest(".interval"),
     (number - forest[1] - 12) / longest(".number:not([text-anchor=start])"));
   svg.selectAll(".interval, .number").style("font-size", `${size}px`);
-  const rest = compared.length - shown.length, { metric } = report;
+  const rest = compared.length - shown.length, { metric, seeds } = report;
+  const intervals = shown.some(({ comparison }) => comparison.interval) ? ", 95\u00a0% intervals" : "";
   const foot = `${metric.name}${unit}, ${metric.higher_is_better ? "higher" : "lower"} is better: difference from ` +
-    `the reference, 95\u00a0% intervals, ${report.seeds.length} seeds` +
+    `the reference${intervals}, ${seeds.length} seed${seeds.length === 1 ? "" : "s"}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +
     `${rest ? `; and ${rest} more` : ""}`;
   fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
