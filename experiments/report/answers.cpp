@@ -1,5 +1,6 @@
 #include "experiments/report/answers.hpp"
 
+#include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/shares.hpp"
 
@@ -29,18 +30,20 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
 std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 /// Two significant digits of how well the mean is known.
-int decimals_of(const Comparison& c) {
+Decimals decimals_of(const Comparison& c) {
+  const double mean = c.difference.mean;
   const auto& interval = c.interval ? c.interval : c.difference.interval;
-  return interval ? decimals_for({(interval->high - interval->low) / 2}) : decimals_for({});
+  if (!interval) return decimals_showing({mean}, decimals_for({}));
+  return decimals_showing({mean, interval->low, interval->high}, decimals_for({(interval->high - interval->low) / 2}));
 }
 
-std::string interval_text(double a, double b, int decimals) {
+std::string interval_text(double a, double b, Decimals decimals) {
   return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
 }
 
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const int decimals = decimals_of(c);
+  const Decimals decimals = decimals_of(c);
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
   if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
   return text;
@@ -55,7 +58,7 @@ std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
   const statistics::PairedDifference& d = c.difference;
   const bool gain = is_better(c, metric);
   const double turn = d.mean > 0 ? 1 : -1;
-  const int decimals = decimals_of(c);
+  const Decimals decimals = decimals_of(c);
   std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
   if (c.interval) text += interval_text(turn * c.interval->low, turn * c.interval->high, decimals);
   return text;
@@ -155,6 +158,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        reference.runs.front().problem);
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
+  if (equal_in_all_seeds(c))
+    return fmt::format("{} is equal to the reference{} {} is the same number in {}.", who,
+                       c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
+                       c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
   switch (c.answer) {
     case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
     case Answer::same:

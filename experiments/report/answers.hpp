@@ -14,11 +14,13 @@ namespace heed {
 ///     score = additive gains 0.022 in val_accuracy [0.011, 0.033], p = 0.016, n = 7.
 ///     heads = 8 is the same as the reference within 0.1 nats: +0.02 [-0.01, 0.05], p = 0.001 (equivalence), n = 8.
 ///     norm = post can't be told from the reference: +0.02 nats [-0.05, 0.09], p = 0.44, n = 6.
-///     Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.02 nats (Student's t: [-0.05,
-///     0.09]).
+///     Removing scale is equal to the reference, bit for bit: val_loss is the same number in all 6 seeds.
+///     Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.02 nats (Student's t:
+///     [-0.05, 0.09]).
 /// `costs` is for the worse side of the metric and `gains` for the better, with numbers turned so that a cost is
 /// positive as a gain is; the other forms give the arm minus the reference. Brackets are the 95 % interval by
-/// flips, which holds for all arms at once as p does. An arm named "without X" is told as "Removing X". Empty for the reference.
+/// flips, which holds for all arms at once as p does. An arm named "without X" is told as "Removing X". Empty for the
+/// reference.
 /// Where seeds fall into those that learned and others, the sentence leads with their shares; runs that failed get a
 /// last one, with p where they are the worst of all.
 std::string answer_sentence(const ReportData& report, const ReportArm& arm);

@@ -3,6 +3,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -45,6 +46,8 @@ json::value comparison_of(const ReportArm& arm) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
                       {"difference", number(c.difference.mean)},
+                      {"equal", equal_in_all_seeds(c)},
+                      {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
                       {"interval", interval(c.interval)},
                       {"interval_flips", interval(c.interval_flips)},
                       {"interval_student", interval(c.difference.interval)},

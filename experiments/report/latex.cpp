@@ -5,12 +5,15 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -34,11 +37,57 @@ constexpr std::string_view preamble = R"tex(\documentclass{article}
 \definecolor{heedgrey}{HTML}{777777}
 )tex";
 
-/// Ticks with as many digits as they need: two decimals, pgfplots' own choice, make 0.01 of 0.005.
-constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=6";
+/// Steps as plain whole numbers, without a power of ten at the axis.
+constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=0";
 
-/// A number in mathematics, so that its minus is one.
-std::string maths(const std::string& number) { return "$" + number + "$"; }
+/// Numbers in mathematics, so that a minus is one, and 1.2e-07 a product.
+std::string maths(const std::string& text) {
+  std::string out = "$";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t power = text.find("e-", at);
+    out += text.substr(at, power - at);
+    if (power == std::string::npos) break;
+    at = std::min(text.find_first_not_of("0123456789", power + 2), text.size());
+    out += fmt::format("\\cdot10^{{-{}}}", std::stoi(text.substr(power + 2, at - power - 2)));
+  }
+  return out + "$";
+}
+
+/// Ticks that pgfplots is told, places and labels: its own round to decimals in which neighbours may look alike.
+struct Ticks {
+  std::string places, labels;
+  int power = 0; ///< labels are to be taken times ten to this; not 0 where they would be nothing but zeros
+};
+
+/// Some 3 to 9 ticks from `low` to `high`, 1, 2 or 5 times a power of ten apart, with as few decimals as tell them
+/// apart.
+Ticks ticks_between(double low, double high) {
+  constexpr int most_decimals = 4;
+  const double least = (high - low) / 8;
+  int power = static_cast<int>(std::floor(std::log10(least) + 1e-9));
+  int step = 1; // of ten to `power`
+  for (const int larger : {2, 5, 10})
+    if (step * std::pow(10, power) < least * (1 - 1e-9)) step = larger;
+  if (step == 10) {
+    step = 1;
+    ++power;
+  }
+  Ticks ticks;
+  if (power < -most_decimals) ticks.power = static_cast<int>(std::floor(std::log10(std::max(-low, high))));
+  const double apart = step * std::pow(10, power);
+  const int decimals = std::max(0, ticks.power - power);
+  for (auto i = std::ceil(low / apart - 1e-9); i <= std::floor(high / apart + 1e-9); ++i) {
+    const char* comma = ticks.places.empty() ? "" : ",";
+    ticks.places += fmt::format("{}{:.12g}", comma, i * apart + 0.0);
+    ticks.labels += fmt::format("{}{{{}}}", comma, maths(fixed(i * apart * std::pow(10, -ticks.power), decimals)));
+  }
+  return ticks;
+}
+
+/// ", times $10^{-8}$", where labels are to be taken times that.
+std::string times_power(const Ticks& ticks) {
+  return ticks.power == 0 ? "" : fmt::format(", times $10^{{{}}}$", ticks.power);
+}
 
 std::string mean_cell(const ReportArm& arm, int decimals) {
   if (!arm.mean) return "--";
@@ -47,13 +96,15 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
   return maths(text);
 }
 
-std::string difference_cell(const ReportArm& arm, int decimals) {
+std::string difference_cell(const ReportArm& arm, int shown) {
   if (!arm.comparison) return "";
+  if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
-  std::string text = signed_fixed(d.mean, decimals);
-  if (const auto& interval = arm.comparison->interval)
-    text += fmt::format("\\;[{}, {}]", signed_fixed(interval->low, decimals), signed_fixed(interval->high, decimals));
-  return maths(text);
+  const auto& interval = arm.comparison->interval;
+  if (!interval) return maths(signed_fixed(d.mean, decimals_showing({d.mean}, shown)));
+  const Decimals decimals = decimals_showing({d.mean, interval->low, interval->high}, shown);
+  return maths(fmt::format("{}\\;[{}, {}]", signed_fixed(d.mean, decimals), signed_fixed(interval->low, decimals),
+                           signed_fixed(interval->high, decimals)));
 }
 
 std::string p_cell(const ReportArm& arm) {
@@ -124,7 +175,7 @@ std::string table(const ReportData& report) {
       out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, mean_cell(*arm, digits.value));
       if (compared) out += " & " + difference_cell(*arm, digits.difference);
       if (p) out += " & " + p_cell(*arm);
-      if (compared) out += fmt::format(" & {}", arm->comparison ? name_of(arm->comparison->answer) : "");
+      if (compared) out += fmt::format(" & {}", arm->comparison ? answer_word(*arm->comparison) : "");
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");
     }
@@ -137,7 +188,7 @@ std::string unit_of(const ReportData& report) {
 }
 
 const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
-  if (c.answer == statistics::Answer::same) return "color=heedgrey, mark=diamond*";
+  if (c.answer == statistics::Answer::same || equal_in_all_seeds(c)) return "color=heedgrey, mark=diamond*";
   if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return "color=heedgrey, mark=*";
   return (c.difference.mean > 0) == higher_is_better ? "color=heedblue, mark=triangle*"
                                                      : "color=heedvermillion, mark=square*";
@@ -191,6 +242,7 @@ std::string forest(const ReportData& report) {
   }
   if (rows == 0) return "";
   const double bottom = rows + 0.6;
+  const Ticks across = ticks_between(low, high);
   const std::string band = report.margin
                                ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
                                              "(axis cs:{}, {});\n",
@@ -200,15 +252,15 @@ std::string forest(const ReportData& report) {
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
       "      ytick={{{}}},\n      yticklabels={{{}}},\n"
-      "      max space between ticks=90, scaled x ticks=false, xticklabel style={{{}}}, xlabel={{difference in {}{}}}, "
-      "tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
+      "      scaled x ticks=false, xtick={{{}}},\n      xticklabels={{{}}}, xticklabel style={{font=\\footnotesize}},\n"
+      "      xlabel={{difference in {}{}{}}}, tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
       "  \\end{{tikzpicture}}\n"
       "  \\caption{{Differences from the reference{}, with simultaneous 95\\,\\% intervals by sign flips{}. Triangles "
       "are "
       "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
-      2.2 + 0.7 * rows, low, high, bottom, ticks, labels, plain_numbers, latex_text(report.metric.name),
-      unit_of(report), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
+      2.2 + 0.7 * rows, low, high, bottom, ticks, labels, across.places, across.labels, latex_text(report.metric.name),
+      unit_of(report), times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
 }
 
@@ -221,34 +273,48 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*p
   return out;
 }
 
-/// The learning curves of one group. A name's place in `names` gives its colour and dashes, the same in all groups.
+/// The learning curves of one group. A name's place in `names` gives its colour, dashes and marks, which are the same
+/// in all groups, and those of the page.
 std::string group_curves(const ReportData& report, const Group& group, const std::vector<std::string>& names) {
+  static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
   static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
-  std::string plots;
+  std::string bands, lines;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const auto drawn = std::ranges::count_if(group.arms,
+                                           [](const ReportArm* arm) { return curve_band(*arm).size() > 1; });
+  const double opacity = std::max(0.05, 0.24 / static_cast<double>(std::max<std::ptrdiff_t>(2, drawn)));
   for (const ReportArm* arm : group.arms) {
     const std::vector<BandPoint> band = curve_band(*arm);
     if (band.size() < 2) continue;
+    low = std::min(low, std::ranges::min(band, {}, &BandPoint::low).low);
+    high = std::max(high, std::ranges::max(band, {}, &BandPoint::high).high);
     const auto place = static_cast<std::size_t>(std::ranges::find(names, name_in_group(*arm)) - names.begin());
     const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
     const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
-    plots += fmt::format("      \\addplot[draw=none, fill={}, opacity=0.12, forget plot] coordinates {{{}{}}} "
+    const std::size_t look = report.is_reference(*arm) ? 0 : 1 + place,
+                      every = std::max<std::size_t>(1, band.size() / 6);
+    bands += fmt::format("      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} "
                          "-- cycle;\n",
-                         colour, coordinates(band, &BandPoint::low, false), coordinates(band, &BandPoint::high, true));
-    plots += fmt::format("      \\addplot[{}, {}, thick] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n", colour,
-                         dash, coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
+                         colour, opacity, coordinates(band, &BandPoint::low, false),
+                         coordinates(band, &BandPoint::high, true));
+    lines += fmt::format("      \\addplot[{}, {}, thick, mark={}, mark size=1.8pt, mark repeat={}, mark phase={}, "
+                         "mark options={{solid}}] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n",
+                         colour, dash, marks[look % marks.size()], every, 1 + look % every,
+                         coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
   }
-  if (plots.empty()) return "";
+  if (lines.empty()) return "";
+  const Ticks up = ticks_between(low, high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low)));
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
-      "      width=0.68\\linewidth, height=7.5cm, xlabel={{step}}, ylabel={{{}{}}}, scaled ticks=false,\n"
-      "      xticklabel style={{{}}}, yticklabel style={{{}}}, tick align=outside,\n"
+      "      width=0.68\\linewidth, height=7.5cm, xlabel={{step}}, ylabel={{{}{}{}}}, scaled ticks=false,\n"
+      "      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
       "      legend style={{at={{(1.03,1)}}, anchor=north west, draw=none, font=\\small}}, legend cell align=left]\n"
-      "{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
+      "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
       "  \\caption{{{}{} by training step: the mean over seeds, and the band from the lowest to the highest.}}\n"
       "\\end{{figure}}\n",
-      latex_text(report.metric.name), unit_of(report), plain_numbers, plain_numbers, plots,
-      group.label.empty() ? "" : latex_text(group.label) + ": ", latex_text(report.metric.name));
+      latex_text(report.metric.name), unit_of(report), times_power(up), plain_numbers, up.places, up.labels, bands,
+      lines, group.label.empty() ? "" : latex_text(group.label) + ": ", latex_text(report.metric.name));
 }
 
 std::string curves(const ReportData& report) {

@@ -9,12 +9,14 @@ namespace heed {
 
 namespace {
 constexpr double negligible = 1e-4; // beside the largest spread: what rounding leaves of none
+constexpr int most_decimals = 6;
+
+bool is_zero(const std::string& text) {
+  return text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
+}
 
 /// "-0.00" and "+0.00" as "0.00".
-std::string unsigned_zero(const std::string& text) {
-  const bool zero = text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
-  return zero ? text.substr(text.find('0')) : text;
-}
+std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text.substr(text.find('0')) : text; }
 
 /// From here on, digits are too many to be read.
 constexpr double long_number = 1e6;
@@ -31,20 +33,29 @@ int decimals_for(const std::vector<double>& spreads) {
   std::ranges::sort(counted);
   const auto two_digits = [](double spread) {
     // 0.1 may come out of a computation as 0.0999...
-    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, 6);
+    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, most_decimals);
   };
   return std::min(two_digits(counted[(counted.size() - 1) / 2]), two_digits(counted.back()) + 2);
 }
 
-std::string fixed(std::optional<double> value, int decimals) {
-  if (!value) return "-";
-  if (std::abs(*value) >= long_number) return fmt::format("{:.2e}", *value);
-  return unsigned_zero(fmt::format("{:.{}f}", *value, decimals));
+Decimals decimals_showing(std::initializer_list<double> values, int decimals) {
+  const auto tiny = [&](double x) {
+    return is_zero(fmt::format("{:.{}f}", x, decimals)) || (decimals >= most_decimals && std::abs(x) < 1e-5);
+  };
+  Decimals out = decimals;
+  out.powers = std::ranges::all_of(values, tiny) && std::ranges::any_of(values, [](double x) { return x != 0; });
+  return out;
 }
 
-std::string signed_fixed(double value, int decimals) {
-  if (std::abs(value) >= long_number) return fmt::format("{:+.2e}", value);
-  return unsigned_zero(fmt::format("{:+.{}f}", value, decimals));
+std::string fixed(std::optional<double> value, Decimals decimals) {
+  if (!value) return "-";
+  if (decimals.powers) return *value == 0 ? "0" : fmt::format("{:.1e}", *value);
+  if (std::abs(*value) >= long_number) return fmt::format("{:.2e}", *value);
+  return unsigned_zero(fmt::format("{:.{}f}", *value, decimals.count));
+}
+
+std::string signed_fixed(double value, Decimals decimals) {
+  return (value > 0 && !is_zero(fixed(value, decimals)) ? "+" : "") + fixed(value, decimals);
 }
 
 std::string probability(double p) {

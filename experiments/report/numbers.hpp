@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,21 @@ namespace heed {
 /// 0 to 6; 4 where there are none. Those that are zero, or nothing beside the largest, do not count.
 int decimals_for(const std::vector<double>& spreads);
 
+/// How many decimals, or powers of ten with two significant digits: "1.2e-07".
+struct Decimals {
+  int count = 0;
+  bool powers = false;
+  Decimals(int decimals) : count(decimals) {} // as a plain number of decimals, which most are
+};
+
+/// For numbers that stand together, such as a difference and its interval: so many decimals; powers of ten where not
+/// all are zero but all would be shown as zero, or, with the most decimals, by one digit at most.
+Decimals decimals_showing(std::initializer_list<double> values, int decimals);
+
 /// "1.234"; "1.23e+07" from a million on; none: "-".
-std::string fixed(std::optional<double> value, int decimals);
+std::string fixed(std::optional<double> value, Decimals decimals);
 /// With its sign: "+0.31", "-0.02".
-std::string signed_fixed(double value, int decimals);
+std::string signed_fixed(double value, Decimals decimals);
 /// A probability: "0.44", "0.031", "0.00098", "1.9e-06": two significant digits, two decimals from 0.1 on.
 std::string probability(double p);
 /// The same after a sign: "= 0.031"; "< 1e-12" below that.

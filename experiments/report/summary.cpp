@@ -1,5 +1,6 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
+#include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/statistics/flips.hpp"
@@ -26,12 +27,14 @@ std::string coloured(const std::string& cell, const ReportArm& arm, bool higher_
   return (arm.comparison->difference.mean > 0) == higher_is_better ? style.green(cell) : style.red(cell);
 }
 
-std::string difference_cell(const ReportArm& arm, int decimals, bool higher_is_better, const Style& style) {
+std::string difference_cell(const ReportArm& arm, int shown, bool higher_is_better, const Style& style) {
   if (!arm.comparison) return "";
+  if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
-  const std::string mean = signed_fixed(d.mean, decimals);
   const std::optional<statistics::Interval>& interval = arm.comparison->interval;
-  if (!interval) return mean;
+  if (!interval) return signed_fixed(d.mean, decimals_showing({d.mean}, shown));
+  const Decimals decimals = decimals_showing({d.mean, interval->low, interval->high}, shown);
+  const std::string mean = signed_fixed(d.mean, decimals);
   return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(interval->low, decimals),
                               signed_fixed(interval->high, decimals)),
                   arm, higher_is_better, style);
@@ -43,7 +46,7 @@ std::string p_cell(const ReportArm& arm) {
 
 std::string answer_cell(const ReportArm& arm, bool higher_is_better, const Style& style) {
   if (!arm.comparison) return "";
-  return coloured(std::string(name_of(arm.comparison->answer)), arm, higher_is_better, style);
+  return coloured(std::string(answer_word(*arm.comparison)), arm, higher_is_better, style);
 }
 
 bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
@@ -88,6 +91,7 @@ std::string answer_note(const ReportData& report) {
         fmt::format(", the same where two one-sided tests of the same kind put the difference within {:g}{} at 0.05, "
                     "corrected for the number of arms",
                     *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
+  if (any(report, equal_in_all_seeds)) text += ", equal where the metric is the same number in all seeds";
   return text + "; else undecided.";
 }
 

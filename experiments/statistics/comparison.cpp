@@ -21,6 +21,7 @@ namespace {
 struct Pairs {
   std::vector<std::int64_t> seeds;
   std::vector<double> arm, reference, differences;
+  bool rounded = false;
 };
 
 /// Within rounding of each other.
@@ -43,6 +44,7 @@ Pairs pair_up(const SeedValues& arm, const SeedValues& reference, double resolut
     if (other == reference.seeds.end()) continue;
     pairs.seeds.push_back(arm.seeds[i]);
     const double a = arm.values[i], b = reference.values[static_cast<std::size_t>(other - reference.seeds.begin())];
+    pairs.rounded = pairs.rounded || (a != b && same_value(a, b, resolution));
     pairs.arm.push_back(same_value(a, b, resolution) ? b : a);
     pairs.reference.push_back(b);
     pairs.differences.push_back(pairs.arm.back() - b);
@@ -57,6 +59,7 @@ constexpr std::size_t fewest_for_bca = 8;
 Comparison alone(const Pairs& pairs, const Question& question) {
   Comparison c;
   c.seeds = pairs.seeds;
+  c.rounded = pairs.rounded;
   c.difference = paired_difference(pairs.arm, pairs.reference);
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   if (pairs.differences.size() >= fewest_for_bca)

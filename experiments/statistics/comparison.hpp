@@ -47,6 +47,7 @@ struct Comparison {
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
   std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
   Answer answer = Answer::undecided;
+  bool rounded = false;           ///< some values of a pair that differed by rounding were taken as equal
   std::size_t reference_runs = 0; ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
   double smallest_p = 1;          ///< that so many runs can reach, whatever the data
   std::size_t seeds_needed = 0;   ///< of every arm, for smallest_p to be 5 % at most

@@ -15,6 +15,7 @@ sys.path.insert(0, str(CHECKOUT / "tests"))
 import chromium  # noqa: E402
 from tap import Points, run  # noqa: E402
 
+SIGNED_ZERO = re.compile(r"[-+\u2212]0(?:\.0+)?(?![.\de])")
 NAME = "</script><b>50 % & a \"name\""
 CONFIG = """name = '''</script><b>50 % & a "name"'''
 [task]
@@ -79,6 +80,34 @@ grid = {{ "attention.score" = ["dot", "additive"], "task.copy.length" = {LENGTHS
 """
 
 
+SCORES, HEADS = ["dot", "additive", "cosine"], [1, 2, 4]
+CROSSED = f"""name = "crossed"
+[task]
+kind = "copy"
+validation = 64
+[task.copy]
+length = 5
+symbols = 6
+[model]
+layers = 1
+width = 16
+heads = 2
+[attention]
+score = "dot"
+[train]
+steps = 4
+batch = 8
+evaluate_every = 4
+[sweep]
+seeds = [0, 1, 2, 3, 4, 5]
+[[sweep.block]]
+grid = {{ "attention.score" = {json.dumps(SCORES)}, "model.heads" = {HEADS} }}
+exclude = [{{ "attention.score" = "cosine", "model.heads" = 4 }}]
+[[sweep.block]]
+arms = [{{ train.evaluate_every = 2 }}]
+"""
+
+
 def attention(tokens, sharp):
     """An attention.json as another program may leave it: two heads that look at the token before, `sharp`ly or not."""
     heads = []
@@ -135,9 +164,9 @@ def outside(requests):
 def check_drawn(seen, data):
     arms = data["arms"]
     compared = [arm for arm in arms if arm["comparison"]]
-    assert seen["sections"] == ["answers", "table", "differences", "curves", "cost", "attention", "problems",
-                                "configurations", "runs", "provenance"], seen["sections"]
-    drawn = {"answers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
+    assert seen["sections"] == ["answers", "table", "all-answers", "differences", "curves", "cost", "talk", "attention",
+                                "problems", "configurations", "runs", "provenance"], seen["sections"]
+    drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
              "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
     for what, number in drawn.items():
         assert seen[what] == number, f"{what}: {seen[what]}, expected {number}"
@@ -149,6 +178,8 @@ def check_words(points, seen, data, where):
         if not arm["comparison"]:
             return ""
         answer, better = arm["comparison"]["answer"], arm["comparison"]["difference"] > 0
+        if arm["comparison"]["equal"]:
+            return "equal"
         return f"differs: {'better' if better else 'worse'}" if answer == "differs" else answer
 
     with points.point(f"the table has each arm's answer as a word ({where})"):
@@ -158,8 +189,79 @@ def check_words(points, seen, data, where):
             notes = [note for note in seen["notes"] if note.startswith(f"{column}: ")]
             assert len(notes) == 1 and notes[0] in dict(seen["titles"])[column], (column, seen["notes"])
     with points.point(f"no number that rounds to zero has a sign ({where})"):
-        signed_zeros = re.findall(r"[-+\u2212]0(?:\.0+)?(?![.\d])", seen["tableText"])
-        assert not signed_zeros and "0.00" in seen["tableText"], signed_zeros
+        assert not SIGNED_ZERO.findall(seen["signs"]), SIGNED_ZERO.findall(seen["signs"])
+        assert "0.00" in seen["signs"], seen["signs"]
+
+
+def clearness(comparison):
+    low, high = comparison["interval"]
+    return abs(comparison["difference"]) / ((high - low) / 2) if comparison["difference"] else 0
+
+
+def check_answers(points, seen, data, where):
+    """The page opens with what matters most."""
+    ranks = {"differs": 0, "same": 1}
+    told = [arm for arm in data["arms"] if arm["comparison"]]
+    told.sort(key=lambda arm: (1 if arm["comparison"]["equal"] else ranks.get(arm["comparison"]["answer"], 2),
+                               -clearness(arm["comparison"])))
+    with points.point(f"the page opens with three answers, the clearest first, and a link to all ({where})"):
+        assert seen["firstAnswers"] == [arm["answer"] for arm in told[:3]], seen["firstAnswers"]
+        assert seen["link"] == [["#all-answers", f"All {len(data['arms']) - 1} answers"]], seen["link"]
+
+
+def check_lines(points, seen, data, where):
+    with points.point(f"an arm's colour is the same in every figure ({where})"):
+        for arm, colour in zip(data["arms"], seen["curveColours"]):
+            label = next(name for name in seen["costColours"] if name.startswith(f"{arm['label']}: "))
+            assert seen["costColours"][label] == colour, (label, colour)
+    with points.point(f"symbols tell a reference and six arms apart without colour ({where})"):
+        assert len(set(seen["symbols"][:7])) == 7, seen["symbols"]
+    with points.point(f"lines lie above all bands, which are fainter where there are many ({where})"):
+        assert seen["bandsBeneath"]
+        assert 0 < seen["bandOpacity"] < seen["fewOpacity"] <= 0.2, (seen["bandOpacity"], seen["fewOpacity"])
+
+
+def check_talk(points, seen, data, where):
+    talk, compared = seen["talk"], [arm for arm in data["arms"] if arm["comparison"]]
+    with points.point(f"the figure for a talk has each answer in large letters, and no controls ({where})"):
+        assert (talk["rows"], talk["controls"], talk["cut"]) == (len(compared), 0, 0), talk
+        assert talk["letters"] >= 25, talk["letters"]
+        assert {texts[0] for texts in talk["texts"]} == {arm["label"] for arm in compared}, talk["texts"]
+        assert all("\u2026" not in text for texts in talk["texts"] for text in texts), talk["texts"]
+        assert all(texts[-1] in ("better", "worse", "same", "undecided", "underpowered", "equal")
+                   for texts in talk["texts"]), talk["texts"]
+    with points.point(f"it can be saved as an SVG and as a PNG ({where})"):
+        assert talk["saved"]["marks"] == 2 * len(compared) and not talk["saved"]["variables"], talk["saved"]
+        assert seen["downloads"] == [[".svg", "image/svg+xml"], [".png", "image/png,3200,1800,true"]], seen["downloads"]
+
+
+def table_of(markdown):
+    """The cells of a Markdown table, and which columns are aligned to the right."""
+    lines = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in markdown.splitlines()]
+    return [lines[0], *lines[2:]], [cell == "---:" for cell in lines[1]]
+
+
+def check_copies(points, seen, data, where):
+    copied = seen["copied"]
+    with points.point(f"a table is copied as tab-separated values, with numbers in full ({where})"):
+        head, *rows = [line.split("\t") for line in copied["tsv"].splitlines()]
+        assert head[:7] == ["arm", "n", data["metric"]["name"], "standard deviation", "difference", "low", "high"], head
+        assert all(len(row) == len(head) for row in rows) and len(rows) == len(data["arms"]), rows
+        for arm, row in zip(data["arms"], rows):
+            assert row[0] == arm["label"] and float(row[2]) == arm["mean"], row
+            if arm["comparison"]:
+                assert [float(cell) for cell in row[5:7]] == arm["comparison"]["interval"], row
+            else:
+                assert row[4:7] == ["", "", ""], row
+    with points.point(f"and as Markdown, as it is shown ({where})"):
+        (head, *rows), right = table_of(copied["markdown"])
+        assert head[:4] == ["arm", "n", data["metric"]["name"], "difference \\[95 %\\]"], head
+        assert right[:4] == [False, True, True, True] and len(rows) == len(data["arms"]), (right, rows)
+        assert all(len(row) == len(head) for row in rows) and "\u00b1" in rows[0][2], rows
+        assert copied["said"] == "copied", copied["said"]
+    with points.point(f"where there is no clipboard, it goes by the selection, or is shown to be copied ({where})"):
+        assert copied["selected"] == copied["shown"] == copied["tsv"], copied
+        assert copied["dialogs"] == 0, copied["dialogs"]
 
 
 def shown(value, digits):
@@ -209,7 +311,8 @@ def check_trend(points, seen, data, groups, where):
         difference = seen["difference"]
         assert (difference["lines"], difference["points"]) == (1, len(LENGTHS)), difference
         interval = ", ".join(shown_signed(end, digits["difference"]) for end in last["comparison"]["interval"])
-        assert f"[{interval}]" in difference["tip"], difference["tip"]
+        told = "equal, bit for bit" if last["comparison"]["equal"] else f"[{interval}]"
+        assert told in difference["tip"], difference["tip"]
         # What isn't above zero has no logarithm.
         assert difference["log"] == all(arms[1]["comparison"]["difference"] > 0 for arms in groups), difference
     with points.point(f"the ratio of memory is that of the plan's bytes ({where})"):
@@ -241,12 +344,21 @@ def check_groups(points, folder):
         visit = chromium.visit(probed, width, dark)
         with points.point(f"every section is drawn ({where})"):
             seen = visit.probed()
-            assert seen["sections"] == ["answers", "table", "differences", "trend", "curves", "lengths", "cost",
-                                        "configurations", "runs", "provenance"], seen["sections"]
+            assert seen["sections"] == ["answers", "table", "all-answers", "differences", "crossed", "trend", "curves",
+                                        "lengths", "cost", "talk", "configurations", "runs", "provenance"], \
+                seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
             assert seen["width"] == width, seen["width"]
             assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
         check_table(points, seen, data, groups, where)
+        check_copies(points, seen, dict(data, arms=[arm for arms in groups for arm in arms]), where)
+        with points.point(f"a name has one colour in all figures of lines ({where})"):
+            first, *others = seen["lineColours"]
+            assert len(set(first.values())) == 2 and all(colours == first for colours in others), seen["lineColours"]
+        with points.point(f"arms and groups are crossed in a heat map ({where})"):
+            assert seen["crossed"]["rows"] == 2 * len(LENGTHS), seen["crossed"]
+            assert seen["crossed"]["labels"][0].startswith(f"arm {groups[0][0]['name']}, length {LENGTHS[0]}: "), \
+                seen["crossed"]["labels"]
         with points.point(f"differences stand beneath their group's heading, by name ({where})"):
             assert seen["forest"] == {"rows": len(LENGTHS), "headings": seen["headings"],
                                       "labels": [arms[1]["name"] for arms in groups]}, seen["forest"]
@@ -268,6 +380,62 @@ def check_groups(points, folder):
             assert (seen["points"], seen["allPoints"]) == (2, 2 * len(LENGTHS)), seen["points"]
         with points.point(f"no two arms of all groups share a mark ({where})"):
             assert len(set(seen["marks"])) == 2 * len(LENGTHS), seen["marks"]
+
+
+def check_crossed(points, folder):
+    """The report of a sweep that crosses two options, and has an arm that is its reference once more."""
+    (folder / "crossed.toml").write_text(CROSSED, encoding="utf-8")
+    out = str(folder / "runs")
+    run([HEED, "run", str(folder / "crossed.toml"), "--out", out])
+    file = run([HEED, "report", out, "--format", "json"]).strip()
+    data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    digits = data["digits"]["value"]
+    equal = [arm for arm in data["arms"] if arm["comparison"] and arm["comparison"]["equal"]]
+    with points.point("an arm that comes to the reference's numbers is equal, and no other"):
+        assert [arm["label"] for arm in equal] == ["evaluate every = 2"], [arm["label"] for arm in equal]
+    # The reference has dot and two heads; every other cell has an arm, but the last.
+    places = [(score, heads) for score in SCORES for heads in HEADS]
+    def arm_at(score, heads):
+        changes = {"attention.score": score} if score != "dot" else {}
+        changes.update({"model.heads": str(heads)} if heads != 2 else {})
+        return next((arm for arm in data["arms"] if {change["key"]: change["value"] for change in arm["changes"]}
+                     == changes), None)
+    arms = [arm_at(*place) for place in places]
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "crossed_probe.js")
+    for width, dark in ((1280, False), (390, True)):
+        where = f"crossed, {width} pixels wide, {'dark' if dark else 'light'}"
+        visit = chromium.visit(probed, width, dark)
+        with points.point(f"the page is in order ({where})"):
+            seen = visit.probed()
+            assert "crossed" in seen["sections"], seen["sections"]
+            assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
+            assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+        views = seen["views"]
+        with points.point(f"each cell of the heat map has its arm's number, and says it ({where})"):
+            values = views["values"]
+            assert values["texts"] == ["\u00b7" if arm is None else shown(arm["mean"], digits) for arm in arms], values
+            for (score, heads), label in zip(places, values["labels"]):
+                assert label.startswith(f"score {score}, heads {heads}: "), label
+            assert values["labels"][-1].endswith("no arm"), values["labels"]
+            assert "reference" in values["labels"][1], values["labels"]
+        with points.point(f"differences and answers are there, too, with marks beside colours ({where})"):
+            for view in ("differences", "answers"):
+                assert views[view]["texts"][1] == "reference", views[view]
+                assert views[view]["labels"][0].endswith(arms[0]["answer"]), views[view]
+            assert views["differences"]["colours"] > 4 and views["answers"]["marks"] > 0, views
+            assert "difference" in views["differences"]["tip"], views["differences"]["tip"]
+        with points.point(f"numbers can be read on every colour ({where})"):
+            assert all(view["contrast"] >= 4.5 for view in views.values()), {n: v["contrast"] for n, v in views.items()}
+        with points.point(f"Tab stops at the heat map once, and the arrow keys go from cell to cell ({where})"):
+            assert (seen["stops"], seen["stopsAfter"]) == (1, 1), (seen["stops"], seen["stopsAfter"])
+            assert seen["walk"] == [1, 4, 3, 3], seen["walk"]
+        with points.point(f"the heat map can be saved ({where})"):
+            expected = {"root": "svg", "marks": len(places), "variables": False, "styled": True}
+            assert {**seen["saved"], "styled": True} == expected, seen["saved"]
+        with points.point(f"what is equal is said to be, and nothing is a zero with a sign ({where})"):
+            assert "is equal to the reference, bit for bit" in seen["signs"], seen["signs"]
+            assert "equal, bit for bit" in seen["signs"], seen["signs"]
+            assert not SIGNED_ZERO.findall(seen["signs"]), SIGNED_ZERO.findall(seen["signs"])
 
 
 def main():
@@ -303,6 +471,12 @@ def main():
                 assert len(set(seen["marks"])) == ARMS, seen["marks"]
                 assert seen["lastMark"].startswith("reference: ") and seen["ring"] == "none", seen["lastMark"]
             check_words(points, seen, data, where)
+            check_answers(points, seen, data, where)
+            check_lines(points, seen, data, where)
+            check_talk(points, seen, data, where)
+            check_copies(points, seen, data, where)
+            with points.point(f"every table can be copied ({where})"):
+                assert seen["tables"][0] == seen["tables"][1] > ARMS, seen["tables"]
         with points.point("a name is text, whatever is in it"):
             assert seen["title"].startswith(NAME) and seen["bold"] == 0, seen["title"]
         with points.point("a click on a heading sorts, another turns it round"):
@@ -333,6 +507,8 @@ def main():
             assert seen["saved"] == expected, seen["saved"]
     with tempfile.TemporaryDirectory() as name:
         check_groups(points, pathlib.Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        check_crossed(points, pathlib.Path(name))
     points.plan()
 
 

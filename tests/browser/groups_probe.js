@@ -26,6 +26,11 @@ addEventListener("load", async () => {
   found.forest = { rows: count("#figure-forest .row"), headings: texts("#figure-forest .strong"),
     labels: all("#figure-forest .row").map((row) => row.querySelector("text:last-of-type").textContent) };
 
+  found.copied = await copies(document.querySelector("#table .tools.copy"));
+  const names = (figure) => Object.fromEntries(all(`${figure} .line`).map((path, i) =>
+    [all(`${figure} .legend button`)[i].textContent, getComputedStyle(path).stroke]));
+  found.lineColours = ["#figure-trend", "#figure-curves", "#figure-lengths"].map(names);
+
   const trend = "#figure-trend", right = () => hover(document.querySelector(`${trend} .hit`), 0.999);
   const state = () => ({ lines: lines(trend), points: count(`${trend} path.point`), title: texts(`${trend} .soft`),
     level: count(`${trend} .chance`), log: !document.querySelector(`${trend} .choice[hidden]`), tip: right() });
@@ -66,6 +71,8 @@ addEventListener("load", async () => {
   found.allPoints = count("#figure-cost .scatter-point");
   found.marks = all("#figure-cost .scatter-point .point").map(markOf);
 
+  found.crossed = { rows: count("#figure-crossed .cell"), labels: all("#figure-crossed .cell").map((cell) =>
+    cell.getAttribute("aria-label")) };
   for (const button of all(".choice button")) button.click();
   await wait(100);
   writeDown(found);

@@ -3,7 +3,11 @@ addEventListener("load", async () => {
   const found = {};
   await drawn();
   found.sections = all("main section").map((section) => section.id);
-  found.answers = count(".answers li");
+  found.answers = count("#answers .answers li");
+  found.allAnswers = count("#all-answers .answers li");
+  found.firstAnswers = all("#answers .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
+  found.link = all("#answers a").map((link) => [link.getAttribute("href"), link.textContent]);
+  found.tables = [count("main table"), count("main .tools.copy")];
   found.rows = count("#ablations tbody tr");
   found.forest = count("#figure-forest .row .mark");
   found.curves = count("#figure-curves .line");
@@ -47,6 +51,20 @@ addEventListener("load", async () => {
   heading.click();
   found.unsorted = [column(), heading.parentElement.hasAttribute("aria-sort")];
 
+  // Curves: colours are those of the other figures, symbols tell them apart, and no band lies on a line.
+  const style = (node, name) => getComputedStyle(node)[name], curve = (part) => all(`#figure-curves ${part}`);
+  found.curveColours = curve(".line").map((path) => style(path, "stroke"));
+  found.costColours = Object.fromEntries(all("#figure-cost .scatter-point").map((point) =>
+    [point.getAttribute("aria-label"), style(point.querySelector("path"), "color")]));
+  found.symbols = curve(".curve").map((line) => line.querySelector(".symbol").getAttribute("d"));
+  found.bandsBeneath = Boolean(curve(".area").pop().compareDocumentPosition(curve(".line")[0])
+    & Node.DOCUMENT_POSITION_FOLLOWING);
+  found.bandOpacity = Number(style(curve(".area")[0], "opacity"));
+  const legend = all("#figure-curves .legend button");
+  for (const button of legend.slice(2)) button.click();
+  found.fewOpacity = Number(style(curve(".area")[0], "opacity"));
+  for (const button of legend.slice(2)) button.click();
+
   // The legend switches an arm off and on.
   const toggle = document.querySelector("#figure-curves .legend button");
   toggle.click();
@@ -79,6 +97,28 @@ addEventListener("load", async () => {
     found.realMaps = count(".attention-map");
     found.lacking = all("#attention-problems li").map((line) => line.textContent);
   }
+  found.copied = await copies(document.querySelector("#table .tools.copy"));
+  found.signs = textsIn(["answers", "table", "all-answers", "differences", "talk"]);
+
+  // The figure for a talk, and what is saved of it.
+  found.talk = { rows: count("#figure-talk .talk-row"), controls: count("#figure-talk .choice"),
+    letters: Math.min(...all("#figure-talk text").map((text) => parseFloat(getComputedStyle(text).fontSize))),
+    texts: all("#figure-talk .talk-row").map((row) => [...row.querySelectorAll("text")].map((t) => t.textContent)),
+    cut: all("#figure-talk .talk-row").filter((row) => {
+      const edge = document.querySelector("#figure-talk svg").getBoundingClientRect().right;
+      return row.getBoundingClientRect().right > edge;
+    }).length, saved: savedFigure("#figure-talk", ".mark") };
+  const downloads = found.downloads = [];
+  window.download = (blob, name) => downloads.push([name.slice(-4), blob.type]);
+  // What would be encoded on another thread, which virtual time does not wait for.
+  HTMLCanvasElement.prototype.toBlob = function toBlob(done, type) {
+    const { data } = this.getContext("2d").getImageData(0, 0, this.width, this.height / 2);
+    const colours = new Set(new Uint32Array(data.buffer)).size;
+    done({ type: [type, this.width, this.height, colours > 10].join() });
+  };
+  for (const button of all("#figure-talk .save")) button.click();
+  for (let i = 0; i < 50 && downloads.length < 2; i += 1) await wait(100);
+
   // Every switch may be pressed.
   for (const button of all(".choice button")) button.click();
   await wait(100);

@@ -34,6 +34,53 @@ const savedFigure = (figure, mark) => {
     variables: saved.includes("var(--"), styled: parsed.querySelector(mark).getAttribute("style").includes("rgb(") };
 };
 
+/** Texts as they stand in these sections, each apart from its neighbours. */
+const textsIn = (ids) => ids.flatMap((id) => {
+  const texts = [], walker = document.createTreeWalker(document.getElementById(id) || new Text(), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) texts.push(walker.currentNode.data);
+  return texts;
+}).join(" ");
+
+/** Copies a table by its buttons: what goes to the clipboard; without one, to the selection; else is shown. */
+const copies = async (tools) => {
+  const [tsv, markdown] = tools.querySelectorAll("button"), found = {};
+  const clipboard = (value) => Object.defineProperty(navigator, "clipboard", { configurable: true, value });
+  const press = async (button) => { button.click(); await wait(30); };
+  clipboard({ writeText: async (text) => { found.clipboard = text; } });
+  await press(tsv);
+  found.tsv = found.clipboard;
+  await press(markdown);
+  found.markdown = found.clipboard;
+  found.said = tools.querySelector("[role=status]").textContent;
+  clipboard(undefined);
+  document.execCommand = () => { found.selected = document.activeElement.value; return true; };
+  await press(tsv);
+  found.focus = document.activeElement.tagName;
+  document.execCommand = () => false;
+  await press(tsv);
+  found.shown = document.querySelector("dialog[open] textarea").value;
+  document.querySelector("dialog[open]").close();
+  found.dialogs = count("dialog[open]");
+  return found;
+};
+
+/** The least contrast of a cell's text with its colour (WCAG 2). */
+const leastContrast = (cells) => {
+  const channels = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map((c) => Number(c) / 255);
+  const light = (rgb) => rgb.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const paper = channels(getComputedStyle(document.body).backgroundColor);
+  return Math.min(...cells.flatMap((cell) => {
+    const box = getComputedStyle(cell.querySelector("rect")), share = Number(box.fillOpacity);
+    const behind = box.fill === "none" ? paper
+      : channels(box.fill).map((c, i) => share * c + (1 - share) * paper[i]);
+    return [...cell.querySelectorAll("text")].map((text) => {
+      const two = [light(behind), light(channels(getComputedStyle(text).fill))].sort((a, b) => b - a);
+      return (two[0] + 0.05) / (two[1] + 0.05);
+    });
+  }));
+};
+
 /** What every page should be: as wide as the screen, with a name for each button. */
 const lookAround = () => ({
   width: innerWidth,

@@ -3,14 +3,15 @@
 function drawProblems() {
   const problems = arms.flatMap((arm) => arm.runs.filter((run) => run.problem).map((run) => [arm, run]));
   if (!problems.length) return;
-  section("problems", "Runs that failed or are left out", element("div", { class: "scroll" },
-    element("table", { class: "plain", id: "problem-runs" },
-      element("thead", {}, element("tr", {}, ...["arm", "seed", "state", "reason", "folder"].map((title) =>
-        element("th", { scope: "col" }, title)))),
-      element("tbody", {}, ...problems.map(([arm, run]) => element("tr", {},
-        element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
-        element("td", { class: "failed" }, run.state), element("td", {}, run.problem),
-        element("td", {}, element("code", {}, run.folder))))))));
+  const table = element("table", { class: "plain", id: "problem-runs" },
+    element("thead", {}, element("tr", {}, ...["arm", "seed", "state", "reason", "folder"].map((title) =>
+      element("th", { scope: "col" }, title)))),
+    element("tbody", {}, ...problems.map(([arm, run]) => element("tr", {},
+      element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
+      element("td", { class: "failed" }, run.state), element("td", {}, run.problem),
+      element("td", {}, element("code", {}, run.folder))))));
+  section("problems", "Runs that failed or are left out", copyTools(table, "runs that failed"),
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs that failed" }, table));
 }
 
 // What each arm was given: the width that evens it out, and what it tried for itself.
@@ -28,15 +29,17 @@ function drawFairness() {
     };
     const choice = (of) => (of.chosen === null ? "–" : `${tuning.points[of.chosen].replace(one ? /^.* = / : "", "")}` +
       `${of.edge ? ", on the edge" : ""}`);
+    const table = element("table", { id: "tuning" },
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"), ...tuning.points.map(heading),
+        element("th", { scope: "col" }, "chosen"))),
+      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
+        element("th", { scope: "row" }, arm.label), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
+        element("td", {}, choice(tuning.arms[a]))))));
     parts.push(element("p", { class: "note" }, `${tuning.options.join(", ")}: each arm's mean of ${report.metric.name} ` +
       `over seeds of its own (${tuning.seeds.join(", ")}) at every point that was tried. It took the best; where that ` +
       "lies on the edge of the grid, a value beyond may be better still."),
-    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tuning" },
-      element("table", { id: "tuning" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"),
-        ...tuning.points.map(heading), element("th", { scope: "col" }, "chosen"))),
-      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, arm.label), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
-        element("td", {}, choice(tuning.arms[a]))))))));
+    copyTools(table, "tuning"),
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tuning" }, table));
   }
   section("fairness", "What each arm was given", ...parts);
 }
@@ -45,12 +48,13 @@ function differencesTable(arm) {
   if (!arm.differences.length) return element("p", { class: "note" }, "Nothing differs from the reference.");
   const value = (kind, text) => element("td", {}, text === "" ? element("span", { class: "note" }, "does nothing")
     : element(kind, {}, text));
-  return element("table", { class: "plain" },
+  const table = element("table", { class: "plain" },
     element("thead", {}, element("tr", {}, ...["option", grouped ? arms[arm.against].label : "reference", "this arm"]
       .map((title) => element("th", { scope: "col" }, title)))),
     element("tbody", {}, ...arm.differences.map((difference) => element("tr", {},
       element("th", { scope: "row" }, element("code", {}, difference.key)),
       value("del", difference.reference), value("ins", difference.arm)))));
+  return element("div", {}, copyTools(table, `what differs in ${arm.label}`), table);
 }
 
 function drawConfigurations() {
@@ -66,15 +70,19 @@ function drawRuns() {
   const rows = arms.flatMap((arm) => arm.runs.map((run) => element("tr", {},
     element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
     element("td", { class: ["failed", "left out"].includes(run.state) ? "failed" : null }, run.state),
-    element("td", {}, valueText(run.value)), element("td", {}, run.seconds > 0 ? duration(run.seconds) : "–"),
+    element("td", { "data-tsv": run.value === null ? "" : run.value }, valueText(run.value)),
+    element("td", { "data-tsv": run.seconds || "" }, run.seconds > 0 ? duration(run.seconds) : "–"),
     element("td", { class: "text" }, element("code", {}, run.folder)))));
+  const table = element("table", { id: "all-runs" },
+    element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>
+      element("th", { scope: "col", style: "padding-block: 0.5rem",
+        "data-tsv": title === "time" ? "seconds" : null }, title)),
+    element("th", { scope: "col", class: "text" }, "folder"))),
+    element("tbody", {}, ...rows));
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
     element("details", {}, element("summary", {}, `All ${rows.length} runs`), element("div", {},
-      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, element("table", {},
-        element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>
-          element("th", { scope: "col", style: "padding-block: 0.5rem" }, title)),
-        element("th", { scope: "col", class: "text" }, "folder"))),
-        element("tbody", {}, ...rows))))));
+      copyTools(table, "runs"),
+      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, table))));
 }
 
 function drawProvenance() {

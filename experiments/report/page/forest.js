@@ -71,7 +71,7 @@ function drawForest() {
         .attr("transform", `translate(${inside(difference)},${line})`);
       if (out) mark.attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
       else mark.attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
-      const numbers = `${differenceText(difference)} ${intervalText(interval)}`;
+      const numbers = comparisonTexts(arm.comparison).join(" ");
       const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
       place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
       const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
@@ -79,13 +79,13 @@ function drawForest() {
     });
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison;
-      return [["difference", `${differenceText(c.difference)} ${intervalText(c.interval)}`],
+      return [["difference", comparisonTexts(c).join(" ")],
         ["pairs of runs", String(c.pairs)],
         ...(c.interval_flips === null ? [] : [["this arm alone, by flips", intervalText(c.interval_flips)]]),
         ...(c.interval_student === null ? [] : [["this arm alone, Student's t", intervalText(c.interval_student)]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
-        ...(c.interquartile === null ? [] : [["interquartile mean (BCa, approximate)",
-          `${differenceText(c.interquartile.value)} ${intervalText(c.interquartile.interval)}`]]),
+        ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
+          differenceTexts(c.interquartile.value, c.interquartile.interval).join(" ")]]),
         ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
 

@@ -25,7 +25,7 @@ function apart(values, scale, room) {
 
 /** An arm as a line; what its points are is for the caller to say. */
 const armLine = (arm, group, together) => ({ key: together ? arm.label : arm.name, label: nameIn(group, arm),
-  colour: armColour(arm), dash: armDash(arm, together), symbol: armSymbol(arm), strong: arm.reference,
+  colour: armColour(arm), dash: armDash(arm, together), symbol: armSymbol(arm), strong: arm.reference, look: look(arm),
   icon: () => armIcon(arm, together) });
 
 /** Points of means over seeds, {mean, low, high, standard_deviation}; the band is the range, or a deviation. */
@@ -58,6 +58,15 @@ function yScale(lines, logarithmic, marks, range) {
   return scale.domain([low / room, high * room]);
 }
 
+/** Bands that lie over each other add up. */
+const bandOpacity = (bands) => Math.max(0.04, 0.2 / (1 + 0.3 * (bands - 1)));
+
+/** Some six of a line's points, for its symbol, which tells it from others without colour; not where others' are. */
+function someOf(points, offset) {
+  const every = Math.max(1, Math.round(points.length / 6));
+  return points.filter((point, i) => i % every === offset % every);
+}
+
 /** Axes with their rules; returns the scales and the plot's edges. */
 function drawAxes(svg, width, { lines, x: across, y: up, marks }, visible) {
   const wide = width > 620, height = wide ? 400 : 300;
@@ -88,8 +97,9 @@ function drawAxes(svg, width, { lines, x: across, y: up, marks }, visible) {
 
 /**
  * A section with a figure of lines. `plot()` says what is to be drawn now:
- *   lines  [{key, label, icon(), colour, dash, symbol, strong, points: [{x, y, low, high, cells}], runs}]; `cells` are
- *          what a tooltip says of a point; where a line has `runs`, lists of [x, y], they take the band's place
+ *   lines  [{key, label, icon(), colour, dash, symbol, look, strong, points: [{x, y, low, high, cells}], runs}];
+ *          `cells` are what a tooltip says of a point; where a line has `runs`, lists of [x, y], they take the band's
+ *          place
  *   x      {kind: "linear" | "log" | "ordinal", values, label, text(value)}
  *   y      {log, label, text(value), ticks(scale, most, log), level: [value, name]}: all but `log` may be lacking
  *   marks  whether points are few: then they have symbols and whiskers instead of a band
@@ -113,21 +123,32 @@ function lineSection(id, title, caption, tools, plot) {
       svg.append("text").attr("class", "soft label").attr("x", right).attr("y", at(level) - 5)
         .attr("text-anchor", "end").text(name);
     }
-    const drawn = svg.append("g").selectAll("g").data(visible).join("g").attr("class", "curve")
+    const layer = (name) => svg.append("g").selectAll("g").data(visible).join("g").attr("class", name)
       .style("opacity", ({ key }) => (lit !== null && lit !== key ? 0.25 : 1));
-    drawn.each(function drawLine({ key, colour, dash, symbol, strong, points, runs }) {
-      const g = d3.select(this), px = (value) => x(value) + beside.get(key);
-      const line = d3.line().x(([value]) => px(value)).y(([, value]) => at(value));
+    const place = ({ key }, value) => x(value) + beside.get(key);
+    const path = (line) => d3.line().x(([value]) => place(line, value)).y(([, value]) => at(value));
+    // Bands and single runs beneath the lines of all; the more bands there are, the fainter each is.
+    layer("beneath").each(function drawBand(shown) {
+      const g = d3.select(this), { colour, points, runs } = shown;
       if (runs) {
-        for (const run of runs) g.append("path").attr("class", "single").style("stroke", colour).attr("d", line(run));
+        for (const run of runs)
+          g.append("path").attr("class", "single").style("stroke", colour).attr("d", path(shown)(run));
       } else if (!marks) {
-        g.append("path").attr("class", "area").style("fill", colour)
-          .style("opacity", visible.length > 8 ? 0.06 : null).attr("d", d3.area().x((point) => px(point.x))
-          .y0((point) => at(point.low)).y1((point) => at(point.high))(points));
+        g.append("path").attr("class", "area").style("fill", colour).style("opacity", bandOpacity(visible.length))
+          .attr("d", d3.area().x((point) => place(shown, point.x)).y0((point) => at(point.low))
+            .y1((point) => at(point.high))(points));
       }
+    });
+    layer("curve").each(function drawLine(shown) {
+      const { colour, dash, symbol, strong, points } = shown, g = d3.select(this), px = (value) => place(shown, value);
       g.append("path").attr("class", "line").style("stroke", colour).attr("stroke-dasharray", dash)
-        .style("stroke-width", strong ? 2.6 : null).attr("d", line(points.map((point) => [point.x, point.y])));
-      if (!marks) return;
+        .style("stroke-width", strong ? 2.6 : null).attr("d", path(shown)(points.map((point) => [point.x, point.y])));
+      if (!marks) {
+        g.selectAll(".symbol").data(someOf(points, shown.look)).join("path").attr("class", "symbol")
+          .style("fill", colour).attr("d", symbolPath(symbol, 52))
+          .attr("transform", (point) => `translate(${px(point.x)},${at(point.y)})`);
+        return;
+      }
       for (const point of points.filter(({ low: from, high: to }) => from < to))
         g.append("path").attr("class", "whisker").style("stroke", colour).style("stroke-width", 1.4)
           .attr("d", `M${px(point.x)},${at(point.low)}V${at(point.high)}`);

@@ -59,10 +59,10 @@ function pick(label, options, chosen, choose) {
   return element("label", { class: "choice" }, label, select);
 }
 
-/** A choice of one of the groups, by its index, or of all, null; none where there is nothing to choose from. */
-function groupChoice(choose) {
+/** A choice of one of the groups, by its index, or of `all`, null; none where there is nothing to choose from. */
+function groupChoice(choose, all = true) {
   if (groups.length < 2) return [];
-  const options = [...groups.map(({ text }, i) => [i, text]), [null, "all"]];
+  const options = [...groups.map(({ text }, i) => [i, text]), ...(all ? [[null, "all"]] : [])];
   const long = options.length > 7 || d3.sum(options, ([, text]) => text.length + 2) > 34;
   return [(long ? pick : choice)(withinNames.join(", "), options, 0, choose)];
 }
@@ -82,6 +82,18 @@ const signed = (value, digits) => (value === null ? "–"
 const valueText = (value) => fixed(value, report.digits.value);
 const differenceText = (value) => signed(value, report.digits.difference);
 const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
+/** A difference and its interval; in powers of ten where decimals would show little but zeros. */
+function differenceTexts(difference, interval) {
+  const numbers = [difference, ...(interval || [])], { difference: digits } = report.digits;
+  const tiny = numbers.every((value) => Number(rounded(value, digits)) === 0 || (digits > 5 && Math.abs(value) < 1e-5))
+    && numbers.some((value) => value !== 0);
+  const text = (value) => (!tiny ? signed(value, digits) : value === 0 ? "0"
+    : (value > 0 ? "+" : "") + minus(value.toExponential(1).replace(/e-(\d)$/, "e-0$1")));
+  return [text(difference), interval ? `[${interval.map(text).join(", ")}]` : ""];
+}
+/** The same of an arm; where it came to just what its reference did, in words. */
+const comparisonTexts = ({ equal, equal_text: words, difference, interval }) => (equal ? [words, ""]
+  : differenceTexts(difference, interval));
 const withCommas = (count) => count.toLocaleString("en-US");
 const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
 
@@ -147,15 +159,28 @@ const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
 /** better | worse | same | open: what the statistics let one say of an arm. */
 function verdict(arm) {
-  const { answer, difference } = arm.comparison;
-  if (answer === "same") return "same";
+  const { answer, difference, equal } = arm.comparison;
+  if (answer === "same" || equal) return "same";
   if (answer !== "differs" || difference === 0) return "open";
   return (difference > 0) === report.metric.higher_is_better ? "better" : "worse";
 }
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
-  same: ["the same, within the margin", d3.symbolDiamond], open: ["undecided", d3.symbolCircle],
+  same: [report.margin ? "the same, within the margin" : "the same", d3.symbolDiamond],
+  open: ["undecided", d3.symbolCircle],
 };
+
+/** The difference beside half of its interval: how clearly an arm is off its reference. */
+function clearness({ comparison: { difference, interval, interval_student: student } }) {
+  const [low, high] = interval || student || [-Infinity, Infinity];
+  return difference === 0 ? 0 : Math.abs(difference) / ((high - low) / 2);
+}
+/** What matters most first: what differs, the clearest first; what is the same; what is open; what has no answer. */
+function byWeight(a, b) {
+  const rank = (arm) => (arm.comparison ? { better: 0, worse: 0, same: 1, open: 2 }[verdict(arm)] : 3);
+  const byClearness = a.comparison && b.comparison ? clearness(b) - clearness(a) : 0;
+  return rank(a) - rank(b) || byClearness || a.index - b.index;
+}
 
 /** A mark by itself, for lists and tables; its meaning is not `said` where the word stands beside it. */
 function markIcon(name, said = true) {
@@ -239,12 +264,13 @@ function standalone(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function saveSvg(svg, name) {
-  const link = element("a", { download: `${report.name}-${name}.svg`.replace(/[^\w.-]+/g, "-"),
-    href: URL.createObjectURL(new Blob([standalone(svg)], { type: "image/svg+xml" })) });
+function download(blob, name) {
+  const link = element("a", { download: `${report.name}-${name}`.replace(/[^\w.-]+/g, "-"),
+    href: URL.createObjectURL(blob) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+const saveSvg = (svg, name) => download(new Blob([standalone(svg)], { type: "image/svg+xml" }), `${name}.svg`);
 
 /**
  * A figure that is drawn anew when its width changes. `draw(svg, width)` gets an empty SVG and sets its height; `tools`
@@ -263,7 +289,7 @@ function figure(name, label, caption, tools, draw) {
     chart.replaceChildren();
     const svg = d3.select(chart).append("svg").attr("width", drawn).attr("role", "group").attr("aria-label", label);
     draw(svg, drawn);
-    svg.attr("viewBox", `0 0 ${drawn} ${svg.attr("height")}`);
+    svg.attr("viewBox", `0 0 ${svg.attr("width")} ${svg.attr("height")}`);
   };
   // Not within the observer's own round, where a change of height would be an error.
   new ResizeObserver(() => requestAnimationFrame(() => { if (Math.abs(chart.clientWidth - drawn) > 1) redraw(); }))

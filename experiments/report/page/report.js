@@ -19,11 +19,14 @@ function drawHead() {
 
 drawAnswers();
 drawTable();
+drawAllAnswers();
 drawForest();
+drawCrossed();
 drawTrend();
 drawCurves();
 drawLengths();
 drawScatter();
+drawTalk();
 drawAttention();
 drawFairness();
 drawProblems();

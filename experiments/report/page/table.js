@@ -1,39 +1,69 @@
 // The answers in words, and the ablation table.
 
-function drawAnswers() {
-  const told = arms.filter((arm) => arm.answer !== null);
-  if (!told.length) return;
+const told = arms.filter((arm) => arm.answer !== null);
+const mostAnswers = 3;  // that the page opens with
+
+function answerList(which) {
   const list = element("ul", { class: "answers" });
-  for (const arm of told)
+  for (const arm of which)
     list.append(element("li", {}, arm.comparison ? markIcon(verdict(arm)) : element("span"),
       element("span", {}, arm.answer.replace(/ = /g, "\u00a0=\u00a0"))));
-  const used = new Set(compared.map(verdict));
+  return list;
+}
+
+/** What the marks of these arms mean. */
+function markKey(which) {
+  const used = new Set(which.filter((arm) => arm.comparison).map(verdict));
   const key = element("ul", { class: "key", "aria-label": "Marks" });
   for (const [name, [meaning]] of Object.entries(verdicts))
     if (used.has(name)) key.append(element("li", {}, markIcon(name), meaning));
-  section("answers", "Answers", list, key);
+  return key;
+}
+
+function drawAnswers() {
+  if (!told.length) return;
+  const first = [...told].sort(byWeight).slice(0, mostAnswers);
+  section("answers", "Answers", answerList(first), markKey(first), told.length <= mostAnswers ? null
+    : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
+      " – these are the clearest."));
+}
+
+/** All of them, in the plan's order. */
+function drawAllAnswers() {
+  if (told.length > mostAnswers) section("all-answers", "All answers", answerList(told), markKey(told));
 }
 
 /** The answer as the other formats have it, and of what differs the side. */
 function answerWord(arm) {
-  const { answer } = arm.comparison, side = verdict(arm);
+  const { answer, equal } = arm.comparison, side = verdict(arm);
+  if (equal) return "equal";
   return answer === "differs" && side !== "open" ? `differs: ${side}` : answer;
 }
 
-/** A column: its heading, what it sorts by, what its cell shows, and what it says where the notes say nothing of it. */
+/**
+ * A column: its heading, what it sorts by, what its cell shows, and what it says where the notes say nothing of it;
+ * `tsv`, where what is copied as tab-separated values is something else: headings, and an arm's values.
+ */
 function tableColumns() {
   const any = (has) => compared.some((arm) => has(arm.comparison));
   const of = (get) => (arm) => (arm.comparison ? get(arm.comparison) : null);
   const columns = [
     { name: "arm", title: "arm", by: (arm) => arm.label },
     { name: "n", title: "n", by: (arm) => arm.n, show: (arm) => String(arm.n) },
-    { name: "mean", title: report.metric.name, by: (arm) => arm.mean, show: (arm) => [valueText(arm.mean),
+    { name: "mean", title: report.metric.name, by: (arm) => arm.mean,
+      tsv: [[report.metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
+      show: (arm) => [valueText(arm.mean),
       arm.standard_deviation === null ? null
         : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation)}`)] },
   ];
   if (compared.length) columns.push({ name: "difference", title: "difference [95 %]", by: of((c) => c.difference),
-    show: (arm) => (arm.comparison ? [differenceText(arm.comparison.difference),
-      element("span", { class: "with" }, ` ${intervalText(arm.comparison.interval)}`)] : "") });
+    tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
+      ...(arm.comparison.interval || [null, null])] : [null, null, null])],
+    show(arm) {
+      if (!arm.comparison) return "";
+      const [text, interval] = comparisonTexts(arm.comparison);
+      return [text, element("span", { class: "with" }, ` ${interval}`)];
+    } });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
   if (compared.length) columns.push({ name: "answer", title: "answer", text: true,
@@ -52,12 +82,16 @@ function tableColumns() {
   if (arms.some((arm) => arm.cost))
     columns.push(
       { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
+        tsv: [["parameters"], (arm) => [arm.cost && arm.cost.parameters]],
         show: (arm) => (arm.cost ? withCommas(arm.cost.parameters) : "–") },
       { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.",
         by: (arm) => arm.cost && arm.cost.flops_per_step,
+        tsv: [["FLOPs a step"], (arm) => [arm.cost && arm.cost.flops_per_step]],
         show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
-  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds, show: (arm) => duration(arm.seconds) });
+  columns.push({ name: "time", title: "time", by: (arm) => arm.seconds,
+    tsv: [["seconds"], (arm) => [arm.seconds]], show: (arm) => duration(arm.seconds) });
   if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,
+    tsv: [["bytes"], (arm) => [memory(arm)]],
     about: "the most that a run on one thread holds at a time.",
     show: (arm) => (memory(arm) === null ? "–" : bytesText(memory(arm))) });
   return columns;
@@ -67,7 +101,8 @@ function drawTable() {
   const columns = tableColumns(), body = element("tbody");
   let sorted = null, descending = false;
   const about = (column) => (column.about ? `${column.title}: ${column.about}` : null);
-  const headings = columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : null },
+  const headings = columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : null,
+    "data-tsv": column.tsv ? column.tsv[0].join("\t") : null },
     element("button", { type: "button",
       title: [about(column), "Sort; the third click restores the order"].filter(Boolean).join("\n"), on: { click() {
       if (sorted === column && descending) sorted = null;
@@ -84,9 +119,13 @@ function drawTable() {
     return (descending ? -order : order) || a.index - b.index;
   };
   function rowOf(arm, name) {
-    const row = element("tr", { class: arm.reference ? "reference" : null }, element("th", { scope: "row" }, name));
+    const row = element("tr", { class: arm.reference ? "reference" : null, "data-label": arm.label },
+      element("th", { scope: "row" }, name));
+    const full = (value) => (value === null || value === undefined ? "" : value);
     for (const column of columns.slice(1))
-      row.append(element("td", { class: column.text ? "word" : null }, ...[column.show(arm)].flat().filter(Boolean)));
+      row.append(element("td", { class: column.text ? "word" : null,
+        "data-tsv": column.tsv ? column.tsv[1](arm).map(full).join("\t") : null },
+      ...[column.show(arm)].flat().filter(Boolean)));
     return row;
   }
   const groupRow = ({ title }) => element("tr", { class: "group" }, element("th", { scope: "rowgroup" }, title),
@@ -103,7 +142,7 @@ function drawTable() {
   fill();
   const notes = element("ul", { class: "notes" }, ...[...report.notes, ...columns.map(about).filter(Boolean)]
     .map((note) => element("li", {}, note)));
-  section("table", "Ablations", element("div", { class: "scroll", tabindex: 0, role: "region",
-    "aria-label": "Ablation table" }, element("table", { id: "ablations" },
-    element("thead", {}, element("tr", {}, ...headings)), body)), notes);
+  const table = element("table", { id: "ablations" }, element("thead", {}, element("tr", {}, ...headings)), body);
+  section("table", "Ablations", copyTools(table, "ablations"), element("div", { class: "scroll", tabindex: 0,
+    role: "region", "aria-label": "Ablation table" }, table), notes);
 }

@@ -94,6 +94,23 @@ TEST_CASE("p from a sample of the flips is called approximate", "[report]") {
   CHECK(sentence(sweep("without residual", many)).find("p <= 1e-05 (approximate), n = 24.") != std::string::npos);
 }
 
+TEST_CASE("what is the same number in every seed is equal, and no difference is told", "[report]") {
+  ReportData report = sweep("without scale", {0, 0, 0, 0, 0, 0});
+  const std::string equal = "Removing scale is equal to the reference, bit for bit: val_loss is the same number in ";
+  CHECK(sentence(report) == equal + "all 6 seeds.");
+  report.margin = 0.05;
+  compute_statistics(report);
+  CHECK(sentence(report) == equal + "all 6 seeds.");
+  CHECK(sentence(sweep("without scale", {0})) == equal + "the one seed.");
+  // Differences whose mean is 0 are no such thing.
+  CHECK_THAT(sentence(sweep("without scale", {0.5, -0.5, 0.5, -0.5, 0.5, -0.5})), Catch::Contains("can't be told"));
+}
+
+TEST_CASE("differences too small for decimals are told by powers of ten", "[report]") {
+  CHECK_THAT(sentence(sweep("heads = 8", {3e-8, 4e-8, 2e-8, 3e-8, 5e-8, 3e-8})),
+             Catch::Contains("costs 3.3e-08 nats [2.0e-08, 5.0e-08]"));
+}
+
 TEST_CASE("nothing is said of the reference, nor of an arm without a pair", "[report]") {
   ReportData report = sweep("without scale", clear);
   CHECK(answer_sentence(report, report.arms[0]).empty());

@@ -62,6 +62,15 @@ TEST_CASE("the document holds every arm and run, and numbers to their last digit
   CHECK(document.at("progress").at("failed").to_number<int>() == 1);
 }
 
+TEST_CASE("an arm that is equal in every seed says so", "[report]") {
+  ReportData report = awkward_report();
+  for (std::size_t i = 0; i < 3; ++i) report.arms[1].runs[i].value = report.arms[0].runs[i].value;
+  compute_statistics(report);
+  const json::value document = report_document(report);
+  CHECK(document.at("arms").at(1).at("comparison").at("equal").as_bool());
+  CHECK_FALSE(document.at("arms").at(2).at("comparison").at("equal").as_bool());
+}
+
 TEST_CASE("a curve is the mean over the runs evaluated there, between the lowest and the highest", "[report]") {
   ReportData report = awkward_report();
   report.arms[0].runs[0].curve.push_back({300, 0.5});

@@ -6,7 +6,9 @@
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 using namespace heed;
 
@@ -86,6 +88,21 @@ std::size_t times(const std::string& text, const std::string& part) {
   return n;
 }
 
+/// The labels of an axis: what stands between its braces, by tick.
+std::vector<std::string> labels_of(const std::string& text, const std::string& key) {
+  const std::size_t begin = text.find(key + "={");
+  REQUIRE(begin != std::string::npos);
+  std::vector<std::string> labels;
+  for (std::size_t at = begin + key.size() + 2; text[at] == '{' || text[at] == ',';) {
+    at += text[at] == ',' ? 2 : 1;
+    std::size_t end = at;
+    for (int open = 1; (open += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0) > 0;) ++end;
+    labels.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return labels;
+}
+
 /// What stands in the braces of the first \\caption.
 std::string caption_of(const std::string& text) {
   const std::size_t begin = text.find("\\caption{") + 9;
@@ -136,6 +153,48 @@ TEST_CASE("0 is always on the axis of differences", "[report]") {
   const std::string below = render_latex(report);
   CHECK(number_after(below, "xmin") <= -0.7);
   CHECK(number_after(below, "xmax") >= 0);
+}
+
+TEST_CASE("ticks of differences and of curves are distinct, with as few decimals as tell them apart", "[report]") {
+  // An interval from -0.5 to 4.5 times this.
+  const auto differing_by = [](double unit) {
+    ReportData report = awkward_report();
+    report.margin.reset();
+    report.arms.pop_back();
+    for (std::size_t i = 0; i < 3; ++i) {
+      report.arms[1].runs[i].value = *report.arms[0].runs[i].value + unit * static_cast<double>(i + 1);
+      for (std::size_t a = 0; a < 2; ++a) report.arms[a].runs[i].curve = {{1, 2 * unit}, {2, unit}};
+    }
+    compute_statistics(report);
+    report.arms[1].comparison->interval = statistics::Interval{std::min(-0.5 * unit, 4.5 * unit),
+                                                               std::max(-0.5 * unit, 4.5 * unit)};
+    return render_latex(report);
+  };
+  using Labels = std::vector<std::string>;
+  CHECK(labels_of(differing_by(0.006), "xticklabels") ==
+        Labels{"$0.000$", "$0.005$", "$0.010$", "$0.015$", "$0.020$", "$0.025$"});
+  CHECK(labels_of(differing_by(1), "xticklabels") == Labels{"$0$", "$1$", "$2$", "$3$", "$4$"});
+  CHECK(labels_of(differing_by(-100), "xticklabels") == Labels{"$-400$", "$-300$", "$-200$", "$-100$", "$0$"});
+  for (const double unit : {1e-9, 3e-6, 0.00033, 0.005, 0.0071, 0.02, 1.0 / 3, 7.0, 12345.0}) {
+    INFO(unit);
+    const std::string text = differing_by(unit);
+    const std::string curves = text.substr(text.find("xlabel={step}"));
+    for (const Labels& labels : {labels_of(text, "xticklabels"), labels_of(curves, "yticklabels")}) {
+      CHECK(labels.size() >= 3);
+      CHECK(labels.size() <= 9);
+      CHECK(std::set<std::string>(labels.begin(), labels.end()).size() == labels.size());
+      for (const std::string& label : labels) CHECK(label.size() <= 9);
+    }
+  }
+  CHECK(contains(differing_by(1e-9), "val\\_loss (nats), times $10^{-9}$}"));
+}
+
+TEST_CASE("curves lie above all bands, and each has a mark of its own", "[report]") {
+  const std::string text = render_latex(awkward_report());
+  CHECK(text.rfind("forget plot") < text.find("\\addlegendentry"));
+  CHECK(contains(text, "black, solid, thick, mark=*,"));
+  CHECK(contains(text, "heedblue, solid, thick, mark=square*,"));
+  CHECK(contains(text, "heedvermillion, solid, thick, mark=triangle*,"));
 }
 
 TEST_CASE("where nothing is compared and nothing was evaluated there are no figures", "[report]") {

@@ -6,6 +6,7 @@
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <map>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -230,4 +231,35 @@ TEST_CASE("the Markdown report names changes, curves, runs, failures and the con
   CHECK(contains(text, "| partly | 1 | `0000000000000011` | failed | - |"));
   CHECK(contains(text, "NaN loss at step 17"));
   CHECK(contains(text, "```toml\nname = \"which score\"\n```"));
+}
+
+namespace {
+
+/// As `six_seeds`, and an arm that is its reference again, and one that is off by some 1e-8.
+ReportData with_equal_arm() {
+  ReportData report = six_seeds();
+  report.arms.push_back(arm("again", report.arms[0].runs));
+  report.arms.push_back(arm("hardly", report.arms[0].runs));
+  double off = 1e-8;
+  for (ReportRun& run : report.arms.back().runs) *run.value += off += 2e-9;
+  compute_statistics(report);
+  return report;
+}
+
+} // namespace
+
+TEST_CASE("no format shows a zero with a sign, nor a difference of nothing but zeros", "[report]") {
+  const ReportData report = with_equal_arm();
+  const std::regex signed_zero("[-+]0(\\.0+)?(?![.0-9e])"), zeros("0\\.0+(\\\\;)? ?\\[0\\.0+, 0\\.0+\\]");
+  for (const std::string& text : {render_terminal(report, Style{}), render_markdown(report), render_latex(report)}) {
+    INFO(text);
+    CHECK_FALSE(std::regex_search(text, signed_zero));
+    CHECK_FALSE(std::regex_search(text, zeros));
+    CHECK(contains(text, "equal, bit for bit"));
+    CHECK(contains(text, "equal where the metric is the same number in all seeds"));
+  }
+  CHECK(contains(render_markdown(report), "| equal, bit for bit | 1.00 | equal |"));
+  // The least and the greatest of six differences.
+  CHECK(contains(render_markdown(report), "| +1.7e-08 [+1.2e-08, +2.2e-08] |"));
+  CHECK(contains(render_latex(report), "$+1.7\\cdot10^{-8}\\;[+1.2\\cdot10^{-8}, +2.2\\cdot10^{-8}]$"));
 }

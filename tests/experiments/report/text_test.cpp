@@ -51,6 +51,19 @@ TEST_CASE("what rounds to zero has no sign", "[report]") {
   CHECK(signed_fixed(0, 4) == "0.0000");
 }
 
+TEST_CASE("numbers that would all be zeros, and aren't, are shown by powers of ten", "[report]") {
+  const Decimals small = decimals_showing({1.234e-7, -3e-8, 0}, 4);
+  CHECK(signed_fixed(1.234e-7, small) == "+1.2e-07");
+  CHECK(signed_fixed(-3e-8, small) == "-3.0e-08");
+  CHECK(signed_fixed(0, small) == "0");
+  CHECK(fixed(std::nullopt, small) == "-");
+  CHECK(fixed(1.6e-6, decimals_showing({1.6e-6, -2e-7}, 6)) == "1.6e-06");
+  CHECK(fixed(1.6e-5, decimals_showing({1.6e-5, -2e-7}, 6)) == "0.000016");
+  // One of them can be told from zero, or all are zero.
+  CHECK(signed_fixed(1e-7, decimals_showing({1e-7, -0.0001, 0.0002}, 4)) == "0.0000");
+  CHECK(signed_fixed(0, decimals_showing({0, -0.0, 0}, 4)) == "0.0000");
+}
+
 TEST_CASE("probabilities have two significant digits, and two decimals at least", "[report]") {
   CHECK(probability(1) == "1.00");
   CHECK(probability(0.4375) == "0.44");

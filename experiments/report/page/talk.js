@@ -1,0 +1,109 @@
+// The answers as one large figure, for a slide.
+
+const mostRows = 9;  // that can be read from the last row of a room
+
+/** A text in as few lines as it takes, at most `most`, each no wider than `width`. */
+function wrapText(svg, text, width, most, draw) {
+  const words = text.split(/\s+/), lines = [[]];
+  const probe = draw(svg.append("text"));
+  for (const word of words) {
+    probe.text([...lines[lines.length - 1], word].join(" "));
+    if (probe.node().getComputedTextLength() > width && lines[lines.length - 1].length && lines.length < most)
+      lines.push([]);
+    lines[lines.length - 1].push(word);
+  }
+  probe.remove();
+  return lines.map((line) => line.join(" "));
+}
+
+/** An SVG as a PNG of twice its size, to be downloaded. */
+function savePng(svg, name) {
+  const image = new Image(), width = Number(svg.getAttribute("width")), height = Number(svg.getAttribute("height"));
+  image.addEventListener("load", () => {
+    const canvas = element("canvas", { width: 2 * width, height: 2 * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+    canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
+  });
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(svg))}`;
+}
+
+function drawTalkFigure(svg, shown) {
+  const width = 1600, height = 900, edge = 60, names = 430, floor = 772;
+  const forest = [510, 800], number = 930, brackets = 943, words = 1258;
+  const title = (text) => text.attr("class", "title");
+  const lines = wrapText(svg, report.question || report.name, width - 2 * edge, 2, title);
+  lines.forEach((line, i) => fitText(title(svg.append("text")).attr("x", edge).attr("y", 92 + 58 * i), line,
+    width - 2 * edge));
+  const top = 92 + 58 * lines.length + 18;
+  const row = Math.min(92, (floor - top) / shown.length);
+
+  const ends = shown.flatMap(({ comparison: { difference, interval } }) => [difference, ...(interval || [])]);
+  const [least, most] = d3.extent([0, ...ends, ...(report.margin ? [-report.margin, report.margin] : [])]);
+  const pad = 0.04 * (most - least || 1);
+  const x = d3.scaleLinear().domain([least - pad, most + pad]).range(forest), bottom = top + row * shown.length;
+  if (report.margin) svg.append("rect").attr("class", "margin").attr("x", x(-report.margin)).attr("y", top)
+    .attr("width", x(report.margin) - x(-report.margin)).attr("height", bottom - top);
+  svg.append("line").attr("class", "zero").attr("x1", x(0)).attr("x2", x(0)).attr("y1", top).attr("y2", bottom);
+  // Ticks that have room for their numbers, 0 before all others.
+  const tickText = d3.format("~g"), ticks = [];
+  const room = 30 + 14 * d3.max(x.ticks(3), (value) => tickText(value).length);
+  for (const value of x.ticks(3).sort((a, b) => Math.abs(a) - Math.abs(b)))
+    if (ticks.every((other) => Math.abs(x(other) - x(value)) >= room)) ticks.push(value);
+  svg.append("g").selectAll("text").data(ticks).join("text").attr("class", "small soft").attr("x", x)
+    .attr("y", bottom + 34).attr("text-anchor", "middle").text((value) => minus(tickText(value)));
+
+  const long = svg.append("text");
+  const longestName = d3.max(shown, (arm) => long.text(arm.label).node().getComputedTextLength());
+  long.remove();
+  const nameSize = Math.max(25, Math.min(33, 33 * names / longestName));
+
+  shown.forEach((arm, i) => {
+    const name = verdict(arm), { difference, interval } = arm.comparison;
+    const middle = top + (i + 0.5) * row, at = (text) => text.attr("y", middle).attr("dy", "0.35em");
+    const g = svg.append("g").attr("class", "talk-row");
+    if (i) g.append("line").attr("class", "rule").attr("x1", edge).attr("x2", width - edge).attr("y1", top + i * row)
+      .attr("y2", top + i * row);
+    fitText(at(g.append("text")).attr("x", edge).style("font-size", `${nameSize}px`), arm.label, names);
+    if (interval) g.append("line").attr("class", `whisker ${name}`).attr("x1", x(interval[0]))
+      .attr("x2", x(interval[1])).attr("y1", middle).attr("y2", middle);
+    g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${x(difference)},${middle})`)
+      .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
+    const [text, interval95] = comparisonTexts(arm.comparison), { equal } = arm.comparison;
+    at(g.append("text")).attr("class", "number strong").attr("x", equal ? forest[1] + 30 : number)
+      .attr("text-anchor", equal ? "start" : "end").text(text);
+    at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);
+    g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${words},${middle})`)
+      .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
+    at(g.append("text")).attr("x", words + 26).text(answerWord(arm).replace("differs: ", ""));
+  });
+  // All numbers as large as the longest leaves room for.
+  const longest = (name) => d3.max(svg.selectAll(name).nodes(), (node) => node.getComputedTextLength()) || 1;
+  const size = 29 * Math.min(1, (words - 20 - brackets) / longest(".interval"),
+    (number - forest[1] - 12) / longest(".number:not([text-anchor=start])"));
+  svg.selectAll(".interval, .number").style("font-size", `${size}px`);
+  const rest = compared.length - shown.length, { metric, seeds } = report;
+  const intervals = shown.some(({ comparison }) => comparison.interval) ? ", 95\u00a0% intervals" : "";
+  const foot = `${metric.name}${unit}, ${metric.higher_is_better ? "higher" : "lower"} is better: difference from ` +
+    `the reference${intervals}, ${seeds.length} seed${seeds.length === 1 ? "" : "s"}` +
+    `${report.margin ? `, margin ±${report.margin}` : ""}` +
+    `${rest ? `; and ${rest} more` : ""}`;
+  fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
+    width - 2 * edge);
+}
+
+function drawTalk() {
+  if (!compared.length) return;
+  const shown = [...compared].sort(byWeight).slice(0, mostRows);
+  const chart = element("div", { class: "chart talk", tabindex: 0, role: "region",
+    "aria-label": "The answers, for a talk" });
+  const save = (text, how) => element("button", { type: "button", class: "save",
+    on: { click: () => how(chart.querySelector("svg"), "answers") } }, text);
+  section("talk", "For a talk", element("figure", { id: "figure-talk" },
+    element("div", { class: "tools" }, save("Save SVG", saveSvg), save("Save PNG", savePng)), chart,
+    element("figcaption", {}, "The answers in one wide figure, the clearest first" +
+      `${compared.length > shown.length ? `, ${shown.length} of ${compared.length}` : ""}. It has the colours that ` +
+      "this page has now, dark or light.")));
+  const svg = d3.select(chart).append("svg").attr("width", 1600).attr("height", 900).attr("viewBox", "0 0 1600 900")
+    .attr("role", "img").attr("aria-label", shown.map((arm) => arm.answer).join(" "));
+  drawTalkFigure(svg, shown);
+}
