@@ -417,6 +417,7 @@ def check_crossed(points, folder):
             for (score, heads), label in zip(places, values["labels"]):
                 assert label.startswith(f"score {score}, heads {heads}: "), label
             assert values["labels"][-1].endswith("no arm"), values["labels"]
+            assert seen["names"] == ["position", "head width", "task.copy.length", "task.sort.length"], seen["names"]
             assert "reference" in values["labels"][1], values["labels"]
         with points.point(f"differences and answers are there, too, with marks beside colours ({where})"):
             for view in ("differences", "answers"):
