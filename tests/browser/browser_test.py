@@ -164,7 +164,7 @@ def outside(requests):
 def check_drawn(seen, data):
     arms = data["arms"]
     compared = [arm for arm in arms if arm["comparison"]]
-    assert seen["sections"] == ["answers", "table", "all-answers", "differences", "curves", "cost", "talk", "attention",
+    assert seen["sections"] == ["answers", "table", "differences", "curves", "cost", "talk", "all-answers", "attention",
                                 "problems", "configurations", "runs", "provenance"], seen["sections"]
     drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
              "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
@@ -344,8 +344,8 @@ def check_groups(points, folder):
         visit = chromium.visit(probed, width, dark)
         with points.point(f"every section is drawn ({where})"):
             seen = visit.probed()
-            assert seen["sections"] == ["answers", "table", "all-answers", "differences", "crossed", "trend", "curves",
-                                        "lengths", "cost", "talk", "configurations", "runs", "provenance"], \
+            assert seen["sections"] == ["answers", "table", "differences", "crossed", "trend", "curves", "lengths",
+                                        "cost", "talk", "all-answers", "configurations", "runs", "provenance"], \
                 seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
             assert seen["width"] == width, seen["width"]
@@ -417,6 +417,7 @@ def check_crossed(points, folder):
             for (score, heads), label in zip(places, values["labels"]):
                 assert label.startswith(f"score {score}, heads {heads}: "), label
             assert values["labels"][-1].endswith("no arm"), values["labels"]
+            assert seen["names"] == ["position", "head width", "task.copy.length", "task.sort.length"], seen["names"]
             assert "reference" in values["labels"][1], values["labels"]
         with points.point(f"differences and answers are there, too, with marks beside colours ({where})"):
             for view in ("differences", "answers"):

@@ -24,6 +24,7 @@ addEventListener("load", async () => {
     return cells().indexOf(document.activeElement);
   });
   found.stopsAfter = cells().filter((cell) => cell.getAttribute("tabindex") === "0").length;
+  found.names = shortKeys(["position.kind", "attention.head_width", "task.copy.length", "task.sort.length"]);
   found.saved = savedFigure(figure, ".box");
   found.signs = textsIn(["answers", "table", "all-answers", "differences", "crossed", "talk"]);
   writeDown(found);

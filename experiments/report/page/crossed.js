@@ -3,9 +3,9 @@
 /** A value as people read it, of one as TOML has it. */
 const plainValue = (text) => (/^".*"$/.test(text) ? text.slice(1, -1) : text);
 
-/** An option's last word, or the whole where two options share that. */
+/** Options as labels have them: "score" for attention.score, "position" for position.kind, the whole for two alike. */
 const shortKeys = (keys) => {
-  const last = (key) => key.replace(/^.*\./, "");
+  const last = (key) => key.replace(/\.kind$/, "").replace(/^.*\./, "").replace(/_/g, " ");
   return keys.map((key) => (keys.filter((other) => last(other) === last(key)).length > 1 ? key : last(key)));
 };
 

@@ -59,7 +59,7 @@ function yScale(lines, logarithmic, marks, range) {
 }
 
 /** Bands that lie over each other add up. */
-const bandOpacity = (bands) => Math.max(0.04, 0.2 / (1 + 0.3 * (bands - 1)));
+const bandOpacity = (bands) => Math.max(0.04, 0.16 / (1 + 0.35 * (bands - 1)));
 
 /** Some six of a line's points, for its symbol, which tells it from others without colour; not where others' are. */
 function someOf(points, offset) {

@@ -19,7 +19,6 @@ function drawHead() {
 
 drawAnswers();
 drawTable();
-drawAllAnswers();
 drawForest();
 drawCrossed();
 drawTrend();
@@ -27,6 +26,7 @@ drawCurves();
 drawLengths();
 drawScatter();
 drawTalk();
+drawAllAnswers();
 drawAttention();
 drawFairness();
 drawProblems();
