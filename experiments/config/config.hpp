@@ -97,12 +97,12 @@ struct TrainOptions {
 
 /// [report]
 struct ReportOptions {
-  std::string metric = "val_loss"; ///< what decides
-  WordOrNumber margin{"none", 0};  ///< none | a number, in the metric's unit: differences that nobody cares about
-  std::string test = "paired";     ///< paired | unpaired: what runs are compared with
+  std::string metric = "val_loss";  ///< what decides
+  WordOrNumber margin{"none", 0};   ///< none | a number, in the metric's unit: differences that nobody cares about
+  std::string test = "paired";      ///< paired | unpaired: what runs are compared with
   WordOrNumber learned{"found", 0}; ///< found | a number: the metric's value from which on a seed has learned
-  std::string question;            ///< what the sweep asks, for people
-  std::vector<std::string> attend; ///< inputs whose attention weights the report shows
+  std::string question;             ///< what the sweep asks, for people
+  std::vector<std::string> attend;  ///< inputs whose attention weights the report shows
 };
 
 struct Config {

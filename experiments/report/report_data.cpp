@@ -148,10 +148,13 @@ void compute_statistics(ReportData& report) {
     results.push_back(std::move(result));
     reference_of.push_back(arm.reference);
   }
+  std::optional<double> range = report.metric.greatest;
+  if (range) *range -= report.metric.least;
   const auto compared = statistics::compare(results, reference_of,
                                             {.test = report.test,
                                              .higher_is_better = report.metric.higher_is_better,
                                              .margin = report.margin,
+                                             .range = range,
                                              .resolution = report.resolution});
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
   count_learned(report);

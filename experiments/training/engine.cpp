@@ -36,14 +36,15 @@ bool has_bits_per_character(const Config& config) {
 std::vector<MetricInfo> metrics_of(const Config& config) {
   std::vector<MetricInfo> out{
       {"val_loss", false, "nats", "cross-entropy on the validation split, the mean over targets, without smoothing"},
-      {"val_accuracy", true, "", "fraction of the validation split's targets that are the most probable class"}};
+      {"val_accuracy", true, "", "fraction of the validation split's targets that are the most probable class", 0, 1}};
   if (has_sequence_accuracy(config))
     out.back().meaning += "; the token that ends an output is one of them, but where every output is one token";
   if (has_sequence_accuracy(config))
     out.push_back({"val_sequence_accuracy", true, "",
-                   "fraction of the validation rows without a wrong target, that which ends an output included"});
+                   "fraction of the validation rows without a wrong target, that which ends an output included", 0, 1});
   if (has_perplexity(config))
-    out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens"});
+    out.push_back({"val_perplexity", false, "", "e to the power of val_loss: as uncertain as among that many tokens",
+                   1});
   if (has_bits_per_character(config))
     out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
   if (config.train.evaluate_random_batches > 0)
@@ -52,13 +53,15 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
                                config.train.evaluate_random_batches, config.train.batch)});
   if (config.train.evaluate_beam > 0) {
     out.push_back({"val_decoded_accuracy", true, "",
-                   "fraction of the validation rows that are decoded without an error; <unknown> is one"});
+                   "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
     out.push_back({"val_bleu", true, "",
                    fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
                                "sacreBLEU's with tok:{}",
-                               config.train.evaluate_bleu_tokenization)});
+                               config.train.evaluate_bleu_tokenization),
+                   0, 100});
     out.push_back({"val_chrf", true, "",
-                   "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's"});
+                   "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's", 0,
+                   100});
   }
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});

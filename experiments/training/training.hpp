@@ -144,6 +144,8 @@ struct MetricInfo {
   bool higher_is_better;
   std::string unit;
   std::string meaning;
+  double least = 0;                    ///< no value is below
+  std::optional<double> greatest = {}; ///< nor above; none: it has no bound
 };
 std::vector<MetricInfo> metrics_of(const Config& config);
 

@@ -252,3 +252,22 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
       Catch::Contains("7 of its 12 runs were finished then, 7 of scores-ba9876543210 (2026-11-20 08:00 UTC: seeds "
                       "6 -> 10, margin none -> 0.01). Seeds, arms, a margin or a metric that are chosen after"));
 }
+
+TEST_CASE("an accuracy's interval ends where accuracies do", "[report]") {
+  ReportData report = sweep("norm = post", {-0.99, -0.95, -0.99, -0.97, -0.5, -0.48, -0.5});
+  report.metric = {"val_accuracy", true, "", "fraction that is right", 0, 1};
+  // Further arms that are as clear with other signs, each with signs of its own, widen the intervals of all.
+  for (std::size_t arm = 0; arm < 4; ++arm) {
+    report.arms.push_back(report.arms[0]);
+    for (std::size_t i = 0; i < 7; ++i)
+      *report.arms.back().runs[i].value += (i == arm || i == arm + 2 || i == arm + 3 ? -0.1 : 0.1) +
+                                           0.001 * static_cast<double>(i);
+  }
+  compute_statistics(report);
+  REQUIRE(report.arms[1].comparison->interval);
+  CHECK(report.arms[1].comparison->interval->low == -1);
+  CHECK(report.arms[1].comparison->interval->high <= 1);
+  report.metric.greatest.reset();
+  compute_statistics(report);
+  CHECK(report.arms[1].comparison->interval->low < -1.1);
+}
