@@ -43,6 +43,9 @@ def result(out):
         found[file.parent.name, "checkpoint"] = checkpoint[8 + int.from_bytes(checkpoint[:8], "little"):]
     for name in ("tuned.json", "plan.json"):
         found[name] = next(out.glob("sweeps/*/" + name)).read_bytes()
+    plan = json.loads(found["plan.json"])
+    del plan["frozen"]  # when that was, and what had been finished
+    found["plan.json"] = json.dumps(plan)
     return found
 
 
