@@ -127,10 +127,17 @@ public:
   virtual void random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                           std::int64_t at) const;
 
-  /// Accuracy of guessing without looking at the input, and how it is found in words: {0.0417, "1 / symbols"}.
+  /// A number that guessing comes to, and how it is found in words: {0.0417, "1 / symbols"}.
+  struct Level {
+    double value = 0;
+    std::string how = "";
+  };
+  /// What guessing without looking at the input comes to.
   struct Chance {
-    double accuracy;
-    std::string how;
+    double accuracy = 0;                ///< of one target
+    std::string how = "";               ///< how that is found; empty: the data is not there
+    std::optional<Level> sequence = {}; ///< that all targets of a row are right; none: not known
+    std::optional<Level> loss = {};     ///< cross-entropy of a target (nats); none: not known
   };
   virtual Chance chance(Form form) const = 0;
 
