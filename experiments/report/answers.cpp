@@ -1,19 +1,46 @@
 #include "experiments/report/answers.hpp"
 
 #include "experiments/report/equal.hpp"
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <string_view>
 
 namespace heed {
 
-namespace {
-
 using statistics::Answer;
 using statistics::Comparison;
+
+namespace {
+
+std::string interval_text(double a, double b, Decimals decimals) {
+  return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
+}
+
+} // namespace
+
+std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
+
+Decimals decimals_of(const Comparison& c) {
+  const double mean = c.difference.mean;
+  const auto& interval = c.interval ? c.interval : c.difference.interval;
+  if (!interval) return decimals_showing({mean}, decimals_for({}));
+  return decimals_showing({mean, interval->low, interval->high}, decimals_for({(interval->high - interval->low) / 2}));
+}
+
+std::string signed_difference(const Comparison& c, const std::string& unit) {
+  const Decimals decimals = decimals_of(c);
+  std::string text = signed_fixed(c.difference.mean, decimals) + unit;
+  if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
+  return text;
+}
+
+namespace {
 
 /// "Removing the residual"; "At length = 64, score = additive".
 std::string subject(const ReportData& report, const ReportArm& arm) {
@@ -24,29 +51,6 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
                                ? name
                                : (group.empty() ? "Removing " : "removing ") + name.substr(removed.size());
   return group.empty() ? what : fmt::format("At {}, {}", group, what);
-}
-
-/// " nats"; " in val_accuracy" where the metric has no unit.
-std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
-
-/// Two significant digits of how well the mean is known.
-Decimals decimals_of(const Comparison& c) {
-  const double mean = c.difference.mean;
-  const auto& interval = c.interval ? c.interval : c.difference.interval;
-  if (!interval) return decimals_showing({mean}, decimals_for({}));
-  return decimals_showing({mean, interval->low, interval->high}, decimals_for({(interval->high - interval->low) / 2}));
-}
-
-std::string interval_text(double a, double b, Decimals decimals) {
-  return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
-}
-
-/// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
-std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const Decimals decimals = decimals_of(c);
-  std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
-  return text;
 }
 
 bool is_better(const Comparison& c, const MetricInfo& metric) {
@@ -192,14 +196,15 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
-  return learned_sentence(report, arm) + compared_sentence(report, arm) +
+  return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) +
          (failed ? "" : lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences = limit_sentences(report);
   for (const ReportArm& arm : report.arms)
     if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm));
+  std::ranges::copy(interaction_sentences(report), std::back_inserter(sentences));
   return sentences;
 }
 

@@ -1,6 +1,7 @@
 // What a sweep found, in words: one sentence for each arm.
 #pragma once
 
+#include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 
 #include <string>
@@ -21,12 +22,21 @@ namespace heed {
 /// positive as a gain is; the other forms give the arm minus the reference. Brackets are the 95 % interval by
 /// flips, which holds for all arms at once as p does. An arm named "without X" is told as "Removing X". Empty for the
 /// reference.
+/// Where both are at chance or at the metric's bound, the sentence says so first (`shared_limit`).
 /// Where seeds fall into those that learned and others, the sentence leads with their shares; runs that failed get a
 /// last one, with p where they are the worst of all.
 std::string answer_sentence(const ReportData& report, const ReportArm& arm);
 
-/// The sentences of all arms but the reference.
+/// What is at chance or at the metric's bound (`limit_sentences`), then the sentences of all arms but the reference, then
+/// those of interactions.
 std::vector<std::string> answer_sentences(const ReportData& report);
+
+/// " nats"; " in val_accuracy" where the metric has no unit.
+std::string unit_of(const MetricInfo& metric);
+/// Two significant digits of how well the mean is known.
+Decimals decimals_of(const statistics::Comparison& c);
+/// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
+std::string signed_difference(const statistics::Comparison& c, const std::string& unit);
 
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);

@@ -4,6 +4,8 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -40,9 +42,7 @@ json::value probability_or_null(std::optional<double> p) {
   return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
 }
 
-json::value comparison_of(const ReportArm& arm) {
-  if (!arm.comparison) return nullptr;
-  const statistics::Comparison& c = *arm.comparison;
+json::value comparison_of(const statistics::Comparison& c) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
                       {"difference", number(c.difference.mean)},
@@ -144,7 +144,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"mean", number(arm.mean)},
                       {"standard_deviation", number(arm.standard_deviation)},
                       {"interquartile_mean", number(arm.interquartile_mean)},
-                      {"comparison", comparison_of(arm)},
+                      {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
                       {"learned", learned_of(arm)},
                       {"p_failed_worst", number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},
@@ -205,11 +205,26 @@ json::value planned_of(const ReportData& report) {
                       {"earlier", std::move(earlier)}};
 }
 
+/// What guessing comes to in the report's metric.
 json::value chance_of(const ReportData& report) {
-  if (report.metric.name.find("accuracy") == std::string::npos || report.arms.empty()) return nullptr;
-  const std::optional<Task::Chance>& chance = report.arms.front().chance;
-  if (!chance || chance->how.empty()) return nullptr;
-  return json::object{{"accuracy", number(chance->accuracy)}, {"how", chance->how}};
+  if (report.arms.empty()) return nullptr;
+  const std::optional<Task::Level> chance = chance_level(report, report.arms.front());
+  if (!chance) return nullptr;
+  return json::object{{"value", number(chance->value)}, {"how", chance->how}};
+}
+
+json::array interactions_array(const ReportData& report) {
+  json::array out;
+  for (const Interaction& interaction : report.interactions)
+    out.push_back(json::object{{"option", interaction.option},
+                               {"with", interaction.with},
+                               {"without", interaction.without},
+                               {"group", interaction.group},
+                               {"effect_without", number(interaction.effect_without)},
+                               {"effect_with", number(interaction.effect_with)},
+                               {"comparison", comparison_of(interaction.comparison)},
+                               {"answer", interaction_sentence(report, interaction)}});
+  return out;
 }
 
 } // namespace
@@ -241,7 +256,9 @@ json::object report_document(const ReportData& report) {
                       {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                       {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
                       {"notes", texts(summary_notes(report))},
+                      {"limits", texts(limit_sentences(report))},
                       {"chance", chance_of(report)},
+                      {"interactions", interactions_array(report)},
                       {"machines", std::move(machines)},
                       {"data", report.data},
                       {"reference_config", report.reference_config},

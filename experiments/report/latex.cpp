@@ -3,6 +3,8 @@
 #include "experiments/report/latex.hpp"
 
 #include "experiments/report/answers.hpp"
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
@@ -338,8 +340,11 @@ std::string curves(const ReportData& report) {
 
 std::string answers(const ReportData& report) {
   std::string items;
+  const auto add = [&](const std::string& sentence) { items += fmt::format("  \\item {}\n", latex_text(sentence)); };
+  std::ranges::for_each(limit_sentences(report), add);
   for (const ReportArm& arm : report.arms)
-    if (arm.comparison) items += fmt::format("  \\item {}\n", latex_text(answer_sentence(report, arm)));
+    if (arm.comparison) add(answer_sentence(report, arm));
+  std::ranges::for_each(interaction_sentences(report), add);
   return items.empty() ? "" : "\\begin{itemize}\n" + items + "\\end{itemize}\n";
 }
 

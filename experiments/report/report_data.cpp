@@ -1,6 +1,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/report/interactions.hpp"
 #include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
@@ -157,6 +158,7 @@ void compute_statistics(ReportData& report) {
                                              .range = range,
                                              .resolution = report.resolution});
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+  report.interactions = interactions_of(report);
   count_learned(report);
   rank_failed_runs(report);
 }

@@ -94,6 +94,16 @@ struct ReportArm {
   std::optional<Matched> matched; ///< where arms are evened out
 };
 
+/// Whether what an option makes of the metric depends on another: `interactions_of`.
+struct Interaction {
+  std::string option;  ///< the arm that changes it alone: "score = additive"
+  std::string with;    ///< "heads = 8", or a group, "length = 64"
+  std::string without; ///< "by itself", or "with length = 16", the first group
+  std::string group;   ///< in which two options are crossed; empty: there are none, or groups are what is crossed
+  double effect_without = 0, effect_with = 0; ///< arm - reference, the means over the seeds that all four arms have
+  statistics::Comparison comparison = {};     ///< of effect_with - effect_without
+};
+
 /// Where and with what runs were made: manifests that agree are one.
 struct ReportMachine {
   std::string description; ///< "heed 0.1.0, gcc 12.2.0 ..., on CPU"
@@ -111,8 +121,9 @@ struct ReportData {
   double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
   std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
-  std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
-  std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
+  std::vector<PlannedOption> within;     ///< whose values make groups of arms; none: all are compared with the first
+  std::vector<ReportArm> arms;           ///< groups by value, together, each with its reference first
+  std::vector<Interaction> interactions; ///< of options that are crossed, and of arms with groups
   std::vector<ReportMachine> machines;
   std::string data;                  ///< the task's fingerprint; the arms' may differ
   std::string reference_config;      ///< resolved, as TOML

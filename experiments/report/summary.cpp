@@ -1,6 +1,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/statistics/flips.hpp"
@@ -202,10 +203,11 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
-  if (metric.name.find("accuracy") != std::string::npos && report.arms.front().chance) {
-    const Task::Chance& chance = *report.arms.front().chance;
-    if (!chance.how.empty()) notes.push_back(fmt::format("chance: {} ({}).", fixed(chance.accuracy, 4), chance.how));
-  }
+  if (const auto chance = chance_level(report, report.arms.front()))
+    notes.push_back(fmt::format("chance: {} ({}).", fixed(chance->value, decimals_showing({chance->value}, 4)),
+                                chance->how));
+  if (!report.interactions.empty())
+    notes.emplace_back("interactions: by sign flips of each seed's change, corrected for there being several of them.");
   if (report.left_out() > 0)
     notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
                        "number here takes anything.");

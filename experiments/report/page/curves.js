@@ -16,7 +16,7 @@ function drawCurves() {
           .map(({ curve }) => curve.step.map((step, i) => [step, curve.value[i]])) })),
       x: { kind: "linear", values: steps, label: "step", text: withCommas },
       // Chance is known of the first group's task.
-      y: { log, level: report.chance && group === 0 ? [report.chance.accuracy, "chance"] : null },
+      y: { log, level: report.chance && group === 0 ? [report.chance.value, "chance"] : null },
     };
   }
 

@@ -13,6 +13,7 @@ function drawHead() {
   else if (lost)
     head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed or ` +
       `${lost === 1 ? "is" : "are"} left out: what follows is of the others.`));
+  for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
   head.append(element("nav", { "aria-label": "Sections" },
     ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));
 }
@@ -20,6 +21,7 @@ function drawHead() {
 drawAnswers();
 drawTable();
 drawForest();
+drawSingle();
 drawCrossed();
 drawTrend();
 drawCurves();
@@ -27,6 +29,7 @@ drawLengths();
 drawScatter();
 drawTalk();
 drawAllAnswers();
+drawInteractions();
 drawAttention();
 drawFairness();
 drawProblems();

@@ -1,0 +1,169 @@
+#include "experiments/report/interactions.hpp"
+
+#include "experiments/report/answers.hpp"
+#include "experiments/report/equal.hpp"
+#include "experiments/report/numbers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace heed {
+
+namespace {
+
+/// What an arm changes by itself: not what makes its group, nor what evens it out.
+std::vector<PlannedChange> own_changes(const ReportData& report, const ReportArm& arm) {
+  std::vector<PlannedChange> out;
+  for (const PlannedChange& change : arm.changes) {
+    const bool makes_group = std::ranges::any_of(report.within,
+                                                 [&](const PlannedOption& option) { return option.key == change.key; });
+    const bool evens_out = report.match != "none" && change.key == "block.ffn_width";
+    if (!makes_group && !evens_out) out.push_back(change);
+  }
+  return out;
+}
+
+std::map<std::int64_t, double> values_of(const ReportArm& arm) {
+  std::map<std::int64_t, double> out;
+  for (const ReportRun& run : arm.runs)
+    if (run.value && !run.left_out) out[run.seed] = *run.value;
+  return out;
+}
+
+/// Four arms of which (with - with_base) - (alone - base) is asked.
+struct Contrast {
+  Interaction of;
+  const ReportArm *with, *with_base, *alone, *base;
+};
+
+/// Of each seed that all have: what the option makes with the other, and what it makes alone.
+std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast& contrast) {
+  const auto with = values_of(*contrast.with), with_base = values_of(*contrast.with_base),
+             alone = values_of(*contrast.alone), base = values_of(*contrast.base);
+  std::pair<statistics::SeedValues, statistics::SeedValues> out;
+  for (const auto& [seed, value] : with) {
+    if (!with_base.contains(seed) || !alone.contains(seed) || !base.contains(seed)) continue;
+    out.first.seeds.push_back(seed);
+    out.first.values.push_back(value - with_base.at(seed));
+    out.second.values.push_back(alone.at(seed) - base.at(seed));
+  }
+  out.second.seeds = out.first.seeds;
+  return out;
+}
+
+const std::string& name_of(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
+
+/// Arms that change two options, and those that change one of them alone.
+void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
+  for (const ReportArm& both : report.arms) {
+    const std::vector<PlannedChange> changes = own_changes(report, both);
+    if (report.is_reference(both) || changes.size() != 2) continue;
+    const auto alone = [&](const PlannedChange& change) {
+      const auto found = std::ranges::find_if(report.arms, [&](const ReportArm& arm) {
+        return arm.reference == both.reference && !report.is_reference(arm) &&
+               own_changes(report, arm) == std::vector{change};
+      });
+      return found == report.arms.end() ? nullptr : &*found;
+    };
+    const ReportArm *first = alone(changes[0]), *second = alone(changes[1]);
+    if (first == nullptr || second == nullptr) continue;
+    const std::string group = report.group_label(both);
+    out.push_back({{.option = name_of(*first), .with = name_of(*second), .without = "by itself", .group = group},
+                   &both,
+                   second,
+                   first,
+                   &report.arms[both.reference]});
+  }
+}
+
+/// An arm in each group, beside the same in the first.
+void add_groups(const ReportData& report, std::vector<Contrast>& out) {
+  if (report.within.empty()) return;
+  for (const ReportArm& arm : report.arms) {
+    if (report.is_reference(arm)) continue;
+    const auto first = std::ranges::find_if(report.arms, [&](const ReportArm& other) {
+      return !report.is_reference(other) && name_of(other) == name_of(arm);
+    });
+    if (&*first == &arm) continue;
+    out.push_back({{.option = name_of(arm),
+                    .with = report.group_label(arm),
+                    .without = fmt::format("with {}", report.group_label(*first)),
+                    .group = ""},
+                   &arm,
+                   &report.arms[arm.reference],
+                   &*first,
+                   &report.arms[first->reference]});
+  }
+}
+
+} // namespace
+
+std::vector<Interaction> interactions_of(const ReportData& report) {
+  std::vector<Contrast> contrasts;
+  add_crossed(report, contrasts);
+  add_groups(report, contrasts);
+  std::vector<statistics::SeedValues> values;
+  std::vector<std::size_t> reference_of;
+  for (const Contrast& contrast : contrasts) {
+    auto [with, alone] = effects(contrast);
+    const std::size_t at = values.size();
+    values.push_back(std::move(alone));
+    values.push_back(std::move(with));
+    reference_of.insert(reference_of.end(), {at, at});
+  }
+  const auto compared = statistics::compare(values, reference_of,
+                                            {.test = statistics::Test::paired,
+                                             .higher_is_better = report.metric.higher_is_better,
+                                             .margin = report.margin});
+  std::vector<Interaction> out;
+  for (std::size_t i = 0; i < contrasts.size(); ++i) {
+    if (!compared[2 * i + 1]) continue;
+    Interaction interaction = std::move(contrasts[i].of);
+    interaction.comparison = *compared[2 * i + 1];
+    const auto mean = [](const std::vector<double>& of) {
+      double sum = 0;
+      for (const double x : of) sum += x;
+      return sum / static_cast<double>(of.size());
+    };
+    interaction.effect_without = mean(values[2 * i].values);
+    interaction.effect_with = mean(values[2 * i + 1].values);
+    out.push_back(std::move(interaction));
+  }
+  return out;
+}
+
+std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
+  const statistics::Comparison& c = interaction.comparison;
+  const std::string unit = unit_of(report.metric), n = fmt::format("{}", c.seeds.size());
+  const Decimals decimals = decimals_of(c);
+  const std::string who = fmt::format("Interaction: {}{} makes {}{} {} and {}{} with {}",
+                                      interaction.group.empty() ? "" : fmt::format("at {}, ", interaction.group),
+                                      interaction.option, signed_fixed(interaction.effect_without, decimals), unit,
+                                      interaction.without, signed_fixed(interaction.effect_with, decimals), unit,
+                                      interaction.with);
+  if (equal_in_all_seeds(c)) return fmt::format("{}: the same in all {} seeds.", who, n);
+  const std::string change = signed_difference(c, unit);
+  switch (c.answer) {
+    case statistics::Answer::differs:
+      return fmt::format("{}; the change of {} is found, p {}, n = {}.", who, change, p_with_relation(*c.p), n);
+    case statistics::Answer::same:
+      return fmt::format("{}; the change of {} is within {:g}, p {} (equivalence), n = {}.", who, change,
+                         *report.margin, p_with_relation(c.p_equivalence_flips.value_or(1)), n);
+    case statistics::Answer::undecided:
+      return fmt::format("{}; the change of {} can't be told from none, p {}, n = {}.", who, change,
+                         p_with_relation(c.p.value_or(1)), n);
+    case statistics::Answer::underpowered:
+      return fmt::format("{}; the change of {} is {}.", who, change,
+                         underpowered_words(n, c.smallest_p, c.seeds_needed));
+  }
+  return "";
+}
+
+std::vector<std::string> interaction_sentences(const ReportData& report) {
+  std::vector<std::string> out;
+  for (const Interaction& interaction : report.interactions) out.push_back(interaction_sentence(report, interaction));
+  return out;
+}
+
+} // namespace heed

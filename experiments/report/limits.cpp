@@ -1,0 +1,144 @@
+#include "experiments/report/limits.hpp"
+
+#include "experiments/report/numbers.hpp"
+#include "experiments/statistics/paired.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <numbers>
+#include <string_view>
+
+namespace heed {
+
+namespace {
+
+constexpr double nearest = 0.01, near = 0.05; // shares of the way from chance to the metric's bound
+
+std::vector<double> values_of(const ReportArm& arm) {
+  std::vector<double> out;
+  for (const ReportRun& run : arm.runs) {
+    if (!run.left_out && run.state == RunState::failed) return {};
+    if (run.value) out.push_back(*run.value);
+  }
+  return out;
+}
+
+/// The metric's bounds, none where it has none.
+std::optional<double> best_of(const MetricInfo& metric) {
+  return metric.higher_is_better ? metric.greatest : std::optional(metric.least);
+}
+std::optional<double> worst_of(const MetricInfo& metric) {
+  return metric.higher_is_better ? std::optional(metric.least) : metric.greatest;
+}
+
+bool all_are(const std::vector<double>& values, std::optional<double> bound) {
+  return bound && std::ranges::all_of(values, [&](double x) { return x == *bound; });
+}
+
+bool at_chance(const std::vector<double>& values, double chance, double best) {
+  const double way = best - chance;
+  if (way == 0) return false;
+  std::vector<double> gone; // shares of the way; below 0: worse than guessing
+  for (const double x : values) gone.push_back((x - chance) / way);
+  if (std::ranges::max(gone) > near) return false;
+  const double mean = statistics::mean(gone);
+  if (mean <= nearest) return true;
+  const std::vector<double> chances(gone.size(), 0.0);
+  const auto interval = statistics::paired_difference(gone, chances).interval;
+  return interval && interval->low <= 0;
+}
+
+/// "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return out;
+}
+
+std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
+  const std::string& metric = report.metric.name;
+  switch (limit) {
+    case Limit::chance: {
+      const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
+      return fmt::format("at chance ({} {:.3g}: {})", metric, level.value, level.how);
+    }
+    case Limit::worst: return fmt::format("at the floor ({} {:g} in all seeds)", metric, *worst_of(report.metric));
+    case Limit::best: return fmt::format("at the ceiling ({} {:g} in all seeds)", metric, *best_of(report.metric));
+    case Limit::none: break;
+  }
+  return "";
+}
+
+/// What the limit means for two or more that share it, and what to do.
+std::string_view advice(Limit limit, bool shared) {
+  if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
+  return limit == Limit::best
+             ? ": this task is too easy to tell them apart; a harder one, or how fast they get there, may"
+             : ": this task can't tell them apart; train longer, or make it easier";
+}
+
+} // namespace
+
+std::optional<Task::Level> chance_level(const ReportData& report, const ReportArm& arm) {
+  if (!arm.chance || arm.chance->how.empty()) return std::nullopt;
+  const Task::Chance& chance = *arm.chance;
+  const std::string_view metric = report.metric.name;
+  if (metric.ends_with("_sequence_accuracy") || metric.ends_with("_decoded_accuracy")) return chance.sequence;
+  if (metric.ends_with("_accuracy")) return Task::Level{chance.accuracy, chance.how};
+  if (!chance.loss) return std::nullopt;
+  const auto& [loss, how] = *chance.loss;
+  if (metric.ends_with("_perplexity")) return Task::Level{std::exp(loss), "e to the power of " + how};
+  if (metric.ends_with("_bits_per_character")) return Task::Level{loss / std::numbers::ln2, how + ", in bits"};
+  if (metric.ends_with("_loss") || metric.ends_with("_loss_estimate")) return chance.loss;
+  return std::nullopt;
+}
+
+Limit limit_of(const ReportData& report, const ReportArm& arm) {
+  const std::vector<double> values = values_of(arm);
+  if (values.empty()) return Limit::none;
+  const std::optional<double> best = best_of(report.metric);
+  if (all_are(values, best)) return Limit::best;
+  const std::optional<Task::Level> chance = chance_level(report, arm);
+  if (chance && best && at_chance(values, chance->value, *best)) return Limit::chance;
+  return all_are(values, worst_of(report.metric)) ? Limit::worst : Limit::none;
+}
+
+std::vector<std::string> limit_sentences(const ReportData& report) {
+  std::vector<std::string> out;
+  for (const ReportArm& reference : report.arms) {
+    if (!report.is_reference(reference)) continue;
+    for (const Limit limit : {Limit::chance, Limit::worst, Limit::best}) {
+      const ReportArm* first = nullptr;
+      std::vector<std::string> names;
+      for (const ReportArm& arm : report.arms) {
+        if (&report.arms[arm.reference] != &reference || limit_of(report, arm) != limit) continue;
+        if (first == nullptr) first = &arm;
+        names.push_back(&arm == &reference ? "the reference" : arm.name.empty() ? arm.label : arm.name);
+      }
+      // A single arm at the ceiling, or one that a removal brought to chance, is a result; its reference there is not.
+      if (first == nullptr || (names.size() == 1 && limit == Limit::best)) continue;
+      const std::string group = report.group_label(reference);
+      std::string text = fmt::format("{}{} {} {}{}.", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
+                                     names.size() == 1 ? "is" : "are", where(report, *first, limit),
+                                     advice(limit, names.size() > 1));
+      if (text.starts_with('t')) text.front() = 'T';
+      out.push_back(std::move(text));
+    }
+  }
+  return out;
+}
+
+std::string shared_limit(const ReportData& report, const ReportArm& arm) {
+  if (report.is_reference(arm)) return "";
+  const Limit limit = limit_of(report, arm);
+  if (limit == Limit::none || limit_of(report, report.arms[arm.reference]) != limit) return "";
+  return fmt::format("Both at {}: this task can't tell them apart. ", limit == Limit::chance  ? "chance"
+                                                                      : limit == Limit::worst ? "the floor"
+                                                                                              : "the ceiling");
+}
+
+} // namespace heed

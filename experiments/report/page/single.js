@@ -1,0 +1,65 @@
+// Each run by itself, an arm a row: what a mean and a spread leave out.
+
+function drawSingle() {
+  const valued = (arm) => arm.runs.filter((run) => run.value !== null);
+  const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out"].includes(run.state));
+  const shown = arms.filter((arm) => valued(arm).length || lost(arm).length);
+  if (report.seeds.length < 2 || !shown.some((arm) => valued(arm).length)) return;
+  // Thresholds are found for an arm and its reference; one that the configuration gives is the same for all.
+  const thresholds = [...new Set(shown.filter((arm) => arm.learned).map((arm) => arm.learned.from))];
+
+  function draw(svg, width) {
+    const wide = width > 620, row = wide ? 26 : 44, top = 6, bottom = 52;
+    const left = wide ? Math.min(280, 0.27 * width) : 12, right = wide ? 150 : 12;
+    const height = top + row * shown.length + bottom;
+    svg.attr("height", height);
+    const values = [...shown.flatMap((arm) => valued(arm).map((run) => run.value)), ...thresholds,
+      ...(report.chance ? [report.chance.value] : [])];
+    const [low, high] = d3.extent(values), pad = 0.05 * (high - low || Math.abs(high) || 1);
+    const x = d3.scaleLinear().domain([low - pad, high + pad]).range([left + 14, width - right - 14]);
+    const floor = height - bottom, ticks = x.ticks(wide ? 7 : 4);
+    const rows = svg.append("g").selectAll("g").data(shown).join("g").attr("class", "row")
+      .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
+      .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => valueText(run.value)).join(", ")}` +
+        `${lost(arm).length ? `; ${lost(arm).length} failed or left out` : ""}`);
+    rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
+    const grid = svg.insert("g", "g");
+    grid.selectAll("line").data(ticks).join("line").attr("class", "rule").attr("x1", x).attr("x2", x)
+      .attr("y1", top).attr("y2", floor);
+    if (report.chance) grid.append("line").attr("class", "chance").attr("x1", x(report.chance.value))
+      .attr("x2", x(report.chance.value)).attr("y1", top).attr("y2", floor);
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${floor})`)
+      .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
+    const line = wide ? row / 2 : row - 12;
+    // Runs that failed stand at the worse end, beyond every value.
+    const worse = report.metric.higher_is_better ? left + 4 : width - right - 4;
+    rows.each(function drawRow(arm) {
+      const g = d3.select(this);
+      if (arm.learned) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
+        .attr("x2", x(arm.learned.from)).attr("y1", line - 9).attr("y2", line + 9);
+      g.selectAll(".dot").data(valued(arm)).join("circle").attr("class", "dot").attr("r", 4.2).attr("cy", line)
+        .attr("cx", (run) => x(run.value)).style("fill", armColour(arm));
+      g.selectAll(".lost").data(lost(arm)).join("path").attr("class", "lost")
+        .attr("d", "M-3,-3L3,3M-3,3L3,-3")
+        .attr("transform", (run, i) => `translate(${worse + (report.metric.higher_is_better ? 1 : -1) * 5 * i},${line})`);
+      const share = arm.learned ? arm.learned.arm : null;
+      const text = share ? `${share.seeds} of ${share.of} learned`
+        : lost(arm).length ? `${lost(arm).length} failed or left out` : "";
+      g.append("text").attr("class", "soft label").attr("x", width).attr("text-anchor", "end")
+        .attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0).text(text);
+      fitText(g.append("text").attr("class", "label").attr("x", 0).attr("y", wide ? line : 15)
+        .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - 130);
+    });
+    explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
+      run.value === null ? run.state : valueText(run.value)]));
+    svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", floor + 40)
+      .attr("text-anchor", "middle").text(`${report.metric.name}${unit}`);
+  }
+
+  const caption = [`Each point is the ${report.metric.name} of a run.`,
+    ...(report.chance ? ["The dotted line is chance."] : []),
+    ...(thresholds.length ? ["Upright marks part the seeds that learned from those that did not."] : []),
+    ...(shown.some((arm) => lost(arm).length)
+      ? ["Crosses are runs that failed or are left out; they have no value."] : [])].join(" ");
+  section("single", "Single runs", figure("single", "The metric of each run", caption, [], draw).node);
+}

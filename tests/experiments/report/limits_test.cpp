@@ -1,0 +1,148 @@
+// Floor and ceiling: what a task can't tell apart.
+#include "experiments/report/answers.hpp"
+#include "experiments/report/limits.hpp"
+#include "experiments/report/json.hpp"
+#include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace heed;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+using Values = std::vector<double>;
+
+/// Arms with these values, one for each seed; the first is the reference of all.
+ReportData sweep(MetricInfo metric, const std::vector<std::pair<std::string, Values>>& arms, Task::Chance chance) {
+  ReportData report;
+  report.metric = std::move(metric);
+  for (std::size_t i = 0; i < arms.front().second.size(); ++i) report.seeds.push_back(static_cast<std::int64_t>(i));
+  for (const auto& [label, values] : arms) {
+    ReportArm arm;
+    arm.label = label;
+    arm.chance = chance;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ReportRun run;
+      run.seed = static_cast<std::int64_t>(i);
+      run.state = RunState::finished;
+      run.value = values[i];
+      arm.runs.push_back(run);
+    }
+    report.arms.push_back(std::move(arm));
+  }
+  compute_statistics(report);
+  return report;
+}
+
+const MetricInfo accuracy{"val_accuracy", true, "", "fraction that is right", 0, 1};
+const MetricInfo rows_right{"val_sequence_accuracy", true, "", "fraction of rows without a wrong target", 0, 1};
+const MetricInfo loss{"val_loss", false, "nats", "cross-entropy"};
+const Task::Chance eight{0.125, "1 / symbols", Task::Level{std::pow(8.0, -8.0), "(1 / symbols)^8"},
+                         Task::Level{std::log(8.0), "ln 8"}};
+
+} // namespace
+
+TEST_CASE("the chance level is that of what is measured", "[report]") {
+  const auto level = [](MetricInfo metric) {
+    const ReportData report = sweep(std::move(metric), {{"reference", {0.5}}}, eight);
+    const auto found = chance_level(report, report.arms[0]);
+    return found ? found->value : -1;
+  };
+  CHECK(level(accuracy) == 0.125);
+  CHECK(level(rows_right) == 1.0 / 16777216);
+  CHECK(level({"val_decoded_accuracy", true, "", "", 0, 1}) == 1.0 / 16777216);
+  CHECK(level(loss) == Approx(2.0794415416798357));
+  CHECK(level({"val_perplexity", false, "", "", 1}) == Approx(8));
+  CHECK(level({"val_bits_per_character", false, "bits", ""}) == Approx(3));
+  CHECK(level({"val_bleu", true, "", "", 0, 100}) == -1);
+  CHECK(level({"time_per_token", false, "µs", ""}) == -1);
+}
+
+TEST_CASE("notes give the chance of whole rows in powers of ten, not a token's", "[report]") {
+  const ReportData report = sweep(rows_right, {{"reference", {0.5, 0.6}}, {"a", {0.5, 0.6}}}, eight);
+  std::string notes;
+  for (const std::string& note : summary_notes(report)) notes += note + "\n";
+  CHECK_THAT(notes, Contains("chance: 6.0e-08 ((1 / symbols)^8)."));
+}
+
+TEST_CASE("both at chance is said first, and the task is blamed", "[report]") {
+  const Values guessing{0.12, 0.13, 0.126, 0.124, 0.121, 0.127};
+  const Values learned{0.9, 0.92, 0.91, 0.93, 0.9, 0.94};
+  const ReportData report = sweep(accuracy, {{"reference", guessing}, {"a", guessing}, {"b", learned}}, eight);
+  CHECK(limit_of(report, report.arms[0]) == Limit::chance);
+  CHECK(limit_of(report, report.arms[2]) == Limit::none);
+  const std::vector<std::string> sentences = answer_sentences(report);
+  CHECK(sentences.front() ==
+        "The reference and a are at chance (val_accuracy 0.125: 1 / symbols): this task can't tell "
+        "them apart; train longer, or make it easier.");
+  CHECK_THAT(sentences[1], StartsWith("Both at chance: this task can't tell them apart. a is equal to the reference"));
+  CHECK_THAT(sentences[2], StartsWith("b gains"));
+}
+
+TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[report]") {
+  const ReportData report = sweep(loss,
+                                  {{"reference", {0.1, 0.2, 0.15, 0.1, 0.2, 0.1}},
+                                   {"norm = post", {2.0801, 2.0795, 2.0799, 2.081, 2.0797, 2.0796}}},
+                                  eight);
+  CHECK(limit_sentences(report) ==
+        std::vector<std::string>{"norm = post is at chance (val_loss 2.08: ln 8): nothing was learned there."});
+  CHECK(shared_limit(report, report.arms[1]).empty());
+}
+
+TEST_CASE("where some seeds learned, an arm is not at chance, however wide its interval", "[report]") {
+  const ReportData report = sweep(accuracy, {{"reference", {0.125, 0.125, 0.125, 0.125, 0.125, 0.9}}}, eight);
+  // Student's interval of the mean, 0.254 -+ 0.332, includes 0.125.
+  CHECK(limit_of(report, report.arms[0]) == Limit::none);
+}
+
+TEST_CASE("a little above chance in every seed is above chance", "[report]") {
+  // 3 % of the way, and nowhere near it beside its spread.
+  const ReportData report = sweep(accuracy, {{"reference", {0.151, 0.152, 0.1515, 0.151, 0.152, 0.1515}}}, eight);
+  CHECK(limit_of(report, report.arms[0]) == Limit::none);
+}
+
+TEST_CASE("at the ceiling two are too good to be told apart, and one is just good", "[report]") {
+  const Values all(6, 1.0), most{0.9, 0.91, 0.9, 0.92, 0.9, 0.91};
+  ReportData report = sweep(accuracy, {{"reference", all}, {"a", all}, {"b", most}}, eight);
+  CHECK(limit_sentences(report) ==
+        std::vector<std::string>{"The reference and a are at the ceiling (val_accuracy 1 in all seeds): this task is "
+                                 "too easy to tell them apart; a harder one, or how fast they get there, may."});
+  CHECK_THAT(answer_sentence(report, report.arms[1]), StartsWith("Both at the ceiling: "));
+  report = sweep(accuracy, {{"reference", most}, {"a", all}}, eight);
+  CHECK(limit_sentences(report).empty());
+}
+
+TEST_CASE("without a known chance, the metric's worst is the floor", "[report]") {
+  const Values none(6, 0.0);
+  const ReportData report = sweep({"val_bleu", true, "", "BLEU", 0, 100}, {{"reference", none}, {"a", none}}, eight);
+  CHECK(limit_sentences(report) ==
+        std::vector<std::string>{"The reference and a are at the floor (val_bleu 0 in all seeds): this task can't tell "
+                                 "them apart; train longer, or make it easier."});
+}
+
+TEST_CASE("an arm with a run that failed has no limit", "[report]") {
+  ReportData report = sweep(accuracy, {{"reference", Values(6, 1.0)}, {"a", Values(6, 1.0)}}, eight);
+  report.arms[1].runs[2].state = RunState::failed;
+  report.arms[1].runs[2].value.reset();
+  compute_statistics(report);
+  CHECK(limit_sentences(report).empty());
+}
+
+TEST_CASE("what is said of limits stands in every format, before the answers", "[report]") {
+  const Values all(6, 1.0);
+  const ReportData report = sweep(accuracy, {{"reference", all}, {"a", all}}, eight);
+  const std::string said = "The reference and a are at the ceiling";
+  for (const std::string& text : {render_terminal(report, Style{}, 200), render_markdown(report), render_latex(report),
+                                  boost::json::serialize(report_document(report))}) {
+    INFO(text.substr(0, 400));
+    REQUIRE_THAT(text, Contains(said));
+    CHECK(text.find(said) < text.find("Both at the ceiling"));
+  }
+}
