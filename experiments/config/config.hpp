@@ -98,6 +98,7 @@ struct TrainOptions {
 /// [report]
 struct ReportOptions {
   std::string metric = "val_loss";  ///< what decides
+  std::vector<std::string> also;    ///< further metrics, one family of comparisons with it
   WordOrNumber margin{"none", 0};   ///< none | a number, in the metric's unit: differences that nobody cares about
   std::string test = "paired";      ///< paired | unpaired: what runs are compared with
   WordOrNumber learned{"found", 0}; ///< found | a number: the metric's value from which on a seed has learned

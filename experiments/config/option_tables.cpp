@@ -188,6 +188,9 @@ const OptionTable<ReportOptions>& report_option_table() {
   using O = ReportOptions;
   static const auto table = option_table<O>(
       option("metric", &O::metric, "The metric that decides.").without_effect_on_results(),
+      option("also", &O::also,
+             "Further metrics that are compared. p is then corrected over all arms and all of these metrics together.")
+          .default_means("none").without_effect_on_results(),
       option("margin", &O::margin,
              "How far from the reference counts as the same, in the metric's unit: none, or a number. With a number, "
              "reports also test for equivalence.")

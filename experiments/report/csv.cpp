@@ -94,6 +94,10 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
 std::string render_csv(const ReportData& report) {
   std::vector<Cells> lines;
   for (const ReportArm& arm : report.arms) lines.push_back(line_of(report, arm));
+  for (std::size_t i = 0; i < report.also.size(); ++i) {
+    const ReportData further = by_further_metric(report, i);
+    for (const ReportArm& arm : further.arms) lines.push_back(line_of(further, arm));
+  }
   return sheet(lines);
 }
 

@@ -68,6 +68,13 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"answer", statistics::name_of(c.answer)}};
 }
 
+json::object metric_object(const MetricInfo& metric) {
+  return json::object{{"name", metric.name},
+                      {"higher_is_better", metric.higher_is_better},
+                      {"unit", metric.unit},
+                      {"meaning", metric.meaning}};
+}
+
 json::value learned_of(const ReportArm& arm) {
   if (!arm.learned) return nullptr;
   const LearnedSeeds& learned = *arm.learned;
@@ -213,6 +220,29 @@ json::value chance_of(const ReportData& report) {
   return json::object{{"value", number(chance->value)}, {"how", chance->how}};
 }
 
+/// Each further metric with what the arms came to by it.
+json::array further_metrics(const ReportData& report) {
+  json::array out;
+  for (std::size_t i = 0; i < report.also.size(); ++i) {
+    const ReportData further = by_further_metric(report, i);
+    const Digits digits = digits_of(further);
+    json::array arms;
+    for (const ReportArm& arm : further.arms)
+      arms.push_back(json::object{
+          {"label", arm.label},
+          {"answer", further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm))},
+          {"n", arm.values},
+          {"mean", number(arm.mean)},
+          {"standard_deviation", number(arm.standard_deviation)},
+          {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)}});
+    out.push_back(json::object{{"metric", metric_object(further.metric)},
+                               {"note", further_note(further.metric)},
+                               {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+                               {"arms", std::move(arms)}});
+  }
+  return out;
+}
+
 json::array interactions_array(const ReportData& report) {
   json::array out;
   for (const Interaction& interaction : report.interactions)
@@ -248,10 +278,8 @@ json::object report_document(const ReportData& report) {
                       {"out", report.out.string()},
                       {"seeds", integers(report.seeds)},
                       {"progress", progress_of(report)},
-                      {"metric", json::object{{"name", report.metric.name},
-                                              {"higher_is_better", report.metric.higher_is_better},
-                                              {"unit", report.metric.unit},
-                                              {"meaning", report.metric.meaning}}},
+                      {"metric", metric_object(report.metric)},
+                      {"also", further_metrics(report)},
                       {"margin", number(report.margin)},
                       {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                       {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},

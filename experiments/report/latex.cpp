@@ -355,8 +355,14 @@ std::string render_latex(const ReportData& report) {
   out += preamble;
   out += fmt::format("\\begin{{document}}\n\\section*{{{}}}\n",
                      latex_text(report.question.empty() ? report.name : report.question));
-  for (const std::string& part : {answers(report), table(report), forest(report), curves(report)})
+  for (const std::string& part : {answers(report), table(report), forest(report)})
     if (!part.empty()) out += "\n" + part;
+  for (std::size_t i = 0; i < report.also.size(); ++i) {
+    const ReportData further = by_further_metric(report, i);
+    out += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.name),
+                       latex_text(further_note(further.metric)), answers(further), table(further));
+  }
+  if (const std::string part = curves(report); !part.empty()) out += "\n" + part;
   return out + "\n\\end{document}\n";
 }
 

@@ -136,6 +136,12 @@ std::string render_markdown(const ReportData& report) {
   for (const std::string& answer : answers) out += fmt::format("- {}\n", answer);
   if (!answers.empty()) out += "\nWhat the columns are:\n\n";
   for (const std::string& note : summary_notes(report)) out += fmt::format("- {}\n", note);
+  for (std::size_t i = 0; i < report.also.size(); ++i) {
+    const ReportData further = by_further_metric(report, i);
+    out += fmt::format("\n## {}\n\n{}\n\n{}\n", further.metric.name, further_note(further.metric),
+                       to_markdown(summary_table(further, Style{})));
+    for (const std::string& answer : answer_sentences(further)) out += fmt::format("- {}\n", answer);
+  }
   for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report),
                                      problems_section(report), runs_section(report), provenance_section(report)})
     if (!section.empty()) out += "\n" + section;

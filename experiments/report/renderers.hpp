@@ -17,6 +17,9 @@ TextTable summary_table(const ReportData& report, const Style& style);
 /// "val_loss: mean ± sd over seeds, lower is better; ..." : what the columns of `summary_table` mean.
 std::vector<std::string> summary_notes(const ReportData& report);
 
+/// What stands beneath the table by one of the further metrics, but for its answers: what the metric is.
+std::string further_note(const MetricInfo& metric);
+
 /// What was done to make arms comparable, a sentence for each arm: what its tuning tried and chose, and what evening
 /// out made of it. Empty where nothing was.
 std::vector<std::string> fairness_notes(const ReportData& report);
@@ -39,7 +42,7 @@ std::string render_html(const ReportData& report);
 /// A LaTeX document that compiles by itself: a booktabs table, the differences and the learning curves as pgfplots.
 std::string render_latex(const ReportData& report);
 
-/// A line for each arm, with all that is known of it; numbers are not rounded.
+/// A line for each arm, with all that is known of it, and for each arm by each further metric; numbers are not rounded.
 std::string render_csv(const ReportData& report);
 /// A line for each run.
 std::string render_runs_csv(const ReportData& report);

@@ -55,8 +55,8 @@ std::vector<LengthPoint> by_length(const std::vector<Metrics>& lines) {
 /// What float32 can't hold is no result: the run diverged.
 constexpr double greatest_value = std::numeric_limits<float>::max();
 
-ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::string& metric,
-                      Origins& origins) {
+ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const Plan& plan, Origins& origins) {
+  const std::string& metric = plan.metric;
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
@@ -85,6 +85,10 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (!lines->empty()) run.seconds = lines->back().seconds;
   if (run.state == RunState::finished) {
     run.by_length = by_length(*lines);
+    for (const std::string& further : plan.also) {
+      run.also.push_back(last_value(*lines, further));
+      if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
+    }
     const std::optional<double> last = last_value(*lines, metric);
     if (last && std::abs(*last) <= greatest_value) {
       run.value = last;
@@ -126,41 +130,97 @@ std::string ReportData::group_label(const ReportArm& arm) const {
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
 
+namespace {
+
+/// Seeds and values of the runs that have one.
+template <class ValueOf> statistics::SeedValues seed_values(const ReportArm& arm, ValueOf value_of) {
+  statistics::SeedValues out;
+  for (const ReportRun& run : arm.runs) {
+    if (run.left_out) continue;
+    const std::optional<double> value = value_of(run);
+    if (!value) continue;
+    out.seeds.push_back(run.seed);
+    out.values.push_back(*value);
+  }
+  return out;
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(statistics::mean(values));
+}
+
+statistics::Question question_of(const ReportData& report, const MetricInfo& metric) {
+  std::optional<double> range = metric.greatest;
+  if (range) *range -= metric.least;
+  return {.test = report.test,
+          .higher_is_better = metric.higher_is_better,
+          .range = range,
+          .resolution = report.resolution};
+}
+
+} // namespace
+
 void compute_statistics(ReportData& report) {
   std::vector<statistics::SeedValues> results;
   std::vector<std::size_t> reference_of;
+  std::vector<statistics::Question> questions;
   for (ReportArm& arm : report.arms) {
-    statistics::SeedValues result;
+    statistics::SeedValues result = seed_values(arm, [](const ReportRun& run) { return run.value; });
     std::vector<double> seconds;
-    for (const ReportRun& run : arm.runs) {
-      if (run.left_out) continue;
-      if (run.state == RunState::finished) seconds.push_back(run.seconds);
-      if (!run.value) continue;
-      result.seeds.push_back(run.seed);
-      result.values.push_back(*run.value);
-    }
+    for (const ReportRun& run : arm.runs)
+      if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
     const std::vector<double>& values = result.values;
     arm.values = values.size();
-    arm.mean = values.empty() ? std::nullopt : std::optional(statistics::mean(values));
+    arm.mean = mean_of(values);
     arm.standard_deviation = statistics::standard_deviation(values);
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
-    arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
+    arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
+    arm.also.clear();
     results.push_back(std::move(result));
     reference_of.push_back(arm.reference);
+    questions.push_back(question_of(report, report.metric));
+    questions.back().margin = report.margin;
   }
-  std::optional<double> range = report.metric.greatest;
-  if (range) *range -= report.metric.least;
-  const auto compared = statistics::compare(results, reference_of,
-                                            {.test = report.test,
-                                             .higher_is_better = report.metric.higher_is_better,
-                                             .margin = report.margin,
-                                             .range = range,
-                                             .resolution = report.resolution});
-  for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+  // Metric after metric, each with all arms.
+  for (std::size_t m = 0; m < report.also.size(); ++m)
+    for (ReportArm& arm : report.arms) {
+      results.push_back(seed_values(arm, [m](const ReportRun& run) {
+        return m < run.also.size() ? run.also[m] : std::nullopt;
+      }));
+      const std::vector<double>& values = results.back().values;
+      arm.also.push_back({values.size(), mean_of(values), statistics::standard_deviation(values)});
+      reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
+      questions.push_back(question_of(report, report.also[m]));
+    }
+  const auto compared = statistics::compare_each(results, reference_of, questions);
+  for (std::size_t i = 0; i < report.arms.size(); ++i) {
+    report.arms[i].comparison = compared[i];
+    for (std::size_t m = 0; m < report.also.size(); ++m)
+      report.arms[i].also[m].comparison = compared[(m + 1) * report.arms.size() + i];
+  }
   report.interactions = interactions_of(report);
   count_learned(report);
   rank_failed_runs(report);
+}
+
+ReportData by_further_metric(const ReportData& report, std::size_t which) {
+  ReportData out = report;
+  out.metric = report.also.at(which);
+  out.margin.reset();
+  out.learned.reset();
+  out.interactions.clear();
+  for (ReportArm& arm : out.arms) {
+    const FurtherResult& result = arm.also.at(which);
+    arm.values = result.values;
+    arm.mean = result.mean;
+    arm.standard_deviation = result.standard_deviation;
+    arm.comparison = result.comparison;
+    arm.learned.reset();
+    arm.p_failed_worst.reset();
+    for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
+  }
+  return out;
 }
 
 namespace {
@@ -231,7 +291,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan.metric, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = cost_of(plan, first.arm);
@@ -249,6 +309,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 
   report.metric = metric_of(reference_config, plan.metric);
+  for (const std::string& metric : plan.also) report.also.push_back(metric_of(reference_config, metric, "report.also"));
   report.margin = plan.margin;
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;

@@ -42,6 +42,7 @@ struct ReportRun {
   RunState state = RunState::missing;
   bool left_out = false;                   ///< its folder can't be relied on (read_entry); `problem` says why
   std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
+  std::vector<std::optional<double>> also; ///< likewise of each of ReportData::also; none: not finite, or it has none
   std::vector<CurvePoint> curve;           ///< the metric at every evaluation so far
   std::vector<LengthPoint> by_length;      ///< the last accuracies by the length of rows; only of a finished run
   double seconds = 0;                      ///< of training
@@ -67,6 +68,13 @@ struct LearnedSeeds {
   double p = 1; ///< Fisher's exact test of the two shares, of this arm alone
 };
 
+/// An arm by one of the further metrics.
+struct FurtherResult {
+  std::size_t values = 0;
+  std::optional<double> mean, standard_deviation;
+  std::optional<statistics::Comparison> comparison = {};
+};
+
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
 struct ReportArm {
   std::string label;
@@ -82,6 +90,7 @@ struct ReportArm {
   std::optional<double> interquartile_mean;       ///< likewise
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
+  std::vector<FurtherResult> also;     ///< by each of ReportData::also
   std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
   /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None
   /// where none failed, here or in the reference.
@@ -115,6 +124,7 @@ struct ReportData {
   std::string question; ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
+  std::vector<MetricInfo> also; ///< further metrics, one family of comparisons with it
   std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; none: to be found
@@ -150,5 +160,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.
 void compute_statistics(ReportData& report);
+
+/// The report as it would be by its further metric `which`, without margin and threshold, whose unit is another's; what
+/// p is corrected over stays all metrics together.
+ReportData by_further_metric(const ReportData& report, std::size_t which);
 
 } // namespace heed

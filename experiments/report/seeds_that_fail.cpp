@@ -1,9 +1,11 @@
 #include "experiments/report/seeds_that_fail.hpp"
 
+#include "experiments/report/limits.hpp"
 #include "experiments/statistics/heaps.hpp"
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -20,6 +22,29 @@ std::vector<double> values_of(const ReportArm& arm) {
   for (const ReportRun& run : arm.runs)
     if (run.value) out.push_back(*run.value);
   return out;
+}
+
+/// The least difference that parts learning from not learning: more than the margin, and a twentieth of the way from
+/// guessing, or the metric's worst, to its best.
+double least_gap(const ReportData& report, const ReportArm& arm) {
+  constexpr double share = 0.05;
+  const MetricInfo& metric = report.metric;
+  const std::optional<Task::Level> chance = chance_level(report, arm);
+  const std::optional<double> best = metric.higher_is_better ? metric.greatest : std::optional(metric.least),
+                              worst = chance                    ? std::optional(chance->value)
+                                      : metric.higher_is_better ? std::optional(metric.least)
+                                                                : metric.greatest;
+  return std::max(report.margin.value_or(0), best && worst ? share * std::abs(*best - *worst) : 0);
+}
+
+/// Between the nearest values on both sides.
+double gap_at(const std::vector<double>& values, double threshold) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  double below = -infinite, above = infinite;
+  for (const double x : values)
+    if (x < threshold) below = std::max(below, x);
+    else above = std::min(above, x);
+  return above - below;
 }
 
 bool straddles(const std::vector<double>& values, double threshold) {
@@ -68,7 +93,9 @@ void count_learned(ReportData& report) {
       std::vector<double> all = own;
       all.insert(all.end(), others.begin(), others.end());
       threshold = statistics::gap_between_heaps(all);
-      if (threshold && !straddles(own, *threshold) && !straddles(others, *threshold)) threshold.reset();
+      if (threshold && ((!straddles(own, *threshold) && !straddles(others, *threshold)) ||
+                        gap_at(all, *threshold) <= least_gap(report, arm)))
+        threshold.reset();
     }
     if (!threshold) continue;
     LearnedSeeds learned{*threshold, !report.learned, learned_of(arm, *threshold, report.metric.higher_is_better),

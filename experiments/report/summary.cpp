@@ -75,10 +75,13 @@ std::string p_note(const ReportData& report) {
   if (unpaired(report))
     return fmt::format(
         "p: permutations of which runs are the arm's and which the reference's, corrected for the number "
-        "of arms (Holm){}.",
+        "of arms{} (Holm){}.",
+        report.also.empty() ? "" : " and metrics",
         any(report, [](const auto& c) { return !c.exact; }) ? "; approximate, from 100,000 of them" : "; exact");
-  std::string text = "p: sign flips by seed, step-down max-|t| over all arms together, so that it is corrected for "
-                     "their number";
+  std::string text =
+      fmt::format("p: sign flips by seed, step-down max-|t| over all arms{} together, so that it is corrected for "
+                  "their number",
+                  report.also.empty() ? "" : " and metrics");
   if (any(report, [](const auto& c) { return !c.exact; }))
     return text + fmt::format("; approximate above {} seeds, from {} flips.", statistics::most_exact_seeds,
                               with_commas(static_cast<std::int64_t>(statistics::random_flips + 1)));
@@ -184,6 +187,12 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   return table;
 }
 
+std::string further_note(const MetricInfo& metric) {
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name,
+                     metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
+                     metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
+}
+
 std::vector<std::string> summary_notes(const ReportData& report) {
   const MetricInfo& metric = report.metric;
   const bool several = report.seeds.size() > 1;
@@ -208,6 +217,9 @@ std::vector<std::string> summary_notes(const ReportData& report) {
                                 chance->how));
   if (!report.interactions.empty())
     notes.emplace_back("interactions: by sign flips of each seed's change, corrected for there being several of them.");
+  if (report.tuning)
+    notes.emplace_back("tuned: p and intervals hold for the setting that each arm chose; that tuning with other seeds "
+                       "could have chosen another is in no number here.");
   if (report.left_out() > 0)
     notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
                        "number here takes anything.");

@@ -17,6 +17,15 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
+  for (std::size_t i = 0; i < report.also.size(); ++i) {
+    const ReportData further = by_further_metric(report, i);
+    out += paragraph(further_note(further.metric)) + "\n";
+    out += to_text_within(summary_table(further, style), width, style.colour ? "\033[1m" : "",
+                          style.colour ? "\033[0m" : "");
+    out += "\n";
+    for (const std::string& answer : answer_sentences(further)) out += paragraph(answer);
+    out += "\n";
+  }
   for (const std::string& note : summary_notes(report)) out += paragraph(style.faint(note));
 
   std::string fairness;

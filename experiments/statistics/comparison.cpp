@@ -1,5 +1,6 @@
 #include "experiments/statistics/comparison.hpp"
 
+#include "autograd/error.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 #include "experiments/statistics/equivalence.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 namespace heed::statistics {
@@ -111,29 +113,38 @@ Answer answer_of(const Comparison& c) {
   return c.p && *c.p <= significance_level ? Answer::differs : Answer::undecided;
 }
 
+/// Arms that are tested together.
+struct Family {
+  std::vector<SeedDifferences> differences;
+  std::vector<Comparison*> comparisons;
+  std::vector<std::optional<double>> range;
+};
+
 std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues> arms,
                                                      std::span<const std::size_t> reference_of,
-                                                     const Question& question) {
+                                                     std::span<const Question> questions) {
   std::vector<std::optional<Comparison>> out(arms.size());
   std::vector<Pairs> pairs;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::size_t reference = reference_of[i];
-    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], question.resolution));
-    if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], question);
+    pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i].resolution));
+    if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], questions[i]);
   }
 
   /// The arms of which `is` holds, and their differences.
   const auto family = [&](const auto& is) {
-    std::pair<std::vector<SeedDifferences>, std::vector<Comparison*>> members;
+    Family members;
     for (std::size_t i = 0; i < arms.size(); ++i)
       if (out[i] && is(*out[i])) {
-        members.first.push_back({pairs[i].seeds, pairs[i].differences});
-        members.second.push_back(&*out[i]);
+        members.differences.push_back({pairs[i].seeds, pairs[i].differences});
+        members.comparisons.push_back(&*out[i]);
+        members.range.push_back(questions[i].range);
       }
     return members;
   };
   for (const bool reaches : {true, false}) {
-    const auto [differences, members] = family([&](const Comparison& c) { return can_reach_level(c) == reaches; });
+    const auto [differences, members,
+                ranges] = family([&](const Comparison& c) { return can_reach_level(c) == reaches; });
     const FlipTest test = step_down_flips(differences);
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->p = test.p[i];
@@ -147,12 +158,13 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
       if (intervals.together[i])
         members[i]->interval = cut(agreeing(*intervals.together[i], test.p[i] <= significance_level,
                                             members[i]->difference.mean),
-                                   question.range);
+                                   ranges[i]);
     }
   }
-  if (question.margin) {
-    const auto [differences, members] = family(can_be_called_same);
-    const std::vector<double> p = equivalence_by_flips(differences, *question.margin);
+  const auto [differences, members,
+              ranges] = family([](const Comparison& c) { return c.margin && can_be_called_same(c); });
+  if (!members.empty()) {
+    const std::vector<double> p = equivalence_by_flips(differences, *members.front()->margin);
     for (std::size_t i = 0; i < members.size(); ++i) members[i]->p_equivalence_flips = p[i];
   }
   corrected_by_holm(
@@ -171,7 +183,7 @@ std::size_t unpaired_seeds_needed(std::size_t arms) {
 
 std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValues> arms,
                                                         std::span<const std::size_t> reference_of,
-                                                        const Question& question) {
+                                                        std::span<const Question> questions) {
   std::vector<std::optional<Comparison>> out(arms.size());
   const auto compared = [&](std::size_t i) {
     return reference_of[i] != i && !arms[i].values.empty() && !arms[reference_of[i]].values.empty();
@@ -181,6 +193,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
   const double together = 1 - significance_level / static_cast<double>(std::max<std::size_t>(members, 1));
   for (std::size_t i = 0; i < arms.size(); ++i) {
     if (!compared(i)) continue;
+    const Question& question = questions[i];
     const std::vector<double>&a = arms[i].values, &b = arms[reference_of[i]].values;
     Comparison& c = out[i].emplace();
     c.seeds = arms[i].seeds;
@@ -209,11 +222,12 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
   corrected_by_holm(
       out, [](const Comparison& c) { return c.p_equivalence; },
       [](Comparison& c, double p) { c.p_equivalence_flips = p; });
-  for (auto& c : out) {
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    auto& c = out[i];
     if (!c) continue;
     c->answer = answer_of(*c);
     if (c->interval)
-      c->interval = cut(agreeing(*c->interval, *c->p <= significance_level, c->difference.mean), question.range);
+      c->interval = cut(agreeing(*c->interval, *c->p <= significance_level, c->difference.mean), questions[i].range);
   }
   return out;
 }
@@ -232,8 +246,24 @@ std::string_view name_of(Answer answer) {
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question) {
-  return question.test == Test::paired ? compare_pairs(arms, reference_of, question)
-                                       : compare_unpaired(arms, reference_of, question);
+  return compare_each(arms, reference_of, std::vector<Question>(arms.size(), question));
+}
+
+std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
+                                                    std::span<const std::size_t> reference_of,
+                                                    std::span<const Question> questions) {
+  if (questions.size() != arms.size() || reference_of.size() != arms.size())
+    throw Failed(fmt::format("[statistics] {} arms have {} references and {} questions", arms.size(),
+                             reference_of.size(), questions.size()));
+  std::optional<double> margin;
+  for (const Question& question : questions) {
+    if (question.test != questions.front().test || (margin && question.margin && *margin != *question.margin))
+      throw Failed("[statistics] arms that are compared together are compared by one test, and with one margin");
+    if (question.margin) margin = question.margin;
+  }
+  return !questions.empty() && questions.front().test == Test::unpaired
+             ? compare_unpaired(arms, reference_of, questions)
+             : compare_pairs(arms, reference_of, questions);
 }
 
 } // namespace heed::statistics

@@ -59,7 +59,7 @@ struct SeedValues {
   std::vector<double> values;
 };
 
-/// What is asked of all arms alike.
+/// What is asked of an arm.
 struct Question {
   Test test = Test::paired;
   bool higher_is_better = false;
@@ -82,5 +82,12 @@ struct Question {
 /// Throws heed::Failed for values that are not finite.
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question);
+
+/// The same with a question of its own for each arm, as where several metrics of the same runs are one family: each
+/// metric's values are arms, with that metric's reference, and p is corrected over all of them. The test must be the
+/// same for all, and so must the margin of those that have one. Throws heed::Failed where they are not.
+std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
+                                                    std::span<const std::size_t> reference_of,
+                                                    std::span<const Question> questions);
 
 } // namespace heed::statistics

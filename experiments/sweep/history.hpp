@@ -18,7 +18,7 @@ struct EarlierSweep {
   std::vector<std::string> changes; ///< "margin none -> 0.01": what the later plan has otherwise
 };
 
-/// What `later` asks otherwise than `earlier`, in words: seeds, arms, metric, margin, test, learned.
+/// What `later` asks otherwise than `earlier`, in words: seeds, arms, metrics, margin, test, learned.
 std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later);
 
 /// The sweeps in OUT that were frozen before the plan and have runs of its, the earliest first. None where the plan

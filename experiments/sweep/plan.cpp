@@ -48,6 +48,7 @@ std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
 
 std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
+  if (!plan.also.empty()) text += fmt::format("also {}\n", fmt::join(plan.also, ", "));
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
   if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
   if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);

@@ -111,6 +111,7 @@ struct Plan {
   std::string name;              ///< the configuration's, or its file's; never empty
   std::string hash;              ///< `hash_of` it: an edited file that comes to other runs is a new sweep
   std::string metric;            ///< what decides
+  std::vector<std::string> also; ///< further metrics, one family of comparisons with it
   std::string match = "none";    ///< none | parameters | flops
   std::optional<double> margin;  ///< differences up to this are the same, in the metric's unit
   std::string test = "paired";   ///< paired | unpaired
@@ -152,7 +153,7 @@ std::vector<std::string> run_ids(const Plan& plan);
 /// What a run of the arm costs, after its tuning where it is tuned; none: not known.
 std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
 
-/// 12 hexadecimal digits of the metric, margin, test, threshold, question, match, groups and seeds, the arms and their runs;
+/// 12 hexadecimal digits of the metrics, margin, test, threshold, question, match, groups and seeds, the arms and their runs;
 /// of a tuned sweep, of all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 

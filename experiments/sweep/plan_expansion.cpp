@@ -354,6 +354,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   plan.name = !reference.general.name.empty() ? reference.general.name : fallback_name;
   if (plan.name.empty()) plan.name = "sweep";
   plan.metric = reference.report.metric;
+  plan.also = reference.report.also;
   if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
   plan.test = reference.report.test;
   if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;

@@ -175,6 +175,7 @@ Plan read(std::string_view bytes) {
   plan.name = text(object, "name");
   plan.hash = text(object, "hash");
   plan.metric = text(object, "metric");
+  if (object.contains("also")) plan.also = texts(object, "also");
   if (object.contains("match")) plan.match = text(object, "match");
   if (const json::value* margin = object.if_contains("margin")) {
     plan.margin = real(*margin, "margin");
@@ -285,16 +286,17 @@ std::string name_part(const fs::path& folder) {
 } // namespace
 
 std::string to_json(const Plan& plan) {
+  const std::string also = plan.also.empty() ? "" : fmt::format("\"also\": {},\n", texts_json(plan.also));
   const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
   const std::string test = plan.test == "paired" ? "" : fmt::format("\"test\": {},\n", json_text(plan.test));
   const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
-                                "\"metric\": {},\n{}{}{}{}{}"
+                                "\"metric\": {},\n{}{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
                                 plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
-                                json_text(plan.metric), margin, test, learned, question, within_json(plan.within),
+                                json_text(plan.metric), also, margin, test, learned, question, within_json(plan.within),
                                 json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {

@@ -44,7 +44,7 @@ Cost cost_of(const Config& config, Tasks& tasks) {
 
 Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }
 
-MetricInfo metric_of(const Config& config, const std::string& name) {
+MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option) {
   const std::vector<MetricInfo> known = metrics_of(config);
   std::vector<std::string> names;
   for (const MetricInfo& metric : known) {
@@ -52,7 +52,7 @@ MetricInfo metric_of(const Config& config, const std::string& name) {
     names.push_back(metric.name);
   }
   const std::string near = nearest(name, names);
-  throw Refused(fmt::format("report.metric: \"{}\" is not measured here; allowed: {}{}", name, fmt::join(names, ", "),
+  throw Refused(fmt::format("{}: \"{}\" is not measured here; allowed: {}{}", option, name, fmt::join(names, ", "),
                             near.empty() ? "" : fmt::format(" (nearest: {})", near)));
 }
 
@@ -97,9 +97,22 @@ Checked checked(const PlannedRun& run, const Plan& plan, const Settings& setting
   } catch (const Refused& error) {
     throw Refused(error.what() + places(settings, error.what()));
   }
-  if (!reference) metric_of(config, plan.metric);
-  else if (const std::string why = not_comparable(*reference, config, plan.metric, tasks); !why.empty())
-    throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
+  if (!reference) {
+    metric_of(config, plan.metric);
+    for (std::size_t i = 0; i < plan.also.size(); ++i) {
+      if (plan.also[i] == plan.metric ||
+          std::count(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(i), plan.also[i]))
+        throw Refused(fmt::format("report.also: \"{}\" is compared already; name each metric once{}", plan.also[i],
+                                  places(settings, "report.also")));
+      metric_of(config, plan.also[i], "report.also");
+    }
+    return {std::move(config), cost};
+  }
+  std::vector<std::string> metrics{plan.metric};
+  metrics.insert(metrics.end(), plan.also.begin(), plan.also.end());
+  for (const std::string& metric : metrics)
+    if (const std::string why = not_comparable(*reference, config, metric, tasks); !why.empty())
+      throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
   return {std::move(config), cost};
 }
 

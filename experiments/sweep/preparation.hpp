@@ -44,7 +44,8 @@ Cost cost_of(const Config& config, Tasks& tasks);
 Task::Chance chance_of(const Config& config, Tasks& tasks);
 
 /// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.
-MetricInfo metric_of(const Config& config, const std::string& name);
+/// @param option  that names it
+MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
 
 /// What a run takes.
 struct Load {

@@ -158,12 +158,12 @@ const armSymbol = (arm) => symbols[look(arm) % symbols.length];
 const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
 /** better | worse | same | open: what the statistics let one say of an arm. */
-function verdict(arm) {
-  const { answer, difference, equal } = arm.comparison;
+function verdictBy({ answer, difference, equal }, metric) {
   if (answer === "same" || equal) return "same";
   if (answer !== "differs" || difference === 0) return "open";
-  return (difference > 0) === report.metric.higher_is_better ? "better" : "worse";
+  return (difference > 0) === metric.higher_is_better ? "better" : "worse";
 }
+const verdict = (arm) => verdictBy(arm.comparison, report.metric);
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
   same: [report.margin ? "the same, within the margin" : "the same", d3.symbolDiamond],

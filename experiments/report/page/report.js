@@ -20,16 +20,17 @@ function drawHead() {
 
 drawAnswers();
 drawTable();
+drawFurther();
 drawForest();
 drawSingle();
 drawCrossed();
+drawInteractions();
 drawTrend();
 drawCurves();
 drawLengths();
 drawScatter();
 drawTalk();
 drawAllAnswers();
-drawInteractions();
 drawAttention();
 drawFairness();
 drawProblems();

@@ -146,3 +146,19 @@ TEST_CASE("what is said of limits stands in every format, before the answers", "
     CHECK(text.find(said) < text.find("Both at the ceiling"));
   }
 }
+
+TEST_CASE("heaps that lie closer than the margin, or a twentieth of the way from chance, are one", "[report]") {
+  // All but right: 0.9995 is one digit of 2048.
+  const auto learned = [](double odd, std::optional<double> margin) {
+    const Values all(6, 1.0), one{1, 1, odd, 1, 1, 1};
+    ReportData report = sweep(accuracy, {{"reference", all}, {"a", one}}, eight);
+    report.margin = margin;
+    compute_statistics(report);
+    return report.arms[1].learned.has_value();
+  };
+  CHECK_FALSE(learned(0.9995, {}));
+  CHECK_FALSE(learned(0.96, {}));  // 0.04 / 0.875 is 4.6 % of the way
+  CHECK(learned(0.95, {}));        // 5.7 %
+  CHECK_FALSE(learned(0.75, 0.3)); // within the margin
+  CHECK(learned(0.6, 0.3));
+}

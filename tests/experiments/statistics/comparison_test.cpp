@@ -1,3 +1,4 @@
+#include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/equivalence.hpp"
@@ -247,4 +248,62 @@ TEST_CASE("Welch's interval and Hedges' g", "[statistics]") {
   CHECK(d.interval->high == Approx(0.7146190902878442));
   CHECK(effect_size_unpaired(a, b).value() == Approx(1.4927503647211346));
   CHECK_FALSE(unpaired_difference(a, std::vector<double>{1}).interval);
+}
+
+TEST_CASE("two metrics of the same runs are one family", "[statistics]") {
+  // Losses and accuracies of one arm: six flips' signs turn both. By a plain loop over the 64 flips: the larger |t| of
+  // the two decides the first, and p of the other is not below.
+  const SeedValues accuracy_of_reference = values({0.80, 0.78, 0.79, 0.81, 0.80, 0.77});
+  const SeedValues accuracy_of_unclear = values({0.79, 0.80, 0.76, 0.80, 0.795, 0.75});
+  const std::vector<SeedValues> arms{reference, unclear, accuracy_of_reference, accuracy_of_unclear};
+  const std::vector<std::size_t> reference_of{0, 0, 2, 2};
+  const Question loss{}, accuracy{.higher_is_better = true, .range = 1};
+  const auto all = compare_each(arms, reference_of, std::vector<Question>{loss, loss, accuracy, accuracy});
+
+  const auto t = [](const std::vector<double>& d, unsigned flip) {
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < d.size(); ++i) sum += (flip >> i & 1U) ? -d[i] : d[i];
+    const double n = static_cast<double>(d.size()), mean = sum / n;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      const double x = (flip >> i & 1U) ? -d[i] : d[i];
+      squares += (x - mean) * (x - mean);
+    }
+    return std::abs(mean) / std::sqrt(squares / (n - 1) / n);
+  };
+  std::vector<std::vector<double>> d(2);
+  for (std::size_t i = 0; i < 6; ++i) {
+    d[0].push_back(unclear.values[i] - reference.values[i]);
+    d[1].push_back(accuracy_of_unclear.values[i] - accuracy_of_reference.values[i]);
+  }
+  const std::size_t clearer = t(d[0], 0) > t(d[1], 0) ? 0 : 1, other = 1 - clearer;
+  int first = 0, second = 0;
+  for (unsigned flip = 0; flip < 64; ++flip) {
+    first += std::max(t(d[0], flip), t(d[1], flip)) >= t(d[clearer], 0) - 1e-9;
+    second += t(d[other], flip) >= t(d[other], 0) - 1e-9;
+  }
+  const std::size_t at[] = {1, 3};
+  CHECK(*all[at[clearer]]->p == first / 64.0);
+  CHECK(*all[at[other]]->p == std::max(first, second) / 64.0);
+  // Each by itself is less sure than it looks: corrected, p is larger.
+  CHECK(*all[at[clearer]]->p > *all[at[clearer]]->p_flip);
+  CHECK(all[3]->improvement->value == Approx(1.0 / 6)); // higher is better: one of six is
+  CHECK(all[1]->difference.mean ==
+        Approx(d[0][0] / 6 + d[0][1] / 6 + d[0][2] / 6 + d[0][3] / 6 + d[0][4] / 6 + d[0][5] / 6));
+}
+
+TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
+  const std::vector<SeedValues> arms{reference, alike, reference, alike};
+  const Question with{.margin = 0.05}, without{};
+  const auto all = compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
+                                std::vector<Question>{with, with, without, without});
+  CHECK(all[1]->answer == Answer::same);
+  CHECK(all[3]->answer == Answer::undecided);
+  CHECK_FALSE(all[3]->p_equivalence_flips);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
+                               std::vector<Question>{with, with, without, {.margin = 0.1}}),
+                  heed::Failed);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
+                               std::vector<Question>{with, with, without, {.test = Test::unpaired}}),
+                  heed::Failed);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
 }

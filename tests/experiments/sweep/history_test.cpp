@@ -36,9 +36,10 @@ TEST_CASE("what a later plan asks otherwise is told in words", "[sweep][history]
   CHECK(plan_changes(before, plan("[0, 1]", "[\"dot\", \"cosine\"]", "")) ==
         std::vector<std::string>{"2 arms added, 1 arm left out"});
   CHECK(plan_changes(before, plan("[0, 1]", "[\"additive\"]",
-                                  "margin = 0.01\nmetric = \"val_accuracy\"\ntest = \"unpaired\"\nlearned = 0.9")) ==
-        std::vector<std::string>{"metric val_loss -> val_accuracy", "margin none -> 0.01", "test paired -> unpaired",
-                                 "learned found -> 0.9"});
+                                  "margin = 0.01\nmetric = \"val_accuracy\"\ntest = \"unpaired\"\nlearned = 0.9\n"
+                                  "also = [\"val_loss\"]")) ==
+        std::vector<std::string>{"metric val_loss -> val_accuracy", "also none -> val_loss", "margin none -> 0.01",
+                                 "test paired -> unpaired", "learned found -> 0.9"});
 }
 
 TEST_CASE("earlier sweeps that share runs are found", "[sweep][history]") {

@@ -256,6 +256,17 @@ TEST_CASE("the test and what learning is are part of a plan, and of no run", "[s
   CHECK_THAT(plan_from_json(edited).error, Contains("\"test\" is neither paired nor unpaired"));
 }
 
+TEST_CASE("further metrics are part of what is asked", "[sweep][plan]") {
+  const Plan without = plan("seed = 5\n"), with = plan("seed = 5\nreport.also = [\"val_accuracy\"]\n");
+  CHECK(with.also == std::vector<std::string>{"val_accuracy"});
+  CHECK(with.hash != without.hash);
+  CHECK(with.runs.front().id == without.runs.front().id);
+  const auto read = plan_from_json(to_json(with));
+  REQUIRE(read);
+  CHECK(read->also == with.also);
+  CHECK(to_json(without).find("\"also\":") == std::string::npos);
+}
+
 TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep][plan]") {
   CHECK_THROWS_WITH(plan("[report]\nmargin = 0\n"), Contains("report.margin"));
   CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));

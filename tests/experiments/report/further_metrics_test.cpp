@@ -1,0 +1,92 @@
+// Several metrics as one family.
+#include "experiments/report/answers.hpp"
+#include "experiments/report/json.hpp"
+#include "experiments/report/renderers.hpp"
+#include "tests/catch.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <string>
+#include <vector>
+
+using namespace heed;
+using Catch::Contains;
+
+namespace {
+
+/// An arm that costs 0.3 nats in every seed, and as much accuracy as these.
+ReportData two_metrics(const std::vector<double>& accuracy_lost) {
+  const std::vector<double> noise{0.00, 0.01, -0.01, 0.02, 0.005, -0.015};
+  ReportData report;
+  report.name = "two";
+  report.metric = {"val_loss", false, "nats", "cross-entropy"};
+  report.also = {{"val_accuracy", true, "", "fraction that is right", 0, 1}};
+  ReportArm reference, arm;
+  reference.label = "reference";
+  arm.label = "window = 4";
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    ReportRun run;
+    run.seed = static_cast<std::int64_t>(i);
+    run.state = RunState::finished;
+    run.value = 1.0 + 0.1 * noise[i];
+    run.also = {0.9};
+    report.seeds.push_back(run.seed);
+    reference.runs.push_back(run);
+    *run.value += 0.3 + noise[i];
+    *run.also[0] -= accuracy_lost[i];
+    arm.runs.push_back(run);
+  }
+  report.arms = {reference, arm};
+  compute_statistics(report);
+  return report;
+}
+
+} // namespace
+
+TEST_CASE("a further metric has a comparison of its own, corrected for both", "[report]") {
+  const ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  const ReportArm& arm = report.arms[1];
+  REQUIRE(arm.also.size() == 1);
+  CHECK(*arm.also[0].mean == Approx(0.8));
+  REQUIRE(arm.also[0].comparison);
+  CHECK(arm.also[0].comparison->difference.mean == Approx(-0.1));
+  CHECK(*arm.comparison->p == 2.0 / 64);
+  CHECK(*arm.also[0].comparison->p == 2.0 / 64);
+  const ReportData further = by_further_metric(report, 0);
+  CHECK_THAT(answer_sentence(further, further.arms[1]), Contains("window = 4 costs 0.100 in val_accuracy ["));
+}
+
+TEST_CASE("naming a further metric makes p larger where that is the clearer one", "[report]") {
+  // The differences' signs are mixed in the loss; alone its p is what 64 flips give.
+  ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  const std::vector<double> mixed{0.3, -0.1, 0.3, 0.2, 0.1, 0.2};
+  for (std::size_t i = 0; i < mixed.size(); ++i)
+    report.arms[1].runs[i].value = *report.arms[0].runs[i].value + mixed[i];
+  compute_statistics(report);
+  const double together = *report.arms[1].comparison->p, alone = *report.arms[1].comparison->p_flip;
+  CHECK(together >= alone);
+  CHECK(*report.arms[1].also[0].comparison->p >= 2.0 / 64);
+  report.also.clear();
+  compute_statistics(report);
+  CHECK(*report.arms[1].comparison->p == alone);
+}
+
+TEST_CASE("a run without the further metric is in no number of it", "[report]") {
+  ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  report.arms[1].runs[0].also[0].reset();
+  report.arms[1].runs[1].also.clear(); // of an earlier version
+  compute_statistics(report);
+  CHECK(report.arms[1].values == 6);
+  CHECK(report.arms[1].also[0].values == 4);
+  CHECK(report.arms[1].also[0].comparison->seeds == std::vector<std::int64_t>{2, 3, 4, 5});
+}
+
+TEST_CASE("every format has the further metrics", "[report]") {
+  const ReportData report = two_metrics({0.10, 0.11, 0.09, 0.12, 0.10, 0.08});
+  for (const std::string& text : {render_terminal(report, Style{}, 400), render_markdown(report),
+                                  boost::json::serialize(report_document(report)), render_csv(report)})
+    CHECK_THAT(text, Contains("window = 4 costs 0.100 in val_accuracy ["));
+  CHECK_THAT(render_latex(report), Contains("window = 4 costs 0.100 in val"));
+  CHECK_THAT(render_terminal(report, Style{}, 400),
+             Contains("p: sign flips by seed, step-down max-|t| over all arms and metrics together"));
+  CHECK_THAT(render_markdown(report), Contains("\n## val_accuracy\n"));
+}
