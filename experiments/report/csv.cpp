@@ -67,6 +67,7 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("difference_standard_deviation", number(c.difference.standard_deviation));
   add_estimate(cells, "interquartile_difference", c.interquartile);
   cells.emplace_back("effect_size", number(c.effect_size));
+  cells.emplace_back("correlation", number(c.correlation));
   add_estimate(cells, "improvement", c.improvement);
   cells.emplace_back("p", number(c.p));
   cells.emplace_back("p_flip", number(c.p_flip));

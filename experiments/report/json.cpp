@@ -55,6 +55,7 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"standard_deviation", number(c.difference.standard_deviation)},
                       {"interquartile", estimate(c.interquartile)},
                       {"effect_size", number(c.effect_size)},
+                      {"correlation", number(c.correlation)},
                       {"improvement", estimate(c.improvement)},
                       {"p", number(c.p)},
                       {"p_text", probability_or_null(c.p)},

@@ -143,6 +143,25 @@ std::string planned_note(const ReportData& report) {
          "such a look alone can raise 5 % to 7 to 16 %.";
 }
 
+/// Whether pairing by seed takes noise out of the differences.
+std::string pairs_note(const ReportData& report) {
+  std::vector<double> r;
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison && arm.comparison->correlation) r.push_back(*arm.comparison->correlation);
+  if (r.empty() || unpaired(report)) return "";
+  std::ranges::sort(r);
+  const double median = (r[(r.size() - 1) / 2] + r[r.size() / 2]) / 2;
+  constexpr double little = 0.3;
+  return fmt::format("pairs: over the seeds, {} and {} correlate by {}{}{}.", r.size() == 1 ? "the arm" : "an arm",
+                     report.within.empty() ? "the reference" : "its reference", signed_fixed(median, 2),
+                     r.size() == 1 ? ""
+                                   : fmt::format(" in the median ({} to {})", signed_fixed(r.front(), 2),
+                                                 signed_fixed(r.back(), 2)),
+                     median < little ? "; pairing gains little by that, and a next sweep may find more with "
+                                       "[report] test = \"unpaired\""
+                                     : "");
+}
+
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
 std::string underpowered_note(const ReportData& report) {
   const statistics::Comparison* most = nullptr;
@@ -207,6 +226,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
                          "that was fixed beforehand.");
     notes.push_back(difference_note(report));
     notes.push_back(p_note(report));
+    if (std::string note = pairs_note(report); !note.empty()) notes.push_back(std::move(note));
     notes.push_back(answer_note(report));
     if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));

@@ -67,6 +67,7 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   if (pairs.differences.size() >= fewest_for_bca)
     c.interquartile->interval = bca_interval(pairs.differences, interquartile_mean);
   c.effect_size = effect_size(pairs.differences);
+  c.correlation = pair_correlation(pairs.arm, pairs.reference);
   c.improvement = probability_of_improvement(pairs.differences, question.higher_is_better);
   const std::vector<SeedDifferences> one{{pairs.seeds, pairs.differences}};
   c.p_flip = step_down_flips(one).p.front();

@@ -39,6 +39,7 @@ struct Comparison {
   std::optional<Estimate> interquartile;       ///< interquartile mean of d with its BCa interval (approximate)
   std::optional<double> effect_size;           ///< d_z with Hedges' correction
   std::optional<Estimate> improvement;         ///< P(arm better than the reference), Clopper-Pearson; ties count half
+  std::optional<double> correlation;           ///< of the pairs, Pearson's r (`pair_correlation`)
   std::optional<double> p_flip;                ///< sign flips of this arm alone
   std::optional<double> p_holm;                ///< Holm's correction of p_flip over the arms
   std::optional<double> p;                     ///< step-down max-|t| over all arms: what is reported

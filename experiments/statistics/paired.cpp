@@ -4,6 +4,7 @@
 #include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <vector>
@@ -31,6 +32,17 @@ PairedDifference paired_difference(std::span<const double> a, std::span<const do
     out.interval = Interval{out.mean - reach, out.mean + reach};
   }
   return out;
+}
+
+std::optional<double> pair_correlation(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size())
+    throw Failed(fmt::format("[statistics] pairs are of two samples of one length: {} and {}", a.size(), b.size()));
+  const auto spread_a = standard_deviation(a), spread_b = standard_deviation(b);
+  if (a.size() < 3 || !(*spread_a > 0) || !(*spread_b > 0)) return std::nullopt;
+  const double mean_a = mean(a), mean_b = mean(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean_a) / *spread_a * ((b[i] - mean_b) / *spread_b);
+  return std::clamp(sum / static_cast<double>(a.size() - 1), -1.0, 1.0);
 }
 
 } // namespace heed::statistics

@@ -24,4 +24,9 @@ struct PairedDifference {
 /// known of the spread. Throws heed::Failed for samples that are empty or of unequal lengths.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
+/// Pearson's correlation of a and b, by which pairing takes noise out of their difference: its variance is
+/// var a + var b - 2 r sd a sd b. None for fewer than 3 pairs, or where one of the two doesn't vary. Throws heed::Failed for
+/// samples of unequal lengths.
+std::optional<double> pair_correlation(std::span<const double> a, std::span<const double> b);
+
 } // namespace heed::statistics

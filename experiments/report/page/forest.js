@@ -80,7 +80,7 @@ function drawForest() {
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison;
       return [["difference", comparisonTexts(c).join(" ")],
-        ["pairs of runs", String(c.pairs)],
+        ["pairs of runs", `${c.pairs}${c.correlation === null ? "" : `, correlation ${fixed(c.correlation, 2)}`}`],
         ...(c.interval_flips === null ? [] : [["this arm alone, by flips", intervalText(c.interval_flips)]]),
         ...(c.interval_student === null ? [] : [["this arm alone, Student's t", intervalText(c.interval_student)]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),

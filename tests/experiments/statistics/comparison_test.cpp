@@ -307,3 +307,16 @@ TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
                   heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
 }
+
+TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {
+  // 1, 2, 3, 4 and 2, 1, 4, 3: deviations' products add up to 3, their squares to 5 and 5.
+  CHECK(*pair_correlation(std::vector<double>{1, 2, 3, 4}, std::vector<double>{2, 1, 4, 3}) == Approx(0.6));
+  CHECK(*pair_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{-2e300, -4e300, -6e300}) == Approx(-1));
+  CHECK_FALSE(pair_correlation(std::vector<double>{1, 2}, std::vector<double>{2, 1}));
+  CHECK_FALSE(pair_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{1, 1, 1}));
+  CHECK_THROWS_AS(pair_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{1, 1}), heed::Failed);
+  // Variance of the differences: var a + var b - 2 r sd a sd b.
+  const auto all = with_reference(std::vector{unclear}, std::nullopt);
+  const double r = *all[0]->correlation, a = 0.266208, b = 0.0935414;
+  CHECK(*all[0]->difference.standard_deviation == Approx(std::sqrt(a * a + b * b - 2 * r * a * b)).epsilon(1e-4));
+}
