@@ -7,6 +7,7 @@
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 #include <string_view>
@@ -29,6 +30,7 @@ std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " i
 Decimals decimals_of(const Comparison& c) {
   const double mean = c.difference.mean;
   const auto& interval = c.interval ? c.interval : c.difference.interval;
+  if (interval && mean != 0 && interval->low == interval->high && std::floor(mean) == mean) return 0; // steps
   if (!interval) return decimals_showing({mean}, decimals_for({}));
   return decimals_showing({mean, interval->low, interval->high}, decimals_for({(interval->high - interval->low) / 2}));
 }
@@ -146,6 +148,22 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
       p_with_relation(learned.p));
 }
 
+/// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
+/// what they count as."
+std::string never_there(const ReportData& report, const ReportArm& arm) {
+  if (!report.metric.name.starts_with("steps_to") || !report.metric.greatest || !arm.comparison) return "";
+  const auto late = [&](const ReportArm& of) {
+    return std::ranges::count_if(of.runs, [&](const ReportRun& run) { return run.value == report.metric.greatest; });
+  };
+  const auto own = late(arm), others = late(report.arms[arm.reference]);
+  if (own == 0 && others == 0) return "";
+  std::string who = own > 0 ? fmt::format("{} of its {} runs", own, arm.values) : "";
+  if (others > 0) who += fmt::format("{}{} of the reference's", own > 0 ? " and " : "", others);
+  return fmt::format(" {} never got there and count{} as {:g} steps: p holds, and the difference is of what they count "
+                     "as.",
+                     who, own + others == 1 ? "s" : "", *report.metric.greatest);
+}
+
 std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
@@ -197,7 +215,7 @@ std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) +
-         (failed ? "" : lost_seeds(report, arm) + failed_as_worst(report, arm));
+         (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 
 std::vector<std::string> answer_sentences(const ReportData& report) {

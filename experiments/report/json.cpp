@@ -280,6 +280,7 @@ json::object report_document(const ReportData& report) {
                       {"seeds", integers(report.seeds)},
                       {"progress", progress_of(report)},
                       {"metric", metric_object(report.metric)},
+                      {"curve_metric", metric_object(report.curve_metric())},
                       {"also", further_metrics(report)},
                       {"margin", number(report.margin)},
                       {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},

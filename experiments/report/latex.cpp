@@ -185,8 +185,8 @@ std::string table(const ReportData& report) {
   return out + "    \\bottomrule\n  \\end{tabular}\n" + notes(report) + "\\end{table}\n";
 }
 
-std::string unit_of(const ReportData& report) {
-  return report.metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(report.metric.unit));
+std::string unit_in_brackets(const MetricInfo& metric) {
+  return metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(metric.unit));
 }
 
 const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
@@ -262,7 +262,8 @@ std::string forest(const ReportData& report) {
       "are "
       "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
       2.2 + 0.7 * rows, low, high, bottom, ticks, labels, across.places, across.labels, latex_text(report.metric.name),
-      unit_of(report), times_power(across), band, rules, bottom, plots, report.within.empty() ? "" : " of each group",
+      unit_in_brackets(report.metric), times_power(across), band, rules, bottom, plots,
+      report.within.empty() ? "" : " of each group",
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
 }
 
@@ -315,8 +316,9 @@ std::string group_curves(const ReportData& report, const Group& group, const std
       "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
       "  \\caption{{{}{} by training step: the mean over seeds, and the band from the lowest to the highest.}}\n"
       "\\end{{figure}}\n",
-      latex_text(report.metric.name), unit_of(report), times_power(up), plain_numbers, up.places, up.labels, bands,
-      lines, group.label.empty() ? "" : latex_text(group.label) + ": ", latex_text(report.metric.name));
+      latex_text(report.curve_metric().name), unit_in_brackets(report.curve_metric()), times_power(up), plain_numbers,
+      up.places, up.labels, bands, lines, group.label.empty() ? "" : latex_text(group.label) + ": ",
+      latex_text(report.curve_metric().name));
 }
 
 std::string curves(const ReportData& report) {

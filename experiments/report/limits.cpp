@@ -77,7 +77,7 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
 std::string_view advice(Limit limit, bool shared) {
   if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
   return limit == Limit::best
-             ? ": this task is too easy to tell them apart; a harder one, or how fast they get there, may"
+             ? ": this task is too easy to tell them apart; a harder one, or how fast they get there (steps_to), may"
              : ": this task can't tell them apart; train longer, or make it easier";
 }
 

@@ -81,8 +81,8 @@ std::string curves_section(const ReportData& report) {
     }
     table.rows.push_back(std::move(row));
   }
-  return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}", report.metric.name,
-                     to_markdown(table));
+  return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}",
+                     report.curve_metric().name, to_markdown(table));
 }
 
 std::string runs_section(const ReportData& report) {

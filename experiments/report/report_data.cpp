@@ -6,6 +6,7 @@
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/preparation.hpp"
+#include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -55,8 +56,38 @@ std::vector<LengthPoint> by_length(const std::vector<Metrics>& lines) {
 /// What float32 can't hold is no result: the run diverged.
 constexpr double greatest_value = std::numeric_limits<float>::max();
 
-ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const Plan& plan, Origins& origins) {
-  const std::string& metric = plan.metric;
+/// How a run's value by a metric is found.
+struct Reading {
+  MetricInfo metric;
+  std::optional<StepsTo> goal;         ///< where it is steps_to(METRIC, VALUE)
+  std::optional<MetricInfo> evaluated; ///< then METRIC
+
+  /// The last value; or the first step at which the goal is reached, the metric's greatest where it never is.
+  std::optional<double> of(const std::vector<Metrics>& lines) const {
+    if (!goal) return last_value(lines, metric.name);
+    const auto step = first_step(lines, *goal, evaluated->higher_is_better);
+    return step ? static_cast<double>(*step) : metric.greatest;
+  }
+};
+
+/// A run that never gets there counts as later than any: as one evaluation beyond the longest of all arms' runs.
+Reading reading_of(const Plan& plan, const Config& reference, const std::string& name, const std::string& option) {
+  Reading out{metric_of(reference, name, option), steps_to(name), {}};
+  if (!out.goal) return out;
+  out.evaluated = metric_of(reference, out.goal->metric, option);
+  for (const Arm& arm : plan.arms) {
+    const Config config = config_of(plan.runs.at(arm.runs.front()));
+    out.metric.greatest = std::max(*out.metric.greatest,
+                                   static_cast<double>(config.train.steps + config.train.evaluate_every));
+  }
+  out.metric.meaning += fmt::format("; a run that never gets there counts as {:g}", *out.metric.greatest);
+  return out;
+}
+
+ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::vector<Reading>& readings,
+                      Origins& origins) {
+  const Reading& deciding = readings.front();
+  const std::string& metric = deciding.metric.name;
   ReportRun run;
   run.id = planned.id;
   run.seed = planned.seed;
@@ -80,16 +111,17 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     if (origins.data.empty()) origins.data = manifest->data;
   }
   for (const Metrics& line : *lines)
-    if (const auto value = value_of(line, metric); value && std::isfinite(*value))
+    if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
+        value && std::isfinite(*value))
       run.curve.push_back({line.step, *value});
   if (!lines->empty()) run.seconds = lines->back().seconds;
   if (run.state == RunState::finished) {
     run.by_length = by_length(*lines);
-    for (const std::string& further : plan.also) {
-      run.also.push_back(last_value(*lines, further));
+    for (std::size_t i = 1; i < readings.size(); ++i) {
+      run.also.push_back(readings[i].of(*lines));
       if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
     }
-    const std::optional<double> last = last_value(*lines, metric);
+    const std::optional<double> last = lines->empty() ? std::nullopt : deciding.of(*lines);
     if (last && std::abs(*last) <= greatest_value) {
       run.value = last;
     } else if (last) { // it diverged, whatever its end was called
@@ -281,6 +313,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
   const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
   const Config reference_config = config_of(reference);
+  std::vector<Reading> readings{reading_of(plan, reference_config, plan.metric, "report.metric")};
+  for (const std::string& metric : plan.also)
+    readings.push_back(reading_of(plan, reference_config, metric, "report.also"));
   Origins origins;
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
@@ -291,7 +326,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, plan, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, readings, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = cost_of(plan, first.arm);
@@ -308,8 +343,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   }
   for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 
-  report.metric = metric_of(reference_config, plan.metric);
-  for (const std::string& metric : plan.also) report.also.push_back(metric_of(reference_config, metric, "report.also"));
+  report.metric = readings.front().metric;
+  report.evaluated = readings.front().evaluated;
+  for (std::size_t i = 1; i < readings.size(); ++i) report.also.push_back(readings[i].metric);
   report.margin = plan.margin;
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;

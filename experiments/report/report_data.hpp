@@ -43,7 +43,7 @@ struct ReportRun {
   bool left_out = false;                   ///< its folder can't be relied on (read_entry); `problem` says why
   std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
   std::vector<std::optional<double>> also; ///< likewise of each of ReportData::also; none: not finite, or it has none
-  std::vector<CurvePoint> curve;           ///< the metric at every evaluation so far
+  std::vector<CurvePoint> curve;           ///< the curves' metric at every evaluation so far
   std::vector<LengthPoint> by_length;      ///< the last accuracies by the length of rows; only of a finished run
   double seconds = 0;                      ///< of training
   std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
@@ -124,8 +124,9 @@ struct ReportData {
   std::string question; ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
   MetricInfo metric;
-  std::vector<MetricInfo> also; ///< further metrics, one family of comparisons with it
-  std::optional<double> margin; ///< differences up to this are the same, in the metric's unit
+  std::optional<MetricInfo> evaluated; ///< METRIC, where the metric is steps_to(METRIC, VALUE)
+  std::vector<MetricInfo> also;        ///< further metrics, one family of comparisons with it
+  std::optional<double> margin;        ///< differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; none: to be found
   double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
@@ -146,6 +147,8 @@ struct ReportData {
   std::size_t count(RunState state) const;
   std::size_t left_out() const; ///< runs whose folders can't be relied on
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
+  /// What curves are of: the metric, or that which steps_to(METRIC, VALUE) names.
+  const MetricInfo& curve_metric() const { return evaluated ? *evaluated : metric; }
   std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty where there are no groups
 };
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
+#include <set>
 
 namespace heed {
 
@@ -143,6 +145,20 @@ std::string planned_note(const ReportData& report) {
          "such a look alone can raise 5 % to 7 to 16 %.";
 }
 
+/// Whether all got there before anybody looked.
+std::string first_evaluation_note(const ReportData& report) {
+  if (!report.evaluated) return "";
+  std::set<double> values;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs) {
+      if (run.value) values.insert(*run.value);
+      if (!run.curve.empty()) first = std::min(first, run.curve.front().step);
+    }
+  if (values.size() != 1 || *values.begin() != static_cast<double>(first)) return "";
+  return "all runs were there at their first evaluation: evaluate more often (train.evaluate_every), or ask for more.";
+}
+
 /// Whether pairing by seed takes noise out of the differences.
 std::string pairs_note(const ReportData& report) {
   std::vector<double> r;
@@ -235,6 +251,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   if (const auto chance = chance_level(report, report.arms.front()))
     notes.push_back(fmt::format("chance: {} ({}).", fixed(chance->value, decimals_showing({chance->value}, 4)),
                                 chance->how));
+  if (const std::string note = first_evaluation_note(report); !note.empty()) notes.push_back(note);
   if (!report.interactions.empty())
     notes.emplace_back("interactions: by sign flips of each seed's change, corrected for there being several of them.");
   if (report.tuning)

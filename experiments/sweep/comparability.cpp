@@ -1,5 +1,7 @@
 #include "experiments/sweep/comparability.hpp"
 
+#include "experiments/sweep/steps_to.hpp"
+
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/training/training.hpp"
@@ -56,7 +58,13 @@ std::string_view in_words(Form form) {
 } // namespace
 
 std::string why_not_comparable(const Config& reference, const Task& reference_task, Form reference_form,
-                               const Config& arm, const Task& arm_task, Form arm_form, const std::string& metric) {
+                               const Config& arm, const Task& arm_task, Form arm_form, const std::string& name) {
+  const std::string metric = evaluated_metric(name);
+  if (metric != name && arm.train.evaluate_every != reference.train.evaluate_every)
+    return fmt::format(
+        "it is evaluated every {} steps and the reference every {} (train.evaluate_every): when they get "
+        "there would be told by other clocks",
+        arm.train.evaluate_every, reference.train.evaluate_every);
   const std::vector<MetricInfo> measured = metrics_of(arm);
   if (std::none_of(measured.begin(), measured.end(), [&](const MetricInfo& m) { return m.name == metric; }))
     return fmt::format("it does not measure {}, by which arms are compared", metric);

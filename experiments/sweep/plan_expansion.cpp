@@ -371,6 +371,11 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
     for (const Candidate& candidate : blocks.back())
       for (const Change& change : candidate.changes) keys.push_back(change.key);
   }
+  if (sweep.tune && plan.metric.starts_with("steps_to"))
+    throw Refused(
+        fmt::format("report.metric: [sweep.tune] chooses by what a metric ends at, which {} is not; tune by the "
+                    "metric itself, or name {} in report.also",
+                    plan.metric, plan.metric));
   if (sweep.tune) check_tuning(*sweep.tune, plan, blocks, sweep.match);
 
   const ArmNames names(keys);

@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/sweep/comparability.hpp"
+#include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -44,16 +45,45 @@ Cost cost_of(const Config& config, Tasks& tasks) {
 
 Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }
 
+namespace {
+
+MetricInfo steps_metric(const Config& config, const std::string& name, const StepsTo& goal, const std::string& option) {
+  const MetricInfo evaluated = metric_of(config, goal.metric, option);
+  if (!goal.metric.starts_with("val_"))
+    throw Refused(fmt::format("{}: {} has no evaluations on the way; take a metric of the validation split, as in "
+                              "\"steps_to(val_loss, 0.5)\"",
+                              option, goal.metric));
+  if (config.train.evaluate_every == 0)
+    throw Refused(fmt::format("{}: {} is read from evaluations on the way, and there is only the one at the end; set "
+                              "train.evaluate_every",
+                              option, name));
+  return {name,
+          false,
+          "steps",
+          fmt::format("the first evaluated step at which {} is {:g} or {}", goal.metric, goal.value,
+                      evaluated.higher_is_better ? "more" : "less"),
+          0,
+          static_cast<double>(config.train.steps + config.train.evaluate_every)};
+}
+
+} // namespace
+
 MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option) {
-  const std::vector<MetricInfo> known = metrics_of(config);
+  std::optional<StepsTo> goal;
+  try {
+    goal = steps_to(name);
+  } catch (const Refused& error) {
+    throw Refused(fmt::format("{}: {}", option, error.what()));
+  }
+  if (goal) return steps_metric(config, name, *goal, option);
   std::vector<std::string> names;
-  for (const MetricInfo& metric : known) {
+  for (const MetricInfo& metric : metrics_of(config)) {
     if (metric.name == name) return metric;
     names.push_back(metric.name);
   }
   const std::string near = nearest(name, names);
-  throw Refused(fmt::format("{}: \"{}\" is not measured here; allowed: {}{}", option, name, fmt::join(names, ", "),
-                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+  throw Refused(fmt::format("{}: \"{}\" is not measured here; allowed: {}, steps_to(METRIC, VALUE){}", option, name,
+                            fmt::join(names, ", "), near.empty() ? "" : fmt::format(" (nearest: {})", near)));
 }
 
 namespace {

@@ -43,7 +43,8 @@ Cost cost_of(const Config& config, Tasks& tasks);
 /// The chance level of a configuration. Throws heed::Refused where the data is not usable.
 Task::Chance chance_of(const Config& config, Tasks& tasks);
 
-/// The metric's name, direction and unit; a metric that the configuration's runs do not have is heed::Refused.
+/// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (steps_to.hpp), whose greatest value is that
+/// of a run which never gets there: one evaluation beyond the configuration's last step. A metric that the configuration's runs do not have is heed::Refused.
 /// @param option  that names it
 MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
 

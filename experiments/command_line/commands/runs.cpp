@@ -5,6 +5,7 @@
 #include "experiments/data/csv.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_filter.hpp"
+#include "experiments/sweep/steps_to.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ std::optional<std::string> common_metric(RunIndex& index, const std::optional<Sq
                   where ? where->values : std::vector<Cell>{});
   if (rows.empty()) return std::nullopt;
   const auto* name = std::get_if<std::string>(&rows[0][0]);
-  return name ? std::optional(*name) : std::nullopt;
+  return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
 }
 
 /// What a table shows where nothing else is asked for: what tells the runs apart, and how they did.

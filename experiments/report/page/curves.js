@@ -6,17 +6,22 @@ function drawCurves() {
   let band = "range", log = false, group = 0;
   const positive = arms.every((arm) => arm.curve.low.every((value) => value === null || value > 0));
 
+  // Where the metric is how fast a run gets somewhere, curves are of what it gets there in.
+  const of = report.curve_metric, own = of.name === report.metric.name;
+  const curveName = of.name + (of.unit ? ` (${of.unit})` : "");
+  const curveText = own ? valueText : (value) => fixed(value, 4);
+
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(has);
     const steps = [...new Set(shownArms.flatMap((arm) => arm.curve.step))].sort((a, b) => a - b);
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(arm.curve.step, arm.curve, band, valueText),
+        points: seedPoints(arm.curve.step, arm.curve, band, curveText),
         runs: band !== "runs" ? null : arm.runs.filter((run) => run.curve.step.length > 1)
           .map(({ curve }) => curve.step.map((step, i) => [step, curve.value[i]])) })),
       x: { kind: "linear", values: steps, label: "step", text: withCommas },
       // Chance is known of the first group's task.
-      y: { log, level: report.chance && group === 0 ? [report.chance.value, "chance"] : null },
+      y: { log, level: own && report.chance && group === 0 ? [report.chance.value, "chance"] : null },
     };
   }
 
@@ -25,7 +30,7 @@ function drawCurves() {
     choice("band", kinds, band, (value) => { band = value; shown.redraw(); })];
   if (positive)
     tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
-  const shown = lineSection("curves", "Learning curves", `${report.metric.name}${unit} of the evaluations while ` +
+  const shown = lineSection("curves", "Learning curves", `${curveName} of the evaluations while ` +
     "training. Lines are means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
     "deviation to either side.", tools, plot);
 }

@@ -112,8 +112,9 @@ TEST_CASE("at the ceiling two are too good to be told apart, and one is just goo
   const Values all(6, 1.0), most{0.9, 0.91, 0.9, 0.92, 0.9, 0.91};
   ReportData report = sweep(accuracy, {{"reference", all}, {"a", all}, {"b", most}}, eight);
   CHECK(limit_sentences(report) ==
-        std::vector<std::string>{"The reference and a are at the ceiling (val_accuracy 1 in all seeds): this task is "
-                                 "too easy to tell them apart; a harder one, or how fast they get there, may."});
+        std::vector<std::string>{
+            "The reference and a are at the ceiling (val_accuracy 1 in all seeds): this task is "
+            "too easy to tell them apart; a harder one, or how fast they get there (steps_to), may."});
   CHECK_THAT(answer_sentence(report, report.arms[1]), StartsWith("Both at the ceiling: "));
   report = sweep(accuracy, {{"reference", most}, {"a", all}}, eight);
   CHECK(limit_sentences(report).empty());
