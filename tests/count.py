@@ -4,10 +4,12 @@ Usage: count.py TESTLOG.json ...
 
 A Catch2 program counts as the test cases that its last line states, a TAP script as its points; a program that ended
 without stating any (it crashed, or ran out of time) as one failure, and any other test as one.
+With HEED_LONG set, tables in the comments of TAP scripts (`# | ... |`) come before it.
 Exit status: 0 where something passed and nothing failed, else 1.
 """
 
 import json
+import os
 import re
 import sys
 
@@ -34,6 +36,12 @@ def tap_counts(output):
     return (points.count("ok"), points.count("not ok")) if points else None
 
 
+def tables(output):
+    """The lines of tables in a TAP script's comments, and the free lines between them."""
+    lines = re.findall(r"^# ?(\|.*\||)$", output, re.M)
+    return lines if any(lines) else []
+
+
 def counts(test):
     """(passed, failed) of one entry of Meson's log."""
     output = test.get("stdout", "")
@@ -58,6 +66,9 @@ def main(logs):
             print(f"heed: no tests ran: {problem}", file=sys.stderr)
             return 1
         for test in tests:
+            if os.environ.get("HEED_LONG"):
+                for line in tables(test.get("stdout", "")):
+                    print(line)
             ok, bad = counts(test)
             passed, failed = passed + ok, failed + bad
             if bad:

@@ -12,7 +12,7 @@ mkdir -p "$project/tests" "$project/benchmarks" "$place/bin" "$place/elsewhere"
 cp "$checkout/heed" "$project/"
 cp "$checkout/tests/count.py" "$checkout/tests/targets.py" "$project/tests/"
 export TMPDIR="$place"
-unset HEED_BUILD HEED_SETUP
+unset HEED_BUILD HEED_SETUP HEED_LONG
 
 cat >"$project/meson.build" <<'MESON'
 project('heed', 'cpp')
@@ -187,6 +187,10 @@ point "heed test NAME runs that test alone" $?
 printf '#!/bin/sh\necho "All tests passed (9 assertions in ${HEED_LONG:-7}2 test cases)"\n' >"$project/stated.sh"
 heed test stated --long && last_is "12 passed, 0 failed" && heed test stated && last_is "72 passed, 0 failed"
 point "heed test --long says so to the tests" $?
+printf '#!/bin/sh\nprintf "# aside\\n# | a | table |\\n#\\nok 1 - a\\n"\n' >"$project/stated.sh"
+heed test stated --long && grep -qFx "| a | table |" "$place/out" && ! grep -q aside "$place/out" &&
+  heed test stated && ! grep -q "a table" "$place/out"
+point "heed test --long shows the tables that tests print" $?
 printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"; exit 2\n' >"$project/stated.sh"
 heed test
 [[ $? == 1 ]] && last_is "9 passed, 2 failed"
