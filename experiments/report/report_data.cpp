@@ -8,6 +8,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -125,6 +126,40 @@ std::string ReportData::group_label(const ReportArm& arm) const {
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
 
+namespace {
+
+/// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
+class SmallestFound {
+public:
+  std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
+    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided) return std::nullopt;
+    const statistics::Comparison& c = *arm.comparison;
+    const std::size_t n = c.seeds.size(), m = c.reference_runs;
+    const std::optional<double> spread = m == 0 ? c.difference.standard_deviation
+                                                : pooled(arm.standard_deviation, n, reference.standard_deviation, m);
+    if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
+    const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
+    if (is_new)
+      known->second = m == 0 ? statistics::smallest_effect(n, found_share, statistics::significance_level, c.family)
+                             : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
+                                                                    c.family);
+    return known->second ? std::optional(*known->second * *spread) : std::nullopt;
+  }
+
+private:
+  static std::optional<double> pooled(std::optional<double> a, std::size_t n, std::optional<double> b, std::size_t m) {
+    const double from_a = static_cast<double>(n - 1), from_b = static_cast<double>(m - 1);
+    const double va = a.value_or(0), vb = b.value_or(0);
+    if (!(from_a + from_b > 0)) return std::nullopt;
+    return std::sqrt((from_a * va * va + from_b * vb * vb) / (from_a + from_b));
+  }
+
+  /// By the runs of the arm and of the reference, and the arms that p is corrected over.
+  std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
+};
+
+} // namespace
+
 void compute_statistics(ReportData& report) {
   std::vector<statistics::SeedValues> results;
   std::vector<std::size_t> reference_of;
@@ -157,6 +192,8 @@ void compute_statistics(ReportData& report) {
                                              .range = range,
                                              .resolution = report.resolution});
   for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+  SmallestFound smallest_found;
+  for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
   rank_failed_runs(report);
 }

@@ -106,7 +106,22 @@ json::array changes_json(const std::vector<PlannedChange>& changes) {
   return out;
 }
 
-void write_json(const Preparation& prepared, const Estimate& e, Console& console) {
+json::array effects_json(const Plan& plan, std::optional<double> effect) {
+  json::array out;
+  for (const EffectRow& row : effect_rows(plan, effect)) {
+    json::object entry{{"effect", row.effect},
+                       {"seeds", row.seeds},
+                       {"seeds_each", row.seeds_each},
+                       {"seeds_unpaired", row.seeds_unpaired},
+                       {"power_paired", row.power_paired},
+                       {"power_unpaired", row.power_unpaired}};
+    if (row.same) entry["same"] = *row.same;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+void write_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect, Console& console) {
   const Plan& plan = prepared.plan;
   json::object out{{"name", plan.name},     {"sweep", plan.folder_name()},
                    {"metric", plan.metric}, {"higher_is_better", prepared.metric.higher_is_better},
@@ -138,6 +153,7 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
     runs.push_back(std::move(entry));
   }
   out["runs"] = std::move(runs);
+  out["effects"] = effects_json(plan, effect);
   out["to_do"] = e.to_do();
   out["flops"] = e.flops;
   out["jobs"] = e.share.jobs;
@@ -154,7 +170,7 @@ int plan(const PlanArguments& arguments, Console& console) {
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
   const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, !arguments.no_probe);
   if (arguments.csv) write_csv(prepared, e, console);
-  else if (arguments.json) write_json(prepared, e, console);
+  else if (arguments.json) write_json(prepared, e, arguments.effect, console);
   else write_text(prepared, e, arguments, console);
   return 0;
 }
@@ -178,12 +194,13 @@ void add_plan(Commands& commands) {
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
         command
             .add("--effect", arguments.effect,
-                 "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]")
+                 "say what this effect takes and what is found of it, in standard deviations of the differences [0.5, "
+                 "1, 1.5, 2]")
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
         const Argument csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
-        const Argument json = command.add_flag("--json", arguments.json, "everything, for programs").excludes(csv);
-        command.argument("--effect").excludes(csv).excludes(json);
+        command.add_flag("--json", arguments.json, "everything, for programs").excludes(csv);
+        command.argument("--effect").excludes(csv);
       },
       plan);
 }
