@@ -168,6 +168,14 @@ std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
 
+/// " A difference of 0.42 nats would have been found in 80 of 100 such sweeps."
+std::string smallest_found(const ReportData& report, const ReportArm& arm) {
+  if (!arm.smallest_found) return "";
+  const Decimals decimals = decimals_showing({*arm.smallest_found}, decimals_for({*arm.smallest_found}));
+  return fmt::format(" A difference of {}{} would have been found in {:.0f} of 100 such sweeps.",
+                     fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
+}
+
 /// What the numbers say, without what is missing from them.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
@@ -195,9 +203,9 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                              : "",
                          rare_failures(arm));
     case Answer::undecided:
-      return fmt::format("{} can't be told from the reference{}: {}, {}.", who,
+      return fmt::format("{} can't be told from the reference{}: {}, {}.{}", who,
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
-                         signed_difference(c, unit), p_and_n(c));
+                         signed_difference(c, unit), p_and_n(c), smallest_found(report, arm));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
                          signed_difference(c, unit), student_text(c));

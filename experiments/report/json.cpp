@@ -153,6 +153,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"standard_deviation", number(arm.standard_deviation)},
                       {"interquartile_mean", number(arm.interquartile_mean)},
                       {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+                      {"smallest_effect", number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
                       {"p_failed_worst", number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},

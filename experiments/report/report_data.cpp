@@ -10,6 +10,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -190,6 +191,36 @@ statistics::Question question_of(const ReportData& report, const MetricInfo& met
           .resolution = report.resolution};
 }
 
+/// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
+class SmallestFound {
+public:
+  std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
+    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided) return std::nullopt;
+    const statistics::Comparison& c = *arm.comparison;
+    const std::size_t n = c.seeds.size(), m = c.reference_runs;
+    const std::optional<double> spread = m == 0 ? c.difference.standard_deviation
+                                                : pooled(arm.standard_deviation, n, reference.standard_deviation, m);
+    if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
+    const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
+    if (is_new)
+      known->second = m == 0 ? statistics::smallest_effect(n, found_share, statistics::significance_level, c.family)
+                             : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
+                                                                    c.family);
+    return known->second ? std::optional(*known->second * *spread) : std::nullopt;
+  }
+
+private:
+  static std::optional<double> pooled(std::optional<double> a, std::size_t n, std::optional<double> b, std::size_t m) {
+    const double from_a = static_cast<double>(n - 1), from_b = static_cast<double>(m - 1);
+    const double va = a.value_or(0), vb = b.value_or(0);
+    if (!(from_a + from_b > 0)) return std::nullopt;
+    return std::sqrt((from_a * va * va + from_b * vb * vb) / (from_a + from_b));
+  }
+
+  /// By the runs of the arm and of the reference, and the arms that p is corrected over.
+  std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
+};
+
 } // namespace
 
 void compute_statistics(ReportData& report) {
@@ -232,6 +263,8 @@ void compute_statistics(ReportData& report) {
       report.arms[i].also[m].comparison = compared[(m + 1) * report.arms.size() + i];
   }
   report.interactions = interactions_of(report);
+  SmallestFound smallest_found;
+  for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
   rank_failed_runs(report);
 }
@@ -252,6 +285,8 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.p_failed_worst.reset();
     for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
   }
+  SmallestFound smallest_found;
+  for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
   return out;
 }
 

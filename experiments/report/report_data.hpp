@@ -90,7 +90,10 @@ struct ReportArm {
   std::optional<double> interquartile_mean;       ///< likewise
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
-  std::vector<FurtherResult> also;     ///< by each of ReportData::also
+  std::vector<FurtherResult> also; ///< by each of ReportData::also
+  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as it
+  /// is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
+  std::optional<double> smallest_found;
   std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
   /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None
   /// where none failed, here or in the reference.
@@ -151,6 +154,9 @@ struct ReportData {
   const MetricInfo& curve_metric() const { return evaluated ? *evaluated : metric; }
   std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty where there are no groups
 };
+
+/// In how many of 100 sweeps an arm's `smallest_found` would have been found.
+inline constexpr double found_share = 0.8;
 
 /// The chance level of an arm's configuration; may throw heed::Refused, which leaves it out.
 using ChanceOf = std::function<Task::Chance(const Config&)>;

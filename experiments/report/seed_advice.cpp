@@ -3,11 +3,15 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/report/wrapping.hpp"
 #include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/simulated_power.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <fmt/format.h>
-#include <vector>
+#include <functional>
+#include <numbers>
 
 namespace heed {
 
@@ -15,38 +19,109 @@ namespace {
 
 constexpr double power = 0.8;
 
-std::string first_line(std::size_t seeds) {
-  if (seeds < statistics::seeds_for_level(statistics::significance_level))
-    return underpowered_words(fmt::format("{}", seeds), statistics::smallest_p(seeds),
-                              statistics::seeds_for_level(statistics::significance_level));
-  return fmt::format("n = {} can go down to p {}", seeds, p_with_relation(statistics::smallest_p(seeds)));
+std::size_t compared_arms(const Plan& plan) {
+  std::size_t compared = 0;
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) compared += plan.arms[a].reference != a;
+  return compared;
+}
+
+bool unpaired(const Plan& plan) { return plan.test == "unpaired"; }
+
+std::string first_line(const Plan& plan, std::size_t arms) {
+  const std::size_t seeds = plan.seeds.size();
+  double smallest = statistics::smallest_p(seeds);
+  std::size_t needed = statistics::seeds_for_level(statistics::significance_level);
+  if (unpaired(plan)) {
+    const auto corrected = [&](std::size_t n) {
+      return std::min(1.0, static_cast<double>(arms) * statistics::smallest_unpaired_p(n, n));
+    };
+    smallest = corrected(seeds);
+    for (needed = 1; corrected(needed) > statistics::significance_level;) ++needed;
+  }
+  if (seeds < needed) return underpowered_words(fmt::format("{}", seeds), smallest, needed);
+  return fmt::format("n = {} can go down to p {}", seeds, p_with_relation(smallest));
+}
+
+std::string per_cent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string paragraph(const std::string& text) { return wrapped(text, 104, "  ", "  "); }
+
+/// Which of the tests finds more of these effects, and what that holds for.
+std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& rows) {
+  double paired = 0, other = 0;
+  for (const EffectRow& row : rows) {
+    paired += row.power_paired;
+    other += row.power_unpaired;
+  }
+  constexpr double much = 0.02; // what is drawn is not known closer
+  const double more = (other - paired) / static_cast<double>(rows.size());
+  const char* which = more > much    ? "the unpaired test finds more"
+                      : more < -much ? "the paired test finds more even then"
+                                     : "both find as much";
+  return paragraph(fmt::format("\"unpaired\" is for runs of one seed that are no more alike than others: {} with {} "
+                               "seeds. The more alike they are, the more the paired one finds. The plan's is {}; "
+                               "choose before the runs ([report] test).",
+                               which, plan.seeds.size(), plan.test));
 }
 
 } // namespace
 
-std::string seed_advice(const Plan& plan, std::optional<double> effect) {
-  std::size_t compared = 0;
-  for (std::size_t a = 0; a < plan.arms.size(); ++a) compared += plan.arms[a].reference != a;
-  if (compared == 0) return "";
-  const std::vector<double> effects = effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0};
+std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effect) {
+  const std::size_t compared = compared_arms(plan);
+  if (compared == 0) return {};
+  const statistics::SweepSize sweep{plan.seeds.size(), compared, statistics::significance_level};
+  std::vector<EffectRow> rows;
+  for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
+    const double apart = std::numbers::sqrt2 * size; // in an arm's standard deviations
+    EffectRow& row = rows.emplace_back();
+    row.effect = size;
+    row.seeds = statistics::seeds_for_effect(size, power, sweep.level);
+    row.seeds_each = statistics::seeds_for_effect(size, power, sweep.level, compared);
+    row.seeds_unpaired = statistics::unpaired_seeds_for_effect(apart, power, sweep.level, compared);
+    row.power_paired = statistics::paired_power_of(size, sweep);
+    row.power_unpaired = statistics::unpaired_power_of(apart, sweep);
+    if (plan.margin)
+      row.same = unpaired(plan) ? statistics::unpaired_sameness_of(apart, sweep)
+                                : statistics::paired_sameness_of(size, sweep);
+  }
+  return rows;
+}
 
-  TextTable table{{"effect d_z", "seeds"}, {Align::right, Align::right}, {}};
-  if (compared > 1) {
-    table.headings.push_back(fmt::format("of {} arms, each", compared));
+std::string seed_advice(const Plan& plan, std::optional<double> effect) {
+  const std::vector<EffectRow> rows = effect_rows(plan, effect);
+  if (rows.empty()) return "";
+  const std::size_t compared = compared_arms(plan);
+
+  TextTable table;
+  const auto column = [&](std::string heading, const std::function<std::string(const EffectRow&)>& cell) {
+    table.headings.push_back(std::move(heading));
     table.alignment.push_back(Align::right);
-  }
-  for (const double size : effects) {
-    std::vector<std::string> row{fmt::format("{:g}", size)};
-    for (const std::size_t arms : {std::size_t{1}, compared})
-      if (row.size() < table.headings.size())
-        row.push_back(with_commas(static_cast<std::int64_t>(
-            statistics::seeds_for_effect(size, power, statistics::significance_level, arms))));
-    table.rows.push_back(std::move(row));
-  }
-  return fmt::format(
-      "  seeds    {}\n\n{}\n  About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}; "
-      "d_z is the mean difference in\n  standard deviations of the differences.\n",
-      first_line(plan.seeds.size()), to_text(table), 100 * power, statistics::significance_level);
+    table.rows.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].push_back(cell(rows[i]));
+  };
+  const auto count = [](std::size_t n) { return with_commas(static_cast<std::int64_t>(n)); };
+  column("effect d_z", [](const EffectRow& row) { return fmt::format("{:g}", row.effect); });
+  column("seeds", [&](const EffectRow& row) { return count(row.seeds); });
+  if (compared > 1)
+    column(fmt::format("of {} arms, each", compared), [&](const EffectRow& row) { return count(row.seeds_each); });
+  column("unpaired", [&](const EffectRow& row) { return count(row.seeds_unpaired); });
+  column(fmt::format("power of {}", plan.seeds.size()),
+         [](const EffectRow& row) { return per_cent(row.power_paired); });
+  column("unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
+  if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
+
+  std::string text = fmt::format("  seeds    {}\n\n{}\n", first_line(plan, compared), to_text(table));
+  text += paragraph(
+      fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}, and the share of "
+                  "sweeps in which the plan's {} seeds find {} (their power); d_z is the mean difference in standard "
+                  "deviations of the differences.",
+                  100 * power, statistics::significance_level, plan.seeds.size(), compared > 1 ? "each arm's" : "it"));
+  text += which_finds_more(plan, rows);
+  if (plan.margin)
+    text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, were the "
+                                  "margin, {:g}, so many of these standard deviations.",
+                                  *plan.margin));
+  return text;
 }
 
 } // namespace heed

@@ -127,11 +127,12 @@ std::string time_text(const std::string& utc) {
   return utc.size() < 16 ? utc : utc.substr(0, 10) + " " + utc.substr(11, 5) + " UTC";
 }
 
-/// Whether what is asked was fixed before there were answers.
+/// Which plan it is, as a preregistration names it, and whether what it asks was fixed before there were answers.
 std::string planned_note(const ReportData& report) {
-  if (!report.frozen) return "";
+  if (report.hash.empty()) return "";
+  if (!report.frozen) return fmt::format("plan {}, of a version that did not keep when it was frozen.", report.hash);
   const Frozen& frozen = *report.frozen;
-  std::string text = fmt::format("planned: {}, plan {}; ", time_text(frozen.at), report.hash);
+  std::string text = fmt::format("plan {}, frozen {}; ", report.hash, time_text(frozen.at));
   if (frozen.finished == 0) return text + "none of its runs was finished then.";
   text += fmt::format("{} of its {} runs {} finished then", frozen.finished, frozen.runs,
                       frozen.finished == 1 ? "was" : "were");
@@ -244,7 +245,6 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.push_back(p_note(report));
     if (std::string note = pairs_note(report); !note.empty()) notes.push_back(std::move(note));
     notes.push_back(answer_note(report));
-    if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
@@ -261,6 +261,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
                        "number here takes anything.");
   notes.emplace_back("time: of one run's training, the mean over its seeds.");
+  if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

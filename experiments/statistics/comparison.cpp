@@ -149,6 +149,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
     const FlipTest test = step_down_flips(differences);
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->p = test.p[i];
+      members[i]->family = members.size();
       members[i]->exact = test.exact;
       members[i]->flips = test.flips;
     }
@@ -208,6 +209,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.interval_flips = test.interval;
     c.interval = permutation_test(equal, b, together).interval;
     c.effect_size = effect_size_unpaired(equal, b);
+    c.family = members;
     c.smallest_p = std::min(1.0, static_cast<double>(members) * smallest_unpaired_p(a.size(), b.size()));
     c.seeds_needed = unpaired_seeds_needed(members);
     c.margin = question.margin;

@@ -50,6 +50,7 @@ struct Comparison {
   Answer answer = Answer::undecided;
   bool rounded = false;           ///< some values of a pair that differed by rounding were taken as equal
   std::size_t reference_runs = 0; ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
+  std::size_t family = 0;         ///< how many arms p is corrected over, this one included
   double smallest_p = 1;          ///< that so many runs can reach, whatever the data
   std::size_t seeds_needed = 0;   ///< of every arm, for smallest_p to be 5 % at most
 };

@@ -26,11 +26,33 @@ double ways(std::size_t n, std::size_t m) {
   return std::round(out);
 }
 
+/// What rounding may take from one of two differences that are equal on paper.
+constexpr double rounding = 1e-12;
+
 /// Values of both arms in one unit, of which the first n are a's.
 struct Pool {
   std::vector<double> values;
   std::size_t n = 0;
-  double total = 0;
+  double total = 0, own_sum = 0, scale = 1; ///< own_sum: of a's runs as they are
+
+  Pool(std::span<const double> a, std::span<const double> b) : n(a.size()) {
+    if (a.empty() || b.empty())
+      throw Failed(fmt::format("[statistics] a permutation test needs runs of both arms: {} and {}", a.size(),
+                               b.size()));
+    for (const std::span<const double>& sample : {a, b})
+      for (const double x : sample) {
+        if (!std::isfinite(x)) throw Failed(fmt::format("[statistics] a value is not finite: {}", x));
+        values.push_back(x);
+      }
+    double largest = 0;
+    for (const double x : values) largest = std::max(largest, std::abs(x));
+    if (largest > 0) scale = std::ldexp(1.0, std::ilogb(largest));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] /= scale;
+      total += values[i];
+      if (i < n) own_sum += values[i];
+    }
+  }
 
   double size_a() const { return static_cast<double>(n); }
   double size_b() const { return static_cast<double>(values.size() - n); }
@@ -70,31 +92,28 @@ double smallest_unpaired_p(std::size_t n, std::size_t m) {
   return std::min(1.0, (n == m ? 2 : 1) / ways(n, m));
 }
 
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b) {
+  const Pool pool(a, b);
+  const double own = pool.difference(pool.own_sum);
+  std::uint64_t reached = 0, above = 0, count = 0;
+  choose(pool, 0, pool.n, 0, 0, [&](double sum, std::size_t) {
+    const double other = pool.difference(sum);
+    reached += std::abs(other) >= std::abs(own) - rounding;
+    above += other >= own - rounding;
+    ++count;
+  });
+  const double all = static_cast<double>(count);
+  return {static_cast<double>(reached) / all, static_cast<double>(above) / all};
+}
+
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
-  if (a.empty() || b.empty())
-    throw Failed(fmt::format("[statistics] a permutation test needs runs of both arms: {} and {}", a.size(), b.size()));
   if (!(confidence > 0 && confidence < 1))
     throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
-  Pool pool{{}, a.size(), 0};
-  for (const std::span<const double>& sample : {a, b})
-    for (const double x : sample) {
-      if (!std::isfinite(x)) throw Failed(fmt::format("[statistics] a value is not finite: {}", x));
-      pool.values.push_back(x);
-    }
-  double largest = 0;
-  for (const double x : pool.values) largest = std::max(largest, std::abs(x));
-  const double scale = largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
-  double own_sum = 0;
-  for (std::size_t i = 0; i < pool.values.size(); ++i) {
-    pool.values[i] /= scale;
-    pool.total += pool.values[i];
-    if (i < pool.n) own_sum += pool.values[i];
-  }
-  const double own = pool.difference(own_sum);
+  Pool pool(a, b);
+  const double own = pool.difference(pool.own_sum), scale = pool.scale;
 
   PermutationTest test;
   test.exact = ways(a.size(), b.size()) <= static_cast<double>(most_exact_permutations);
-  constexpr double rounding = 1e-12;
   std::uint64_t reached = 0, above = 0, count = 0;
   std::vector<double> lows, highs;
   const Visit visit = [&](double sum, std::size_t kept) {

@@ -31,6 +31,12 @@ struct PermutationTest {
 /// Throws heed::Failed for an empty sample, numbers that are not finite, and a confidence outside (0, 1).
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence = 0.95);
 
+/// `permutation_test`'s two p alone, of all permutations, however many: where it is asked for thousands of times.
+struct PermutationLevels {
+  double p = 1, p_above = 1;
+};
+PermutationLevels permutation_levels(std::span<const double> a, std::span<const double> b);
+
 /// The level below which n and m runs can't go: the share of the permutations that are the data themselves, and for
 /// n = m their mirror image.
 double smallest_unpaired_p(std::size_t n, std::size_t m);

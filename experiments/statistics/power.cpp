@@ -2,10 +2,12 @@
 
 #include "autograd/error.hpp"
 #include "experiments/statistics/distributions.hpp"
+#include "experiments/statistics/permutations.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 
 namespace heed::statistics {
 
@@ -15,6 +17,67 @@ constexpr std::size_t most_seeds = 10'000'000;
 
 void check_fraction(double value, const char* what) {
   if (!(value > 0 && value < 1)) throw Failed(fmt::format("[statistics] a {} lies between 0 and 1: {}", what, value));
+}
+
+void check_effect(double effect) {
+  if (!(std::abs(effect) > 0 && std::isfinite(effect)))
+    throw Failed(fmt::format("[statistics] an effect is a number other than 0: {}", effect));
+}
+
+double level_of_each(double level, std::size_t arms) {
+  return level / static_cast<double>(std::max<std::size_t>(arms, 1));
+}
+
+/// Of a t that is shifted by `shift`.
+double t_power(double freedom, double shift, double level) {
+  const double t = student_quantile(freedom, 1 - level / 2);
+  // Beyond this, both tails are 1 and 0 in double, and the series are asked for what they can't give.
+  if (shift > 30 && shift > 3 * t) return 1;
+  return noncentral_above(freedom, shift, t) + noncentral_below(freedom, shift, -t);
+}
+
+/// Whether so many pairs find it, of those that flips can do with at all.
+bool finds(double effect, std::size_t pairs, double power, double level, std::size_t arms) {
+  const double each = level_of_each(level, arms);
+  if (pairs > seeds_for_level(level)) return paired_power(effect, pairs, each) >= power;
+  // Flips need a little more than the t test here.
+  return one_sign_chance(effect, pairs) >= power && paired_power(effect, pairs - 1, each) >= power;
+}
+
+bool finds_unpaired(double effect, std::size_t n, std::size_t m, double power, double level) {
+  const bool only_apart = 2 * smallest_unpaired_p(n, m) > level;
+  return (only_apart ? separation_chance(effect, n, m) : unpaired_power(effect, n, m, level)) >= power;
+}
+
+/// The fewest that are enough, where all above enough are, too.
+template <class Enough> std::size_t fewest_from(std::size_t fewest, double effect, const Enough& enough) {
+  std::size_t high = fewest;
+  while (!enough(high)) {
+    if (high > most_seeds)
+      throw Failed(fmt::format("[statistics] an effect of {} standard deviations takes more than {} seeds", effect,
+                               most_seeds));
+    high *= 2;
+  }
+  for (std::size_t low = high / 2; high > fewest && high - low > 1;) { // enough(high), and not enough(low)
+    const std::size_t middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+/// The least effect that is enough, to some six digits.
+template <class Enough> std::optional<double> least(const Enough& enough) {
+  constexpr double most = 1e6, close = 1e-6;
+  double low = 0, high = 1;
+  for (; !enough(high); high *= 2) {
+    if (high > most) return std::nullopt;
+    low = high;
+  }
+  while (high - low > close * high) {
+    const double middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 } // namespace
@@ -33,40 +96,73 @@ std::size_t seeds_for_level(double level) {
 double paired_power(double effect_size, std::size_t pairs, double level) {
   check_fraction(level, "level");
   if (pairs < 2) return 0;
-  const double n = static_cast<double>(pairs), shift = std::abs(effect_size) * std::sqrt(n);
-  const double t = student_quantile(n - 1, 1 - level / 2);
-  // Beyond this, both tails are 1 and 0 in double, and the series are asked for what they can't give.
-  if (shift > 30 && shift > 3 * t) return 1;
-  return noncentral_above(n - 1, shift, t) + noncentral_below(n - 1, shift, -t);
+  const double n = static_cast<double>(pairs);
+  return t_power(n - 1, std::abs(effect_size) * std::sqrt(n), level);
+}
+
+double unpaired_power(double effect_size, std::size_t n, std::size_t m, double level) {
+  check_fraction(level, "level");
+  if (n == 0 || m == 0 || n + m < 3) return 0;
+  const double a = static_cast<double>(n), b = static_cast<double>(m);
+  return t_power(a + b - 2, std::abs(effect_size) * std::sqrt(a * b / (a + b)), level);
+}
+
+double one_sign_chance(double effect_size, std::size_t pairs) {
+  const double n = static_cast<double>(pairs);
+  return std::pow(normal_below(effect_size), n) + std::pow(normal_below(-effect_size), n);
+}
+
+double separation_chance(double effect_size, std::size_t n, std::size_t m) {
+  if (n == 0 || m == 0) return 0;
+  // Over the greatest of m numbers around 0: all n around `shift` are above it.
+  const auto above = [&](double shift) {
+    constexpr double reach = 9;
+    constexpr int steps = 1800;
+    const double width = 2 * reach / steps;
+    double sum = 0;
+    for (int i = 0; i <= steps; ++i) {
+      const double x = -reach + i * width;
+      const double density = static_cast<double>(m) * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi) *
+                             std::pow(normal_below(x), static_cast<double>(m - 1));
+      const double weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+      sum += weight * density * std::pow(normal_below(shift - x), static_cast<double>(n));
+    }
+    return sum * width / 3;
+  };
+  return std::min(1.0, above(effect_size) + above(-effect_size)); // below all others: the mirror image
 }
 
 std::size_t seeds_for_effect(double effect_size, double power, double level, std::size_t arms) {
   check_fraction(power, "power");
+  check_effect(effect_size);
   const double effect = std::abs(effect_size);
-  if (!(effect > 0 && std::isfinite(effect)))
-    throw Failed(fmt::format("[statistics] an effect is a number other than 0: {}", effect_size));
-  const double each = level / static_cast<double>(std::max<std::size_t>(arms, 1));
-  const std::size_t fewest = seeds_for_level(level);
-  auto enough = [&](std::size_t n) { return paired_power(effect, n, each) >= power; };
+  return fewest_from(seeds_for_level(level), effect,
+                     [&](std::size_t n) { return finds(effect, n, power, level, arms); });
+}
 
-  std::size_t high = fewest;
-  while (!enough(high)) {
-    if (high > most_seeds)
-      throw Failed(fmt::format("[statistics] an effect of {} standard deviations takes more than {} seeds", effect_size,
-                               most_seeds));
-    high *= 2;
-  }
-  for (std::size_t low = high / 2; high > fewest && high - low > 1;) { // enough(high), and not enough(low)
-    const std::size_t middle = low + (high - low) / 2;
-    (enough(middle) ? high : low) = middle;
-  }
-  if (high == fewest) { // flips need a little more than the t test here
-    const double n = static_cast<double>(fewest);
-    const double one_sign = std::pow(normal_below(effect), n) + std::pow(normal_below(-effect), n);
-    const bool barely = paired_power(effect, fewest - 1, each) < power;
-    if (one_sign < power || barely) ++high;
-  }
-  return high;
+std::size_t unpaired_seeds_for_effect(double effect_size, double power, double level, std::size_t arms) {
+  check_fraction(power, "power");
+  check_fraction(level, "level");
+  check_effect(effect_size);
+  const double each = level_of_each(level, arms), effect = std::abs(effect_size);
+  std::size_t fewest = 1;
+  while (smallest_unpaired_p(fewest, fewest) > each) ++fewest;
+  return fewest_from(fewest, effect, [&](std::size_t n) { return finds_unpaired(effect, n, n, power, each); });
+}
+
+std::optional<double> smallest_effect(std::size_t pairs, double power, double level, std::size_t arms) {
+  check_fraction(power, "power");
+  if (pairs < seeds_for_level(level)) return std::nullopt;
+  return least([&](double effect) { return finds(effect, pairs, power, level, arms); });
+}
+
+std::optional<double> smallest_effect_unpaired(std::size_t n, std::size_t m, double power, double level,
+                                               std::size_t arms) {
+  check_fraction(power, "power");
+  check_fraction(level, "level");
+  const double each = level_of_each(level, arms);
+  if (smallest_unpaired_p(n, m) > each) return std::nullopt;
+  return least([&](double effect) { return finds_unpaired(effect, n, m, power, each); });
 }
 
 } // namespace heed::statistics

@@ -7,6 +7,10 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/report/wrapping.hpp"
+#include "experiments/runs/json_fields.hpp"
+#include "experiments/system/clock.hpp"
+#include "experiments/system/files.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -19,7 +23,7 @@ namespace {
 namespace json = boost::json;
 
 struct PlanArguments {
-  std::string config, out = "runs";
+  std::string config, out = "runs", record;
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
   bool no_probe = false, csv = false, json = false;
@@ -106,7 +110,22 @@ json::array changes_json(const std::vector<PlannedChange>& changes) {
   return out;
 }
 
-void write_json(const Preparation& prepared, const Estimate& e, Console& console) {
+json::array effects_json(const Plan& plan, std::optional<double> effect) {
+  json::array out;
+  for (const EffectRow& row : effect_rows(plan, effect)) {
+    json::object entry{{"effect", row.effect},
+                       {"seeds", row.seeds},
+                       {"seeds_each", row.seeds_each},
+                       {"seeds_unpaired", row.seeds_unpaired},
+                       {"power_paired", row.power_paired},
+                       {"power_unpaired", row.power_unpaired}};
+    if (row.same) entry["same"] = *row.same;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+void write_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect, Console& console) {
   const Plan& plan = prepared.plan;
   json::object out{{"name", plan.name},     {"sweep", plan.folder_name()},
                    {"metric", plan.metric}, {"higher_is_better", prepared.metric.higher_is_better},
@@ -138,6 +157,7 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
     runs.push_back(std::move(entry));
   }
   out["runs"] = std::move(runs);
+  out["effects"] = effects_json(plan, effect);
   out["to_do"] = e.to_do();
   out["flops"] = e.flops;
   out["jobs"] = e.share.jobs;
@@ -147,14 +167,49 @@ void write_json(const Preparation& prepared, const Estimate& e, Console& console
   console.out << indented(out);
 }
 
+/// The plan as `plan.json` has it, with the time: for whoever keeps preregistrations.
+std::string registration(const Plan& plan, const Estimate& e) {
+  json::value out = json_fields::parsed(to_json(plan));
+  out.as_object()["registered"] = json::object{{"at", utc_now()},
+                                               {"plan", plan.hash},
+                                               {"sweep", plan.folder_name()},
+                                               {"finished", e.finished},
+                                               {"runs", e.runs.size()}};
+  return indented(out);
+}
+
+void register_plan(const Plan& plan, const Estimate& e, const PlanArguments& arguments, Console& console) {
+  write_file(arguments.record, registration(plan, e));
+  const std::string known = e.finished == 0
+                                ? ""
+                                : fmt::format("{} of its {} runs {} finished in {} already, and the file says "
+                                              "so. ",
+                                              e.finished, e.runs.size(), e.finished == 1 ? "is" : "are", arguments.out);
+  console.out << wrapped(fmt::format("{} is plan {}, written to {}. {}Every report of the sweep, {}, shows this hash.",
+                                     plan.name, plan.hash, arguments.record, known, plan.folder_name()),
+                         104);
+}
+
+/// Before anything is read or measured.
+void check_record(const std::string& file) {
+  std::error_code error;
+  if (!file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, error)))
+    throw Refused(fmt::format("--register: '{}' is there already, and a registration is never written over; name "
+                              "another file, or move that one away",
+                              file));
+}
+
 int plan(const PlanArguments& arguments, Console& console) {
+  check_record(arguments.record);
   Tasks tasks;
   Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
   if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have chosen already
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
-  const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, !arguments.no_probe);
-  if (arguments.csv) write_csv(prepared, e, console);
-  else if (arguments.json) write_json(prepared, e, console);
+  const bool probe = !arguments.no_probe && arguments.record.empty();
+  const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, probe);
+  if (!arguments.record.empty()) register_plan(prepared.plan, e, arguments, console);
+  else if (arguments.csv) write_csv(prepared, e, console);
+  else if (arguments.json) write_json(prepared, e, arguments.effect, console);
   else write_text(prepared, e, arguments, console);
   return 0;
 }
@@ -168,6 +223,7 @@ void add_plan(Commands& commands) {
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
       "  heed plan configs/quickstart.toml --no-probe --csv > plan.csv\n"
+      "  heed plan configs/quickstart.toml --register plan.json\n"
       "The time comes from training each arm for a moment." +
           std::string(exit_statuses),
       [](Command& command, PlanArguments& arguments) {
@@ -178,12 +234,19 @@ void add_plan(Commands& commands) {
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
         command
             .add("--effect", arguments.effect,
-                 "say how many seeds this effect takes, in standard deviations of the differences [0.5, 1, 1.5, 2]")
+                 "say what this effect takes and what is found of it, in standard deviations of the differences [0.5, "
+                 "1, 1.5, 2]")
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure, and leave out the time");
         const Argument csv = command.add_flag("--csv", arguments.csv, "a line for each run, for programs");
         const Argument json = command.add_flag("--json", arguments.json, "everything, for programs").excludes(csv);
-        command.argument("--effect").excludes(csv).excludes(json);
+        command
+            .add("--register", arguments.record,
+                 "write the plan with its hash and the time to a new file, for a preregistration, and nothing else")
+            .value_name("FILE")
+            .excludes(csv)
+            .excludes(json);
+        command.argument("--effect").excludes(csv);
       },
       plan);
 }

@@ -1,11 +1,15 @@
 // The command line's behaviour: nearest names, help, exit statuses, and where things are written.
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/sweep/plan.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
+#include <utility>
+#include <vector>
 
 using namespace heed;
 using test::Answer;
@@ -135,6 +139,57 @@ TEST_CASE("plan keeps nothing", "[command_line]") {
   CHECK(contains(answer.out, "4 runs: 2 arms, 2 seeds"));
   CHECK(contains(answer.out, "parameters"));
   CHECK_FALSE(std::filesystem::exists(scratch.path / "runs"));
+}
+
+TEST_CASE("a plan is registered before anything has run, with the hash of the sweep", "[command_line]") {
+  const std::string grid = "[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n",
+                    tune = "[sweep.tune]\nseeds = [100]\ngrid = { \"train.learning_rate\" = [1e-3, 3e-3] }\n";
+  const auto text = [&](const std::string& sweep, const std::string& blocks) {
+    return "name = \"a plan\"\n[train]\nsteps = 2\n[model]\nwidth = 8\nheads = 1\n[report]\nmargin = 0.1\n"
+           "question = \"Which, \\\"here\\\"?\"\n[sweep]\nseeds = [0, 1]\n" +
+           sweep + blocks;
+  };
+  for (const auto& [sweep, blocks] : std::vector<std::pair<std::string, std::string>>{
+           {"", grid},
+           {"", tune + grid},
+           {"within = \"task.copy.length\"\n", "[[sweep.block]]\ngrid = { \"task.copy.length\" = [4, 6] }\n" + grid}}) {
+    const Files scratch;
+    const std::string config = scratch.file("a.toml", text(sweep, blocks)), out = (scratch.path / "runs").string(),
+                      record = (scratch.path / "registered.json").string();
+    const std::vector<std::string> asked{"plan", config, "--out", out, "--register", record};
+    const Answer answer = heed_says(asked);
+    INFO(answer.err);
+    REQUIRE(answer.status == 0);
+    CHECK_FALSE(std::filesystem::exists(out));
+    const std::string written = content(record);
+    const auto plan = plan_from_json(written);
+    INFO(plan.error);
+    REQUIRE(plan);
+    CHECK(hash_of(*plan) == plan->hash);
+    CHECK(contains(answer.out, "a plan is plan " + plan->hash));
+    CHECK(contains(written, "\"plan\": \"" + plan->hash + "\""));
+    CHECK(std::regex_search(written, std::regex("\"registered\": \\{\\s*\"at\": \"20..-..-..T..:..:..Z\"")));
+    CHECK(contains(written, "\"finished\": 0"));
+
+    // What runs later has this hash in its folder's name and in every report.
+    const auto planned = load_plan(freeze(*plan, out));
+    CHECK(planned.hash == plan->hash);
+    CHECK(std::filesystem::exists(std::filesystem::path(out) / "sweeps" / ("a-plan-" + plan->hash) / "plan.json"));
+    CHECK(contains(heed_says({"report", out, "--format", "terminal"}).out, "plan " + plan->hash + ", frozen 20"));
+    for (const auto& [format, file] : std::vector<std::pair<std::string, std::string>>{
+             {"markdown", "report.md"}, {"html", "report.html"}, {"latex", "report.tex"}, {"json", "report.json"}}) {
+      const Answer report = heed_says({"report", out, "--format", format});
+      INFO(report.err);
+      CHECK(report.status == 0);
+      CHECK(contains(content(std::filesystem::path(out) / "sweeps" / plan->folder_name() / file),
+                     "plan " + plan->hash + ", frozen 20"));
+    }
+
+    const Answer again = heed_says(asked);
+    CHECK(again.status == 2);
+    CHECK(contains(again.err, "is there already, and a registration is never written over; name another file"));
+    CHECK(content(record) == written);
+  }
 }
 
 TEST_CASE("status and report of a folder that is not there are refused", "[command_line]") {

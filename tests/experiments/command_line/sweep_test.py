@@ -215,6 +215,10 @@ def plan_for_programs(folder):
     assert plan["to_do"] == 12 and plan["tuning_seeds"] == [100, 101] and "seconds" not in plan
     assert plan["arms"][1]["changes"] == [{"key": "attention.score", "value": "additive"}]
     assert plan["runs"][1]["tries"] == [{"key": "train.learning_rate", "value": "0.01"}]
+    effects = {row["effect"]: row for row in plan["effects"]}
+    assert list(effects) == [0.5, 1, 1.5, 2] and effects[1]["seeds"] == 10 and effects[1]["power_paired"] == 0
+    one = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--effect", "3", "sweep.seeds=6"]))["effects"]
+    assert [row["effect"] for row in one] == [3] and one[0]["power_paired"] > 0.97, one  # Phi(3)^6 = 0.992
     assert not (folder / "none").exists(), "a plan keeps nothing"
     assert "csv" in refused([heed, "plan", config, "--csv", "--json"])
 

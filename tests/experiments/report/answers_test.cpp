@@ -64,11 +64,36 @@ TEST_CASE("costs and gains follow the metric's direction", "[report]") {
 TEST_CASE("what can't be told from the reference is not said to be the same", "[report]") {
   // p: of the 64 flips, |sum| >= 0.47 in 32 (a loop in Python).
   ReportData report = sweep("norm = post", unclear);
-  CHECK(sentence(report) == "norm = post can't be told from the reference: +0.08 nats [-0.20, 0.30], p = 0.50, n = 6.");
+  // 1.7927 standard deviations, where Phi(d)^6 + Phi(-d)^6 = 0.8: 0.3879, by SciPy and Python's statistics.
+  CHECK(sentence(report) == "norm = post can't be told from the reference: +0.08 nats [-0.20, 0.30], p = 0.50, n = 6. "
+                            "A difference of 0.39 nats would have been found in 80 of 100 such sweeps.");
   report.margin = 0.05;
   compute_statistics(report);
   CHECK(sentence(report) == "norm = post can't be told from the reference, nor called the same within 0.05 nats: "
-                            "+0.08 nats [-0.20, 0.30], p = 0.50, n = 6.");
+                            "+0.08 nats [-0.20, 0.30], p = 0.50, n = 6. A difference of 0.39 nats would have been "
+                            "found in 80 of 100 such sweeps.");
+}
+
+TEST_CASE("the difference that would have been found goes by the test and the number of arms", "[report]") {
+  const std::vector<double> ten{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 0.1, -0.2, 0.05, -0.15};
+  ReportData report = sweep("norm = post", ten);
+  const double spread = 0.193967351; // Python's statistics.stdev
+  CHECK(*report.arms[1].smallest_found == Approx(0.9960014 * spread).epsilon(1e-5));
+  for (int more = 0; more < 4; ++more) report.arms.push_back(report.arms[1]);
+  compute_statistics(report);
+  CHECK(*report.arms[1].smallest_found == Approx(1.3320321 * spread).epsilon(1e-5)); // at 1 %
+  CHECK_FALSE(report.arms[0].smallest_found);
+
+  report = sweep("norm = post", {0.30, -0.20, 0.25, -0.10});
+  report.test = statistics::Test::unpaired;
+  compute_statistics(report);
+  // Four runs that have to lie apart: 2.8806675 of what both arms' runs spread, sqrt((0.129099^2 + 0.232289^2) / 2).
+  REQUIRE(report.arms[1].comparison->answer == statistics::Answer::undecided);
+  CHECK(*report.arms[1].smallest_found == Approx(2.8806675 * 0.187916205).epsilon(1e-5));
+
+  CHECK_FALSE(sweep("without residual", clear).arms[1].smallest_found);
+  CHECK_FALSE(sweep("without residual", {0.3, 0.2}).arms[1].smallest_found);
+  CHECK_FALSE(sweep("without residual", std::vector<double>(6, 0.0)).arms[1].smallest_found);
 }
 
 TEST_CASE("the same within the margin is an answer of its own", "[report]") {
@@ -241,9 +266,9 @@ TEST_CASE("an arm whose runs all failed is said to have failed", "[report]") {
 TEST_CASE("what was known when a sweep was planned is said", "[report]") {
   ReportData report = sweep("norm = post", clear);
   report.hash = "0123456789ab";
-  CHECK_THAT(render_markdown(report), !Catch::Contains("planned:")); // the plan doesn't say
+  CHECK_THAT(render_markdown(report), Catch::Contains("plan 0123456789ab, of a version that did not keep "));
   report.frozen = Frozen{"2026-11-22T10:15:00Z", 0, 12};
-  CHECK_THAT(render_markdown(report), Catch::Contains("planned: 2026-11-22 10:15 UTC, plan 0123456789ab; none of its "
+  CHECK_THAT(render_markdown(report), Catch::Contains("plan 0123456789ab, frozen 2026-11-22 10:15 UTC; none of its "
                                                       "runs was finished then."));
   report.frozen->finished = 7;
   report.earlier = {{"scores-ba9876543210", "2026-11-20T08:00:00Z", 7, {"seeds 6 -> 10", "margin none -> 0.01"}}};

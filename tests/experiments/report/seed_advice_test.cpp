@@ -4,7 +4,10 @@
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"
 
+#include <chrono>
+#include <sstream>
 #include <string>
+#include <vector>
 
 using namespace heed;
 
@@ -29,14 +32,51 @@ TEST_CASE("a plan says when it has too few seeds for any answer", "[report]") {
 }
 
 TEST_CASE("a plan says how many seeds effects take", "[report]") {
-  // See power_test.cpp for the numbers: 34, 10, 7 and 6 for one arm.
+  // See power_test.cpp for the numbers: 34, 10, 7 and 6 for one arm; SciPy's for the unpaired test of sqrt(2) times the
+  // effect, but 5 for 1.5 and 2, which permutations, unlike the t test, can't do with 4 and can with 5 runs of each.
   const std::string one = seed_advice(plan(2, 8));
-  CHECK(contains(one, "  effect d_z  seeds\n         0.5     34\n           1     10\n"
-                      "         1.5      7\n           2      6\n"));
+  CHECK(contains(one, "  effect d_z  seeds  unpaired  power of 8  unpaired\n"));
+  for (const auto* row : {"         0.5     34        33 ", "           1     10         9 ",
+                          "         1.5      7         5 ", "           2      6         5 "})
+    CHECK(contains(one, row));
   CHECK_FALSE(contains(one, "arms, each"));
+  CHECK_FALSE(contains(one, "same"));
   const std::string ten = seed_advice(plan(11, 8), 0.2);
-  CHECK(contains(ten, "  effect d_z  seeds  of 10 arms, each\n         0.2    199               337\n"));
+  CHECK(contains(ten, "  effect d_z  seeds  of 10 arms, each  unpaired  power of 8  unpaired\n         0.2    199      "
+                      "         337 "));
   CHECK_FALSE(contains(ten, "1.5"));
+}
+
+TEST_CASE("a plan says what its own seeds find", "[report]") {
+  // All six signs must agree: Phi(1)^6 + Phi(-1)^6 = 0.354, which 2000 sweeps know to 0.011.
+  Plan six = plan(2, 6);
+  const std::vector<EffectRow> rows = effect_rows(six);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[1].power_paired == Approx(0.354).margin(0.03));
+  CHECK_FALSE(rows[1].same);
+  CHECK(contains(seed_advice(six), "the unpaired test finds more"));
+  six.margin = 0.1;
+  six.test = "unpaired";
+  const std::string text = seed_advice(six);
+  CHECK(contains(text, "power of 6  unpaired   same\n"));
+  CHECK(contains(text, "n = 6 can go down to p = 0.0022")); // 2 of 924
+  CHECK(contains(text, "were the margin, 0.1, so many"));
+  CHECK(contains(text, "The plan's is unpaired; choose"));
+  for (const Plan& any : {six, plan(2, 100), plan(12, 5), plan(12, 6)}) {
+    std::istringstream lines(seed_advice(any));
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 104);
+  }
+  six.seeds.resize(3);
+  CHECK(contains(seed_advice(six), "underpowered: n = 3 can't go below p = 0.1; 4 seeds can"));
+}
+
+TEST_CASE("what a plan says of power takes no time", "[report]") {
+  const auto begin = std::chrono::steady_clock::now();
+  Plan large = plan(11, 9);
+  large.margin = 0.1;
+  CHECK(effect_rows(large).size() == 4);
+  CHECK(std::chrono::steady_clock::now() - begin <
+        std::chrono::seconds(10)); // 0.2 s, or many times that with sanitizers
 }
 
 TEST_CASE("where nothing is compared there is nothing to say", "[report]") { CHECK(seed_advice(plan(1, 3)).empty()); }

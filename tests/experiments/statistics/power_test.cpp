@@ -51,3 +51,39 @@ TEST_CASE("there is no number of seeds for no effect, nor for one beyond all rea
   CHECK_THROWS_AS(seeds_for_effect(1e-6), heed::Failed);
   CHECK_THROWS_AS(seeds_for_effect(1, 1.0), heed::Failed);
 }
+
+TEST_CASE("the power of the unpaired t test is SciPy's, and Cohen's", "[statistics]") {
+  // nct.sf and nct.cdf with n + m - 2 degrees of freedom and d sqrt(n m / (n + m)); Cohen 1988, table 2.4.1: 64 of each
+  // for d = 0.5.
+  CHECK(unpaired_power(0.5, 64, 64) == Approx(0.8014595579222541).epsilon(1e-8));
+  CHECK(unpaired_power(-1, 10, 12) == Approx(0.6035474432538379).epsilon(1e-8));
+  CHECK(unpaired_power(2, 8, 8, 0.005) == Approx(0.7340984964470691).epsilon(1e-8));
+  CHECK(unpaired_power(2, 1, 1) == 0);
+  CHECK(unpaired_seeds_for_effect(0.5) == 64);
+  CHECK(unpaired_seeds_for_effect(-1) == 17);
+}
+
+TEST_CASE("the chance that runs lie apart is the integral over the least and the greatest", "[statistics]") {
+  // scipy.integrate.quad over the other arm's least and greatest.
+  CHECK(separation_chance(3, 4, 4) == Approx(0.8303737280426997).epsilon(1e-9));
+  CHECK(separation_chance(1, 2, 5) == Approx(0.25358324761808027).epsilon(1e-9));
+  CHECK(separation_chance(0, 4, 4) == Approx(2.0 / 70)); // any order is as likely
+  // With four runs of each, nothing else reaches 5 %: 2.881 is where it is 0.8.
+  CHECK(unpaired_seeds_for_effect(2.9) == 4);
+  CHECK(unpaired_seeds_for_effect(2.8) == 5);
+}
+
+TEST_CASE("the smallest effect is found by the seeds that it takes", "[statistics]") {
+  // scipy.optimize.brentq: Phi(d)^6 + Phi(-d)^6 = 0.8; the power of the t test of 10 pairs, also at 1 %.
+  CHECK(*smallest_effect(6) == Approx(1.7927367).epsilon(1e-5));
+  CHECK(*smallest_effect(10) == Approx(0.9960014).epsilon(1e-5));
+  CHECK(*smallest_effect(10, 0.8, 0.05, 5) == Approx(1.3320321).epsilon(1e-5));
+  CHECK_FALSE(smallest_effect(5));
+  for (const std::size_t n : {6, 7, 12, 40}) {
+    CHECK(seeds_for_effect(*smallest_effect(n, 0.8, 0.05, 3) * 1.001, 0.8, 0.05, 3) <= n);
+    CHECK(seeds_for_effect(*smallest_effect(n, 0.8, 0.05, 3) * 0.999, 0.8, 0.05, 3) > n);
+  }
+  CHECK(*smallest_effect_unpaired(4, 4) == Approx(2.8806675).epsilon(1e-5));
+  CHECK(*smallest_effect_unpaired(8, 9) == Approx(1.4566994).epsilon(1e-5));
+  CHECK_FALSE(smallest_effect_unpaired(3, 4, 0.8, 0.05, 2)); // 1 of 35 at best, twice that of two arms
+}
