@@ -106,7 +106,9 @@ public:
     write(form, examples.input(row), examples.output(row), batch, at);
   }
 
-  Chance chance(Form) const override { return generator_.chance(); }
+  Chance chance(Form form) const override {
+    return generator_.chance(form == Form::sequence_to_sequence || (form == Form::language_model && generator_.ends));
+  }
 
   Facts facts() const override {
     Facts facts{.unit = "examples",
@@ -293,6 +295,46 @@ double count_inputs(const Lengths& lengths, std::int64_t symbols) {
   for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n)
     count += std::pow(static_cast<double>(symbols), static_cast<double>(n));
   return count;
+}
+
+Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, bool ends) {
+  const double s = static_cast<double>(symbols),
+               share = 1.0 / static_cast<double>(lengths.longest - lengths.shortest + 1);
+  const bool varied = lengths.shortest < lengths.longest;
+  const auto all_right = [&](std::int64_t n) { return std::pow(s, -static_cast<double>(n)); };
+  Task::Chance chance{1 / s, "1 / symbols", {}, Task::Level{std::log(s), "ln symbols"}};
+  double sequence = 0;
+  for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) sequence += share * all_right(n);
+  chance.sequence = Task::Level{sequence, varied ? "the mean of (1 / symbols)^length"
+                                                 : fmt::format("(1 / symbols)^{}", lengths.longest)};
+  if (!ends) return chance;
+
+  double right = 0, loss = 0, targets = 0, there = 1; // that the output has not ended before
+  for (std::int64_t t = 0; t <= lengths.longest; ++t) {
+    const double ending = t < lengths.shortest ? 0 : std::min(1.0, share / there);
+    right += there * std::max(ending, (1 - ending) / s);
+    if (ending > 0) loss -= there * ending * std::log(ending);
+    if (ending < 1) loss -= there * (1 - ending) * std::log((1 - ending) / s);
+    targets += there;
+    there *= 1 - ending;
+    if (there < 1e-12) break;
+  }
+  chance.accuracy = right / targets;
+  chance.how = varied ? "1 / symbols, or the end where that is likelier" : "1 / symbols, and the end, which is sure";
+  if (varied)
+    chance.sequence = Task::Level{share * all_right(lengths.shortest),
+                                  fmt::format("(1 / symbols)^{}, were it of the shortest length", lengths.shortest)};
+  chance.loss = Task::Level{loss / targets, varied ? "symbols and ends by their frequencies"
+                                                   : "ln symbols, and the end, which is sure"};
+  return chance;
+}
+
+Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool ends) {
+  const double accuracy = 1 / static_cast<double>(labels), loss = std::log(static_cast<double>(labels));
+  const std::string how = "1 / " + what;
+  return {accuracy, how, Task::Level{accuracy, how},
+          ends ? Task::Level{loss / 2, fmt::format("ln {}, and the end, which is sure", what)}
+               : Task::Level{loss, "ln " + what}};
 }
 
 std::vector<std::string> number_words(std::int64_t count, const std::string& prefix) {

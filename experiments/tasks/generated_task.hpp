@@ -38,7 +38,8 @@ struct Generator {
   /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.
   std::function<void(RandomSource&, Example&)> draw_test;
   double test_examples = 0; ///< how many different ones of those there are, about
-  std::function<Task::Chance()> chance;
+  /// @param ends  whether a token that ends the output is a target, too
+  std::function<Task::Chance(bool ends)> chance;
 };
 
 /// The least that a split may have, where the configuration asks for as many.
@@ -69,6 +70,17 @@ std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t len
 
 /// How many inputs `draw_symbols` can give.
 double count_inputs(const Lengths& lengths, std::int64_t symbols);
+
+/// Chance where outputs are independent, equally likely symbols, as `draw_symbols` gives them. With ends, of which the
+/// guesser knows as much as the lengths say (where all are equally long, everything):
+///     accuracy  sum over places t of max(h, (1 - h) / s), over the mean count of targets; h: that it ends at t, if not before
+///     sequence  (1 / s)^n, of the shortest n and its share with ends; else its mean over the lengths
+///     loss      of the same guesser, by its probabilities
+Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, bool ends);
+
+/// Chance of one of so many equally likely labels, "1 / values". Ends are sure, and so are half of the loss's targets; the
+/// accuracy is of labels alone.
+Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool ends);
 
 /// The words "0", "1", ..., count - 1 of them, each after `prefix`.
 std::vector<std::string> number_words(std::int64_t count, const std::string& prefix = "");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace heed {
@@ -75,6 +76,22 @@ void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t s
   const RandomKey key{seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)};
   const auto rows = static_cast<std::uint64_t>(evaluation_rows(form, split));
   evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);
+}
+
+std::optional<Task::Level> loss_by_frequencies(std::span<const std::int64_t> training,
+                                               std::span<const std::int64_t> validation, const std::string& what) {
+  const auto total = [](std::span<const std::int64_t> counts) {
+    return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  };
+  const double trained = total(training), validated = total(validation);
+  if (!(trained > 0) || !(validated > 0)) return std::nullopt;
+  double loss = 0;
+  for (std::size_t i = 0; i < validation.size(); ++i) {
+    if (validation[i] == 0) continue;
+    if (training[i] == 0) return std::nullopt;
+    loss -= static_cast<double>(validation[i]) * std::log(static_cast<double>(training[i]) / trained);
+  }
+  return Task::Level{loss / validated, what + " by their frequencies in training"};
 }
 
 const TaskInfo& task_info(const std::string& kind) {

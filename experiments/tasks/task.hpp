@@ -168,6 +168,12 @@ public:
   virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
 };
 
+/// Cross-entropy (nats) of validation's outcomes by training's frequencies: -sum_i v_i ln(t_i / sum t) / sum v. None where
+/// training lacks one that validation has, or one of the two is empty.
+/// @param training, validation  counts of each outcome, as many of both
+std::optional<Task::Level> loss_by_frequencies(std::span<const std::int64_t> training,
+                                               std::span<const std::int64_t> validation, const std::string& what);
+
 /// The task that a configuration names; throws heed::Refused where there is none of that name, or where its data or its
 /// options are not usable.
 std::unique_ptr<Task> make_task(const Config& config);

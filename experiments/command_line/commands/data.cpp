@@ -178,6 +178,10 @@ int data(const DataArguments& arguments, Console& console) {
        fmt::format("{} (of {} in {} training rows)", commonest, with_commas(s.different), with_commas(s.rows)));
   const Task::Chance chance = task->chance(form);
   line(console, "guessing", fmt::format("{:.1f} % right: {}", 100 * chance.accuracy, chance.how));
+  if (chance.sequence && chance.sequence->value != chance.accuracy)
+    line(console, "",
+         fmt::format("{:.3g} % of rows all right: {}", 100 * chance.sequence->value, chance.sequence->how));
+  if (chance.loss) line(console, "", fmt::format("a loss of {:.4g} nats: {}", chance.loss->value, chance.loss->how));
   for (const std::string& note : s.facts.notes) line(console, "note", note);
   for (const ExampleText& example : s.examples) {
     console.out << "\n";

@@ -135,7 +135,7 @@ std::unique_ptr<Task> make_addition(const Config& config) {
     sum.draw_test = [=](RandomSource& random, Example& example) { draw_sum(random, test, options.reverse, example); };
     sum.test_examples = count_pairs(test);
   }
-  sum.chance = [sum, seed = static_cast<std::uint64_t>(config.task.seed)] { return commonest_digit(sum, seed); };
+  sum.chance = [sum, seed = static_cast<std::uint64_t>(config.task.seed)](bool) { return commonest_digit(sum, seed); };
   return generated_task(config, std::move(sum));
 }
 

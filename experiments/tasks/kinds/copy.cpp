@@ -46,7 +46,7 @@ std::unique_ptr<Task> make_copy(const Config& config) {
     draw_symbols(random, lengths, options.symbols, example.input);
     example.output = example.input;
   };
-  copy.chance = [=] { return Task::Chance{1.0 / static_cast<double>(options.symbols), "1 / symbols"}; };
+  copy.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   return generated_task(config, std::move(copy));
 }
 

@@ -90,11 +90,14 @@ Task::Chance commonest_label(const Listing& task) {
   for (std::int64_t i = 0; i < task.examples[0].size(); ++i)
     ++seen[static_cast<std::size_t>(task.examples[0].output(i)[0])];
   const auto commonest = static_cast<std::int32_t>(std::ranges::max_element(seen) - seen.begin());
-  std::int64_t hits = 0;
-  for (std::int64_t i = 0; i < task.examples[1].size(); ++i) hits += task.examples[1].output(i)[0] == commonest;
+  std::vector<std::int64_t> validation(seen.size());
+  for (std::int64_t i = 0; i < task.examples[1].size(); ++i)
+    ++validation[static_cast<std::size_t>(task.examples[1].output(i)[0])];
+  const std::int64_t hits = validation[static_cast<std::size_t>(commonest)];
   return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(task.examples[1].size(), 1)),
           fmt::format("always \"{}\", the commonest label of the training split",
-                      task.labels[static_cast<std::size_t>(commonest)])};
+                      task.labels[static_cast<std::size_t>(commonest)]),
+          std::nullopt, loss_by_frequencies(seen, validation, "labels")};
 }
 
 /// Labels that no training row has are never learned.

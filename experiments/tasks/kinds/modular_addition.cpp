@@ -43,7 +43,7 @@ std::unique_ptr<Task> make_modular_addition(const Config& config) {
     example.input.assign({a, plus, b});
     example.output.assign(1, (a + b) % p);
   };
-  sum.chance = [=] { return Task::Chance{1.0 / p, "1 / modulus"}; };
+  sum.chance = [=](bool ends) { return chance_of_label(p, "modulus", ends); };
   return generated_task(config, std::move(sum));
 }
 

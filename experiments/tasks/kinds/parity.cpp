@@ -47,7 +47,7 @@ std::unique_ptr<Task> make_parity(const Config& config) {
     draw_symbols(random, lengths, 2, example.input);
     example.output.assign(1, std::accumulate(example.input.begin(), example.input.end(), 0) % 2);
   };
-  parity.chance = [] { return Task::Chance{0.5, "1 / 2"}; };
+  parity.chance = [](bool ends) { return chance_of_label(2, "2", ends); };
   return generated_task(config, std::move(parity));
 }
 

@@ -84,7 +84,7 @@ std::unique_ptr<Task> make_recall(const Config& config) {
   recall.examples = count_examples(options);
   recall.enlarge = "task.recall.pairs, task.recall.keys or task.recall.values";
   recall.draw = [=](RandomSource& random, Example& example) { draw_pairs(random, options, example); };
-  recall.chance = [=] { return Task::Chance{1.0 / static_cast<double>(options.values), "1 / values"}; };
+  recall.chance = [=](bool ends) { return chance_of_label(options.values, "values", ends); };
   return generated_task(config, std::move(recall));
 }
 

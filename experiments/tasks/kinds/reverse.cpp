@@ -46,7 +46,7 @@ std::unique_ptr<Task> make_reverse(const Config& config) {
     draw_symbols(random, lengths, options.symbols, example.input);
     example.output.assign(example.input.rbegin(), example.input.rend());
   };
-  reverse.chance = [=] { return Task::Chance{1.0 / static_cast<double>(options.symbols), "1 / symbols"}; };
+  reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   return generated_task(config, std::move(reverse));
 }
 

@@ -1,6 +1,7 @@
 // Task `shapes`: which kind of shape an image shows.
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/image_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -86,7 +87,7 @@ public:
     draw(random, split, batch, at);
   }
 
-  Chance chance(Form) const override { return {1.0 / static_cast<double>(options_.kinds), "1 / kinds"}; }
+  Chance chance(Form) const override { return chance_of_label(options_.kinds, "kinds", false); }
 
   Facts facts() const override {
     return {.unit = "images",

@@ -105,13 +105,19 @@ std::unique_ptr<Task> make_sort(const Config& config) {
     sort.draw_test = draw_of(*test);
     sort.test_examples = count_inputs(*test, options.symbols);
   }
-  sort.chance = [=] {
+  sort.chance = [=](bool ends) {
     double right = 0, all = 0;
     for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {
       right += right_guesses(n, options.symbols);
       all += static_cast<double>(n);
     }
-    return Task::Chance{right / all, "the likeliest next symbol of a sorted sequence, after those already put out"};
+    std::string how = "the likeliest next symbol of a sorted sequence, after those already put out";
+    if (ends && lengths.shortest == lengths.longest) { // the end is sure
+      right += 1;
+      all += 1;
+      how += ", and the end";
+    }
+    return Task::Chance{right / all, how};
   };
   return generated_task(config, std::move(sort));
 }

@@ -567,3 +567,79 @@ TEST_CASE("lengths and symbols of generated inputs are evenly spread", "[tasks]"
   }
   CHECK(count_inputs({2, 4}, 3) == 9 + 27 + 81);
 }
+
+TEST_CASE("chance of whole rows, of ends and of losses, by enumerating all outputs", "[tasks]") {
+  struct Case {
+    int shortest, longest, symbols;
+  };
+  for (const Case& c : {Case{3, 3, 3}, Case{2, 4, 3}, Case{1, 5, 2}, Case{4, 4, 2}})
+    for (const bool ends : {false, true}) {
+      INFO(c.shortest << " to " << c.longest << " of " << c.symbols << (ends ? " with ends" : ""));
+      // What a row's place may hold, by its probability; an output's own, by its length.
+      std::map<int, std::map<int, double>> at;
+      std::map<int, double> likeliest;
+      double best = 0;
+      const double lengths = c.longest - c.shortest + 1;
+      for (int n = c.shortest; n <= c.longest; ++n) {
+        int outputs = 1;
+        for (int i = 0; i < n; ++i) outputs *= c.symbols;
+        for (int output = 0; output < outputs; ++output) {
+          const double p = 1 / lengths / outputs;
+          int left = output;
+          for (int t = 0; t < n; ++t) {
+            at[t][left % c.symbols] += p;
+            left /= c.symbols;
+          }
+          if (ends) at[n][c.symbols] += p;
+          likeliest[n] = std::max(likeliest[n], p);
+          best = std::max(best, p);
+        }
+      }
+      double right = 0, loss = 0, all = 0, known_length = 0;
+      for (const auto& [t, outcomes] : at) {
+        double total = 0, most = 0;
+        for (const auto& [token, p] : outcomes) {
+          total += p;
+          most = std::max(most, p);
+        }
+        for (const auto& [token, p] : outcomes) loss -= p * std::log(p / total);
+        right += most;
+        all += total;
+      }
+      for (const auto& [n, p] : likeliest) known_length += p;
+      const Task::Chance chance = chance_of_symbols({c.shortest, c.longest}, c.symbols, ends);
+      CHECK(chance.accuracy == Approx(right / all));
+      CHECK(chance.loss->value == Approx(loss / all));
+      CHECK(chance.sequence->value == Approx(ends ? best : known_length));
+    }
+}
+
+TEST_CASE("a form that ends outputs has another chance", "[tasks]") {
+  // Eight symbols of eight: all of a row right in one of 8^8.
+  const auto copy = make_task(task_config("copy", whole_numbers({{"length", 8}, {"symbols", 8}})));
+  const Task::Chance plain = copy->chance(Form::language_model), ended = copy->chance(Form::sequence_to_sequence);
+  CHECK(plain.accuracy == 0.125);
+  CHECK(plain.sequence->value == Approx(1.0 / 16777216));
+  CHECK(plain.sequence->how == "(1 / symbols)^8");
+  CHECK(plain.loss->value == Approx(std::log(8.0)));
+  CHECK(ended.accuracy == Approx(2.0 / 9)); // one of eight symbols, and the end
+  CHECK(ended.sequence->value == Approx(1.0 / 16777216));
+  CHECK(ended.loss->value == Approx(8 * std::log(8.0) / 9));
+
+  const auto recall = make_task(task_config("recall", whole_numbers({{"pairs", 4}, {"keys", 4}, {"values", 5}})));
+  CHECK(recall->chance(Form::classification).loss->value == Approx(std::log(5.0)));
+  CHECK(recall->chance(Form::sequence_to_sequence).accuracy == Approx(0.2));
+  CHECK(recall->chance(Form::sequence_to_sequence).sequence->value == Approx(0.2));
+  CHECK(recall->chance(Form::sequence_to_sequence).loss->value == Approx(std::log(5.0) / 2));
+  const auto sort = make_task(task_config("sort", whole_numbers({{"length", 5}, {"symbols", 4}})));
+  CHECK(sort->chance(Form::sequence_to_sequence).accuracy ==
+        Approx((5 * sort->chance(Form::language_model).accuracy + 1) / 6));
+}
+
+TEST_CASE("the loss by frequencies is the cross-entropy of validation by training's", "[tasks]") {
+  const std::vector<std::int64_t> training{6, 2, 0}, validation{1, 3, 0};
+  CHECK(loss_by_frequencies(training, validation, "labels")->value ==
+        Approx(-(std::log(0.75) + 3 * std::log(0.25)) / 4));
+  CHECK_FALSE(loss_by_frequencies(training, std::vector<std::int64_t>{1, 0, 1}, "labels"));
+  CHECK_FALSE(loss_by_frequencies(training, std::vector<std::int64_t>{0, 0, 0}, "labels"));
+}
