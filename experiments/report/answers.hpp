@@ -29,6 +29,12 @@ std::string answer_sentence(const ReportData& report, const ReportArm& arm);
 /// The sentences of all arms but the reference.
 std::vector<std::string> answer_sentences(const ReportData& report);
 
+/// "0.05"; "0.0354", of a planned look.
+std::string level_text(double level);
+
+/// "95 %", of all intervals that are shown; "96.5 %" at a planned look; "each look's %", of several.
+std::string confidence_text(const ReportData& report);
+
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);
 

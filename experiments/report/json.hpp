@@ -8,7 +8,8 @@
 
 namespace heed {
 
-/// Members, in order: format, version; name, hash, question, sweep, folder, out, seeds; progress (count of runs by
+/// Members, in order: format, version; name, hash, question, sweep, folder, out, seeds, looks (null: none are planned),
+/// confidence_text (of the intervals); progress (count of runs by
 /// state, and in words); metric, margin, digits (decimals worth showing); notes (what the numbers mean); chance;
 /// machines, data, reference_config; arms, the reference first. An arm has label, changes, answer (in words; null for
 /// the reference), statistics, cost, curve (over its seeds), config, differences and runs. Numbers are not rounded;

@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
+#include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -105,6 +106,15 @@ template <class Which> std::size_t count_runs(const ReportData& report, Which wh
   return static_cast<std::size_t>(n);
 }
 
+/// Whether no arm's run of the seed, by its place, is still to come.
+bool seed_is_done(const ReportData& report, std::size_t seed) {
+  return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
+    if (seed >= arm.runs.size()) return false;
+    const ReportRun& run = arm.runs[seed];
+    return run.left_out || run.state == RunState::finished || run.state == RunState::failed;
+  });
+}
+
 } // namespace
 
 std::size_t ReportData::total() const {
@@ -115,6 +125,27 @@ std::size_t ReportData::total() const {
 
 std::size_t ReportData::count(RunState state) const {
   return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && run.state == state; });
+}
+
+std::size_t ReportData::seeds_done() const {
+  std::size_t done = 0;
+  for (std::size_t s = 0; s < seeds.size(); ++s) done += seed_is_done(*this, s);
+  return done;
+}
+
+std::size_t ReportData::seeds_looked_at() const {
+  if (looks.empty()) return seeds.size();
+  std::size_t whole = 0;
+  while (whole < seeds.size() && seed_is_done(*this, whole)) ++whole;
+  std::size_t last = 0;
+  for (const std::size_t look : looks)
+    if (look <= whole) last = look;
+  return last;
+}
+
+std::span<const ReportRun> ReportData::counted_runs(const ReportArm& arm) const {
+  const std::size_t seeds = looks.empty() ? 0 : seeds_looked_at();
+  return std::span(arm.runs).first(seeds == 0 ? arm.runs.size() : std::min(seeds, arm.runs.size()));
 }
 
 std::string ReportData::group_label(const ReportArm& arm) const {
@@ -128,6 +159,10 @@ std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::
 
 namespace {
 
+bool is_found(statistics::Answer answer) {
+  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
+}
+
 /// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
 class SmallestFound {
 public:
@@ -140,7 +175,7 @@ public:
     if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
     const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
     if (is_new)
-      known->second = m == 0 ? statistics::smallest_effect(n, found_share, statistics::significance_level, c.family)
+      known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
                              : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
                                                                     c.family);
     return known->second ? std::optional(*known->second * *spread) : std::nullopt;
@@ -158,29 +193,37 @@ private:
   std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
 };
 
-} // namespace
+statistics::SeedValues results_of(std::span<const ReportRun> runs) {
+  statistics::SeedValues out;
+  for (const ReportRun& run : runs) {
+    if (run.left_out || !run.value) continue;
+    out.seeds.push_back(run.seed);
+    out.values.push_back(*run.value);
+  }
+  return out;
+}
 
-void compute_statistics(ReportData& report) {
-  std::vector<statistics::SeedValues> results;
-  std::vector<std::size_t> reference_of;
+/// n, mean, spread and time of each arm.
+void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
-    statistics::SeedValues result;
+    const std::vector<double> values = results_of(report.counted_runs(arm)).values;
     std::vector<double> seconds;
-    for (const ReportRun& run : arm.runs) {
-      if (run.left_out) continue;
-      if (run.state == RunState::finished) seconds.push_back(run.seconds);
-      if (!run.value) continue;
-      result.seeds.push_back(run.seed);
-      result.values.push_back(*run.value);
-    }
-    const std::vector<double>& values = result.values;
+    for (const ReportRun& run : arm.runs)
+      if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
     arm.values = values.size();
     arm.mean = values.empty() ? std::nullopt : std::optional(statistics::mean(values));
     arm.standard_deviation = statistics::standard_deviation(values);
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.seconds = seconds.empty() ? 0 : statistics::mean(seconds);
-    arm.comparison.reset();
-    results.push_back(std::move(result));
+  }
+}
+
+/// Compares the arms over their first `seeds` runs, but those that an earlier look has found an answer for.
+void compare_arms(ReportData& report, std::size_t seeds, double level) {
+  std::vector<statistics::SeedValues> results;
+  std::vector<std::size_t> reference_of;
+  for (const ReportArm& arm : report.arms) {
+    results.push_back(results_of(std::span(arm.runs).first(std::min(seeds, arm.runs.size()))));
     reference_of.push_back(arm.reference);
   }
   std::optional<double> range = report.metric.greatest;
@@ -190,8 +233,30 @@ void compute_statistics(ReportData& report) {
                                              .higher_is_better = report.metric.higher_is_better,
                                              .margin = report.margin,
                                              .range = range,
-                                             .resolution = report.resolution});
-  for (std::size_t i = 0; i < compared.size(); ++i) report.arms[i].comparison = compared[i];
+                                             .resolution = report.resolution,
+                                             .level = level});
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    ReportArm& arm = report.arms[i];
+    if (arm.comparison && is_found(arm.comparison->answer)) continue;
+    arm.comparison = compared[i];
+    arm.look = report.looks.empty() || !arm.comparison ? 0 : seeds;
+  }
+}
+
+} // namespace
+
+void compute_statistics(ReportData& report) {
+  describe(report);
+  for (ReportArm& arm : report.arms) {
+    arm.comparison.reset();
+    arm.look = 0;
+  }
+  if (report.looks.empty())
+    compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level);
+  const std::vector<double> levels = statistics::look_levels(report.looks);
+  const std::size_t last = report.seeds_looked_at();
+  for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
+    compare_arms(report, report.looks[k], levels[k]);
   SmallestFound smallest_found;
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
@@ -246,6 +311,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.out = out;
   report.folder = folder;
   report.seeds = plan.seeds;
+  report.looks = plan.looks;
   report.within = plan.within;
   report.match = plan.match;
   if (plan.tuning) {

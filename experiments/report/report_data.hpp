@@ -12,10 +12,12 @@
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,6 +84,8 @@ struct ReportArm {
   std::optional<double> interquartile_mean;       ///< likewise
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
+  /// Of planned looks, at how many seeds its answer was found, or else is open. 0: no looks, or none so far.
+  std::size_t look = 0;
   /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as it
   /// is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
   std::optional<double> smallest_found;
@@ -96,6 +100,12 @@ struct ReportArm {
   std::vector<Difference> differences;
   std::optional<Matched> matched; ///< where arms are evened out
 };
+
+/// An arm's or its reference's runs that the arm's comparison is of: those of its look, or all.
+inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const ReportArm& whose) {
+  const std::size_t all = whose.runs.size();
+  return std::span(whose.runs).first(arm.look == 0 ? all : std::min(arm.look, all));
+}
 
 /// Where and with what runs were made: manifests that agree are one.
 struct ReportMachine {
@@ -114,6 +124,7 @@ struct ReportData {
   double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
   std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
+  std::vector<std::size_t> looks;    ///< planned numbers of seeds; none: there is one look, at all that has finished
   std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
   std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
   std::vector<ReportMachine> machines;
@@ -125,6 +136,13 @@ struct ReportData {
   std::optional<Tuning> tuning;      ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
   std::size_t total() const; ///< runs planned
+  /// Seeds of which no run is still to come, in any arm: finished, failed or left out.
+  std::size_t seeds_done() const;
+  /// Of the last planned look of which all seeds are done; 0: before the first. Without looks, all seeds.
+  std::size_t seeds_looked_at() const;
+  /// The runs of an arm that numbers are of: those of the seeds looked at. Before the first look, all.
+  std::span<const ReportRun> counted_runs(const ReportArm& arm) const;
+  bool before_first_look() const { return !looks.empty() && seeds_looked_at() == 0; }
   std::size_t count(RunState state) const;
   std::size_t left_out() const; ///< runs whose folders can't be relied on
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
@@ -144,6 +162,10 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.
+///
+/// Where looks are planned, answers are of the last whole one: of the first n_k seeds, at the level that this look may
+/// spend (`statistics::look_levels`); later seeds are in no number. What an earlier look found stays, with that look's
+/// numbers. Before the first look nothing is compared.
 void compute_statistics(ReportData& report);
 
 } // namespace heed
