@@ -86,8 +86,8 @@ struct ReportArm {
   std::optional<statistics::Comparison> comparison;
   /// Of planned looks, at how many seeds its answer was found, or else is open. 0: no looks, or none so far.
   std::size_t look = 0;
-  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as it
-  /// is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
+  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as
+  /// it is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
   std::optional<double> smallest_found;
   std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
   /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None

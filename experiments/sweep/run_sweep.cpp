@@ -22,8 +22,10 @@ public:
     try {
       make_output_folder(out_);
       folder_ = freeze(plan_, out_);
+      Plan frozen = load_plan(folder_);
+      plan_.frozen = frozen.frozen;
       if (plan_.tuning) {
-        plan_ = load_plan(folder_);
+        plan_ = std::move(frozen);
         trials_ = folders_of(plan_.tuning->runs);
       }
       if (!to_tune()) replicates_ = folders_of(plan_.runs);
