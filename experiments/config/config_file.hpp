@@ -19,6 +19,7 @@ struct ConfigFile {
   std::optional<std::vector<BlockOverride>> block_overrides; ///< nothing where the file has none
   std::optional<std::vector<std::int64_t>> sweep_seeds;
   std::optional<std::vector<SweepBlock>> sweep_blocks;
+  std::optional<LookSpec> sweep_looks;
   std::optional<Setting> sweep_match;
   std::optional<std::vector<NamedOption>> sweep_within;
   std::optional<TuneSpec> sweep_tune; ///< its seeds and axes empty where not given

@@ -237,6 +237,7 @@ json::object sweep_schema() {
   const json::object name{{"type", "string"}};
   return described("sweep",
                    {{"seeds", seeds_schema()},
+                    {"looks", list_of({{"type", "integer"}, {"minimum", 2}})},
                     {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops"}}}},
                     {"within", {{"anyOf", {name, list_of(name)}}}},
                     {"tune", described("sweep.tune", {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema()}})},

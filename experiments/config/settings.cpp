@@ -125,6 +125,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     for (auto& [key, setting] : file.values) out.values_[key] = std::move(setting);
     if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
     if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
+    if (file.sweep_looks) sweep.looks = std::move(*file.sweep_looks);
     if (file.sweep_blocks) sweep.blocks = std::move(*file.sweep_blocks);
     if (file.sweep_match) {
       sweep.match = std::get<std::string>(file.sweep_match->value);

@@ -91,9 +91,16 @@ struct NamedOption {
   Origin origin;
 };
 
+/// [sweep] looks: numbers of seeds, rising, at which answers are looked at.
+struct LookSpec {
+  std::vector<std::int64_t> seeds; ///< none: once, when all are there
+  Origin origin;
+};
+
 /// [sweep]
 struct SweepSpec {
   std::vector<std::int64_t> seeds; ///< replicates; empty: the file's own seed alone
+  LookSpec looks;
   std::vector<SweepBlock> blocks;
   std::string match = "none"; ///< none | parameters | flops: what the feed-forward's width evens out
   Origin match_origin;

@@ -181,6 +181,26 @@ struct SweepReader : SweepChanges {
     return out;
   }
 
+  /// Rising numbers of seeds; how many seeds there are is known when all files are read.
+  void read_looks(const toml::node& node, ConfigFile& out) {
+    constexpr std::string_view allowed = "a rising list of numbers of seeds from 2 on, such as looks = [6, 10]";
+    const toml::array* list = node.as_array();
+    if (!list)
+      return problem(node.source(), fmt::format("sweep.looks is {}; it must be {}", node_in_words(node), allowed));
+    LookSpec looks{{}, at(node.source())};
+    for (const toml::node& entry : *list) {
+      const auto* seeds = entry.as_integer();
+      if (!seeds || seeds->get() < 2)
+        return problem(entry.source(),
+                       fmt::format("sweep.looks holds {}; it must be {}", node_in_words(entry), allowed));
+      if (!looks.seeds.empty() && seeds->get() <= looks.seeds.back())
+        return problem(entry.source(), fmt::format("sweep.looks holds {} after {}; it must be {}", seeds->get(),
+                                                   looks.seeds.back(), allowed));
+      looks.seeds.push_back(seeds->get());
+    }
+    out.sweep_looks = std::move(looks);
+  }
+
   void read_match(const toml::node& node, ConfigFile& out) {
     const std::vector<std::string> words{"none", "parameters", "flops"};
     const auto* text = node.as_string();
@@ -268,12 +288,14 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds", "block", "match", "within", "tune"};
+  const std::vector<std::string> names{"seeds", "looks", "block", "match", "within", "tune"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
       if (const auto* wrong = std::get_if<std::string>(&seeds)) reader.problem(entry.node->source(), *wrong);
       else out.sweep_seeds = std::get<0>(seeds);
+    } else if (entry.name == "looks") {
+      reader.read_looks(*entry.node, out);
     } else if (entry.name == "match") {
       reader.read_match(*entry.node, out);
     } else if (entry.name == "within") {

@@ -85,26 +85,31 @@ SweepTable block_table() {
 }
 
 std::vector<SweepTable> make_tables() {
-  return {{"sweep",
-           "[sweep]",
-           "What to compare with the file's own configuration",
-           {{"seeds", "Replicates: every arm runs once with each. Without it, the file's seed alone.",
-             "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
-            {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
-             "one of none, parameters, flops; without it, none", "match = \"parameters\""},
-            {"within",
-             "Options by full name: arms are compared among those with the same values of these, each group with a "
-             "reference of its own.",
-             "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
-          block_table(),
-          {"sweep.tune",
-           "[sweep.tune]",
-           "Values that each arm tries by itself, before its replicates run with the best",
-           {{"grid", "What is tried: every combination of the values, by every arm.",
-             "a table: options by full name, each with a list of values",
-             "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},
-            {"seeds", "Seeds of the trials, none of sweep.seeds.", "a list of integers from 0 on",
-             "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}}};
+  return {
+      {"sweep",
+       "[sweep]",
+       "What to compare with the file's own configuration",
+       {{"seeds", "Replicates: every arm runs once with each. Without it, the file's seed alone.",
+         "a list of integers from 0 on, or how many", "seeds = [0, 1, 2, 3, 4, 5]"},
+        {"looks",
+         "Numbers of seeds at which the answers are looked at, the last of them all; the looks together keep to 5 %. "
+         "Without it, one look at all seeds.",
+         "a rising list of integers from 2 on, the last as many as there are seeds", "seeds = 10\nlooks = [6, 10]"},
+        {"match", "What the feed-forward's width makes equal to the reference's in every arm.",
+         "one of none, parameters, flops; without it, none", "match = \"parameters\""},
+        {"within",
+         "Options by full name: arms are compared among those with the same values of these, each group with a "
+         "reference of its own.",
+         "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
+      block_table(),
+      {"sweep.tune",
+       "[sweep.tune]",
+       "Values that each arm tries by itself, before its replicates run with the best",
+       {{"grid", "What is tried: every combination of the values, by every arm.",
+         "a table: options by full name, each with a list of values",
+         "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100]"},
+        {"seeds", "Seeds of the trials, none of sweep.seeds.", "a list of integers from 0 on",
+         "grid = { \"train.learning_rate\" = [1e-3, 3e-3] }\nseeds = [100, 101]"}}}};
 }
 
 } // namespace

@@ -100,10 +100,10 @@ bool all_failed(const ReportArm& arm) {
 /// " 2 of 8 seeds are in no number here: a run failed, or is left out." Arms that diverge look better without them.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
   const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
-  const std::vector<ReportRun>& reference = report.arms[arm.reference].runs;
+  const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
   std::size_t count = 0;
-  for (std::size_t i = 0; i < std::min(arm.runs.size(), reference.size()); ++i)
-    if (lost(arm.runs[i]) || lost(reference[i])) ++count;
+  for (std::size_t i = 0; i < std::min(runs.size(), reference.size()); ++i)
+    if (lost(runs[i]) || lost(reference[i])) ++count;
   if (count == 0) return "";
   return fmt::format(" {} of {} seeds {} in no number here: a run failed, or is left out.", count, reference.size(),
                      count == 1 ? "is" : "are");
@@ -112,16 +112,19 @@ std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
 /// " No seed of 6 failed; up to 39 % may (at 95 %)."
 std::string rare_failures(const ReportArm& arm) {
   const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
-  if (arm.values == 0 || std::ranges::any_of(arm.runs, lost)) return "";
-  return fmt::format(" No seed of {} failed; up to {:.0f} % may (at 95 %).", arm.values,
-                     100 * statistics::largest_share_of_none(arm.values));
+  const auto runs = compared_runs(arm, arm);
+  const auto n = static_cast<std::size_t>(std::ranges::count_if(runs,
+                                                                [](const ReportRun& run) { return !!run.value; }));
+  if (n == 0 || std::ranges::any_of(runs, lost)) return "";
+  return fmt::format(" No seed of {} failed; up to {:.0f} % may (at 95 %).", n,
+                     100 * statistics::largest_share_of_none(n));
 }
 
 /// " With the runs that failed as the worst of all, p = 0.31 (...): the answer does not hold."
 std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
   if (!arm.p_failed_worst || !arm.comparison || arm.comparison->answer == Answer::underpowered) return "";
   const Comparison& c = *arm.comparison;
-  const bool found = *arm.p_failed_worst <= statistics::significance_level;
+  const bool found = *arm.p_failed_worst <= c.level;
   std::string_view then = found && arm.better_failed_worst ? "the arm is then the better one"
                           : found                          ? "the arm is then the worse one"
                                                            : "no difference can be told then";
@@ -176,6 +179,15 @@ std::string smallest_found(const ReportData& report, const ReportArm& arm) {
                      fixed(*arm.smallest_found, decimals), unit_of(report.metric), 100 * found_share);
 }
 
+/// " Found at the look of 6 seeds (p 0.031 <= 0.035)." Of looks that were planned.
+std::string found_at(const ReportArm& arm) {
+  if (arm.look == 0 || !arm.comparison) return "";
+  const Comparison& c = *arm.comparison;
+  const std::optional<double>& p = c.answer == Answer::same ? c.p_equivalence_flips : c.p;
+  if ((c.answer != Answer::same && c.answer != Answer::differs) || !p) return "";
+  return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
+}
+
 /// What the numbers say, without what is missing from them.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   const std::string who = subject(report, arm), unit = unit_of(report.metric);
@@ -186,6 +198,8 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
   if (!arm.comparison && all_failed(reference))
     return fmt::format("{} can't be compared: all runs of its reference failed, the first with \"{}\".", who,
                        reference.runs.front().problem);
+  if (report.before_first_look())
+    return fmt::format("{} has no answer before the first look, at {} seeds.", who, report.looks.front());
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
   if (equal_in_all_seeds(c))
@@ -198,7 +212,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
       return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.{}", who,
                          margin_text(report), signed_difference(c, unit),
                          p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
-                         c.p.value_or(1) <= statistics::significance_level
+                         c.p.value_or(1) <= c.level
                              ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
                              : "",
                          rare_failures(arm));
@@ -215,6 +229,18 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
 
 } // namespace
 
+std::string level_text(double level) { return fmt::format("{:.3g}", level); }
+
+std::string confidence_text(const ReportData& report) {
+  std::optional<double> level;
+  for (const ReportArm& arm : report.arms) {
+    if (!arm.comparison) continue;
+    if (level && *level != arm.comparison->level) return "each look's %";
+    level = arm.comparison->level;
+  }
+  return fmt::format("{:.3g} %", 100 * (1 - level.value_or(statistics::significance_level)));
+}
+
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed) {
   return fmt::format("underpowered: n = {} can't go below p = {:.3g}; {} seeds can", n, smallest_p, seeds_needed);
 }
@@ -222,7 +248,7 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 std::string answer_sentence(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
-  return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) +
+  return shared_limit(report, arm) + learned_sentence(report, arm) + compared_sentence(report, arm) + found_at(arm) +
          (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm));
 }
 

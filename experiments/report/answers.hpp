@@ -14,8 +14,8 @@ namespace heed {
 ///     Removing residual costs 0.31 nats [0.28, 0.34], p = 0.031, n = 6.
 ///     score = additive gains 0.022 in val_accuracy [0.011, 0.033], p = 0.016, n = 7.
 ///     heads = 8 is the same as the reference within 0.1 nats: +0.02 [-0.01, 0.05], p = 0.001 (equivalence), n = 8.
-///     norm = post can't be told from the reference: +0.02 nats [-0.05, 0.09], p = 0.44, n = 6. A difference of 0.12 nats
-///     would have been found in 80 of 100 such sweeps.
+///     norm = post can't be told from the reference: +0.02 nats [-0.05, 0.09], p = 0.44, n = 6. A difference of 0.12
+///     nats would have been found in 80 of 100 such sweeps.
 ///     Removing scale is equal to the reference, bit for bit: val_loss is the same number in all 6 seeds.
 ///     Removing scale is underpowered: n = 5 can't go below p = 0.0625; 6 seeds can. So far +0.02 nats (Student's t:
 ///     [-0.05, 0.09]).
@@ -38,6 +38,12 @@ std::string unit_of(const MetricInfo& metric);
 Decimals decimals_of(const statistics::Comparison& c);
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const statistics::Comparison& c, const std::string& unit);
+
+/// "0.05"; "0.0354", of a planned look.
+std::string level_text(double level);
+
+/// "95 %", of all intervals that are shown; "96.5 %" at a planned look; "each look's %", of several.
+std::string confidence_text(const ReportData& report);
 
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);

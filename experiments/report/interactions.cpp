@@ -24,7 +24,7 @@ std::vector<PlannedChange> own_changes(const ReportData& report, const ReportArm
   return out;
 }
 
-std::map<std::int64_t, double> values_of(const ReportArm& arm) {
+std::map<std::int64_t, double> values_by_seed(const ReportArm& arm) {
   std::map<std::int64_t, double> out;
   for (const ReportRun& run : arm.runs)
     if (run.value && !run.left_out) out[run.seed] = *run.value;
@@ -39,8 +39,8 @@ struct Contrast {
 
 /// Of each seed that all have: what the option makes with the other, and what it makes alone.
 std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast& contrast) {
-  const auto with = values_of(*contrast.with), with_base = values_of(*contrast.with_base),
-             alone = values_of(*contrast.alone), base = values_of(*contrast.base);
+  const auto with = values_by_seed(*contrast.with), with_base = values_by_seed(*contrast.with_base),
+             alone = values_by_seed(*contrast.alone), base = values_by_seed(*contrast.base);
   std::pair<statistics::SeedValues, statistics::SeedValues> out;
   for (const auto& [seed, value] : with) {
     if (!with_base.contains(seed) || !alone.contains(seed) || !base.contains(seed)) continue;
@@ -52,7 +52,7 @@ std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast
   return out;
 }
 
-const std::string& name_of(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
+const std::string& plain_name(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
 
 /// Arms that change two options, and those that change one of them alone.
 void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
@@ -69,7 +69,7 @@ void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
     const ReportArm *first = alone(changes[0]), *second = alone(changes[1]);
     if (first == nullptr || second == nullptr) continue;
     const std::string group = report.group_label(both);
-    out.push_back({{.option = name_of(*first), .with = name_of(*second), .without = "by itself", .group = group},
+    out.push_back({{.option = plain_name(*first), .with = plain_name(*second), .without = "by itself", .group = group},
                    &both,
                    second,
                    first,
@@ -83,10 +83,10 @@ void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   for (const ReportArm& arm : report.arms) {
     if (report.is_reference(arm)) continue;
     const auto first = std::ranges::find_if(report.arms, [&](const ReportArm& other) {
-      return !report.is_reference(other) && name_of(other) == name_of(arm);
+      return !report.is_reference(other) && plain_name(other) == plain_name(arm);
     });
     if (&*first == &arm) continue;
-    out.push_back({{.option = name_of(arm),
+    out.push_back({{.option = plain_name(arm),
                     .with = report.group_label(arm),
                     .without = fmt::format("with {}", report.group_label(*first)),
                     .group = ""},

@@ -8,6 +8,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <boost/json.hpp>
@@ -52,6 +53,7 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"interval_flips", interval(c.interval_flips)},
                       {"interval_student", interval(c.difference.interval)},
                       {"confidence", number(c.difference.confidence)},
+                      {"level", number(c.level)},
                       {"standard_deviation", number(c.difference.standard_deviation)},
                       {"interquartile", estimate(c.interquartile)},
                       {"effect_size", number(c.effect_size)},
@@ -153,6 +155,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"standard_deviation", number(arm.standard_deviation)},
                       {"interquartile_mean", number(arm.interquartile_mean)},
                       {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+                      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
                       {"smallest_effect", number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
                       {"p_failed_worst", number(arm.p_failed_worst)},
@@ -212,6 +215,18 @@ json::value planned_of(const ReportData& report) {
                       {"finished", report.frozen->finished},
                       {"runs", report.frozen->runs},
                       {"earlier", std::move(earlier)}};
+}
+
+/// The planned looks; null where there are none.
+json::value looks_of(const ReportData& report) {
+  if (report.looks.empty()) return nullptr;
+  json::array out;
+  const std::vector<double> levels = statistics::look_levels(report.looks);
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    out.push_back(json::object{{"seeds", report.looks[k]},
+                               {"level", number(levels[k])},
+                               {"reached", report.looks[k] <= report.seeds_looked_at()}});
+  return out;
 }
 
 /// What guessing comes to in the report's metric.
@@ -279,6 +294,8 @@ json::object report_document(const ReportData& report) {
                       {"folder", report.folder.string()},
                       {"out", report.out.string()},
                       {"seeds", integers(report.seeds)},
+                      {"looks", looks_of(report)},
+                      {"confidence_text", confidence_text(report)},
                       {"progress", progress_of(report)},
                       {"metric", metric_object(report.metric)},
                       {"curve_metric", metric_object(report.curve_metric())},

@@ -8,12 +8,13 @@
 
 namespace heed {
 
-/// Members, in order: format, version; name, hash, question, sweep, folder, out, seeds; progress (count of runs by
-/// state, and in words); metric, curve_metric (what curves are of), also (further metrics, with arms by them), margin, digits (decimals worth showing); notes (what the numbers mean); limits (who is
-/// at chance, or at the metric's bound); chance (in the metric); interactions; machines, data, reference_config; arms,
-/// the reference first. An arm has label, changes, answer (in words; null for the reference), statistics, cost, curve
-/// (over its seeds), config, differences and runs. Numbers are not rounded; what is not known, and what is not finite,
-/// is null.
+/// Members, in order: format, version; name, hash, question, sweep, folder, out, seeds, looks (null: none are planned),
+/// confidence_text (of the intervals); progress (count of runs by state, and in words); metric, curve_metric (what curves
+/// are of), also (further metrics, with arms by them), margin, digits (decimals worth showing); notes (what the numbers
+/// mean); limits (who is at chance, or at the metric's bound); chance (in the metric); interactions; machines, data,
+/// reference_config; arms, the reference first. An arm has label, changes, answer (in words; null for the reference),
+/// statistics, cost, curve (over its seeds), config, differences and runs. Numbers are not rounded; what is not known, and
+/// what is not finite, is null.
 boost::json::object report_document(const ReportData& report);
 
 /// A document as text that may stand in an HTML page's <script type="application/json">: no "<", ">" or "&" is left in

@@ -146,14 +146,20 @@ std::string notes(const ReportData& report) {
   return out + "  \\end{minipage}\n";
 }
 
+/// "95\,\%".
+std::string latex_per_cent(const ReportData& report) {
+  std::string text = confidence_text(report);
+  return text.replace(text.rfind(' '), 2, "\\,\\%");
+}
+
 std::string caption(const ReportData& report, bool compared) {
   std::string text = report.metric.name;
   if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
   if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
   text += report.metric.higher_is_better ? ", higher is better" : ", lower is better";
   if (compared)
-    text += fmt::format("; differences from the reference{}, with 95 % intervals",
-                        report.within.empty() ? "" : " of each group");
+    text += fmt::format("; differences from the reference{}, with {} intervals",
+                        report.within.empty() ? "" : " of each group", confidence_text(report));
   return latex_text(text + ".");
 }
 
@@ -166,8 +172,9 @@ std::string table(const ReportData& report) {
   std::string out = fmt::format(
       "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  \\caption{{{}}}\\smallskip\n"
       "  \\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
-      caption(report, compared), columns, latex_text(report.metric.name), compared ? " & difference [95\\,\\%]" : "",
-      p ? " & $p$" : "", compared ? " & answer" : "");
+      caption(report, compared), columns, latex_text(report.metric.name),
+      compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "", p ? " & $p$" : "",
+      compared ? " & answer" : "");
   for (const Group& group : groups_of(report)) {
     out += "    \\midrule\n";
     if (!group.label.empty())
@@ -258,12 +265,12 @@ std::string forest(const ReportData& report) {
       "      xlabel={{difference in {}{}{}}}, tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
       "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
       "  \\end{{tikzpicture}}\n"
-      "  \\caption{{Differences from the reference{}, with simultaneous 95\\,\\% intervals by sign flips{}. Triangles "
+      "  \\caption{{Differences from the reference{}, with simultaneous {} intervals by sign flips{}. Triangles "
       "are "
       "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
       2.2 + 0.7 * rows, low, high, bottom, ticks, labels, across.places, across.labels, latex_text(report.metric.name),
       unit_in_brackets(report.metric), times_power(across), band, rules, bottom, plots,
-      report.within.empty() ? "" : " of each group",
+      report.within.empty() ? "" : " of each group", latex_per_cent(report),
       report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double nearest = 0.01, near = 0.05; // shares of the way from chance to the metric's bound
 
-std::vector<double> values_of(const ReportArm& arm) {
+std::vector<double> values_where_all_ended(const ReportArm& arm) {
   std::vector<double> out;
   for (const ReportRun& run : arm.runs) {
     if (!run.left_out && run.state == RunState::failed) return {};
@@ -98,7 +98,7 @@ std::optional<Task::Level> chance_level(const ReportData& report, const ReportAr
 }
 
 Limit limit_of(const ReportData& report, const ReportArm& arm) {
-  const std::vector<double> values = values_of(arm);
+  const std::vector<double> values = values_where_all_ended(arm);
   if (values.empty()) return Limit::none;
   const std::optional<double> best = best_of(report.metric);
   if (all_are(values, best)) return Limit::best;

@@ -4,6 +4,7 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
+#include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/steps_to.hpp"
@@ -142,6 +143,15 @@ template <class Which> std::size_t count_runs(const ReportData& report, Which wh
   return static_cast<std::size_t>(n);
 }
 
+/// Whether no arm's run of the seed, by its place, is still to come.
+bool seed_is_done(const ReportData& report, std::size_t seed) {
+  return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
+    if (seed >= arm.runs.size()) return false;
+    const ReportRun& run = arm.runs[seed];
+    return run.left_out || run.state == RunState::finished || run.state == RunState::failed;
+  });
+}
+
 } // namespace
 
 std::size_t ReportData::total() const {
@@ -152,6 +162,27 @@ std::size_t ReportData::total() const {
 
 std::size_t ReportData::count(RunState state) const {
   return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && run.state == state; });
+}
+
+std::size_t ReportData::seeds_done() const {
+  std::size_t done = 0;
+  for (std::size_t s = 0; s < seeds.size(); ++s) done += seed_is_done(*this, s);
+  return done;
+}
+
+std::size_t ReportData::seeds_looked_at() const {
+  if (looks.empty()) return seeds.size();
+  std::size_t whole = 0;
+  while (whole < seeds.size() && seed_is_done(*this, whole)) ++whole;
+  std::size_t last = 0;
+  for (const std::size_t look : looks)
+    if (look <= whole) last = look;
+  return last;
+}
+
+std::span<const ReportRun> ReportData::counted_runs(const ReportArm& arm) const {
+  const std::size_t seeds = looks.empty() ? 0 : seeds_looked_at();
+  return std::span(arm.runs).first(seeds == 0 ? arm.runs.size() : std::min(seeds, arm.runs.size()));
 }
 
 std::string ReportData::group_label(const ReportArm& arm) const {
@@ -166,9 +197,9 @@ std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::
 namespace {
 
 /// Seeds and values of the runs that have one.
-template <class ValueOf> statistics::SeedValues seed_values(const ReportArm& arm, ValueOf value_of) {
+template <class ValueOf> statistics::SeedValues results_of(std::span<const ReportRun> runs, const ValueOf& value_of) {
   statistics::SeedValues out;
-  for (const ReportRun& run : arm.runs) {
+  for (const ReportRun& run : runs) {
     if (run.left_out) continue;
     const std::optional<double> value = value_of(run);
     if (!value) continue;
@@ -178,17 +209,28 @@ template <class ValueOf> statistics::SeedValues seed_values(const ReportArm& arm
   return out;
 }
 
+/// A run's value by the deciding metric, or by a further one.
+std::optional<double> value_of(const ReportRun& run) { return run.value; }
+auto further_value(std::size_t which) {
+  return [which](const ReportRun& run) { return which < run.also.size() ? run.also[which] : std::nullopt; };
+}
+
 std::optional<double> mean_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(statistics::mean(values));
 }
 
-statistics::Question question_of(const ReportData& report, const MetricInfo& metric) {
+statistics::Question question_of(const ReportData& report, const MetricInfo& metric, double level) {
   std::optional<double> range = metric.greatest;
   if (range) *range -= metric.least;
   return {.test = report.test,
           .higher_is_better = metric.higher_is_better,
           .range = range,
-          .resolution = report.resolution};
+          .resolution = report.resolution,
+          .level = level};
+}
+
+bool is_found(statistics::Answer answer) {
+  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
 }
 
 /// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
@@ -203,7 +245,7 @@ public:
     if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
     const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
     if (is_new)
-      known->second = m == 0 ? statistics::smallest_effect(n, found_share, statistics::significance_level, c.family)
+      known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
                              : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
                                                                     c.family);
     return known->second ? std::optional(*known->second * *spread) : std::nullopt;
@@ -221,48 +263,77 @@ private:
   std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
 };
 
-} // namespace
-
-void compute_statistics(ReportData& report) {
-  std::vector<statistics::SeedValues> results;
-  std::vector<std::size_t> reference_of;
-  std::vector<statistics::Question> questions;
+/// n, mean, spread and time of each arm, by all metrics.
+void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
-    statistics::SeedValues result = seed_values(arm, [](const ReportRun& run) { return run.value; });
+    const std::span<const ReportRun> counted = report.counted_runs(arm);
+    const std::vector<double> values = results_of(counted, value_of).values;
     std::vector<double> seconds;
     for (const ReportRun& run : arm.runs)
       if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
-    const std::vector<double>& values = result.values;
     arm.values = values.size();
     arm.mean = mean_of(values);
     arm.standard_deviation = statistics::standard_deviation(values);
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
+    arm.look = 0;
     arm.also.clear();
-    results.push_back(std::move(result));
+    for (std::size_t m = 0; m < report.also.size(); ++m) {
+      const std::vector<double> further = results_of(counted, further_value(m)).values;
+      arm.also.push_back({further.size(), mean_of(further), statistics::standard_deviation(further)});
+    }
+  }
+}
+
+/// Compares the arms over their first `seeds` runs, by all metrics together, but those that an earlier look has found an
+/// answer for.
+void compare_arms(ReportData& report, std::size_t seeds, double level) {
+  std::vector<statistics::SeedValues> results;
+  std::vector<std::size_t> reference_of;
+  std::vector<statistics::Question> questions;
+  const auto first = [&](const ReportArm& arm) {
+    return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
+  };
+  for (const ReportArm& arm : report.arms) {
+    results.push_back(results_of(first(arm), value_of));
     reference_of.push_back(arm.reference);
-    questions.push_back(question_of(report, report.metric));
+    questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
   }
   // Metric after metric, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
-    for (ReportArm& arm : report.arms) {
-      results.push_back(seed_values(arm, [m](const ReportRun& run) {
-        return m < run.also.size() ? run.also[m] : std::nullopt;
-      }));
-      const std::vector<double>& values = results.back().values;
-      arm.also.push_back({values.size(), mean_of(values), statistics::standard_deviation(values)});
+    for (const ReportArm& arm : report.arms) {
+      results.push_back(results_of(first(arm), further_value(m)));
       reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
-      questions.push_back(question_of(report, report.also[m]));
+      questions.push_back(question_of(report, report.also[m], level));
     }
   const auto compared = statistics::compare_each(results, reference_of, questions);
+  const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, std::size_t which) {
+    if (of && is_found(of->answer)) return;
+    of = compared[which];
+    look = report.looks.empty() || !of ? 0 : seeds;
+  };
   for (std::size_t i = 0; i < report.arms.size(); ++i) {
-    report.arms[i].comparison = compared[i];
+    ReportArm& arm = report.arms[i];
+    answer(arm.comparison, arm.look, i);
     for (std::size_t m = 0; m < report.also.size(); ++m)
-      report.arms[i].also[m].comparison = compared[(m + 1) * report.arms.size() + i];
+      answer(arm.also[m].comparison, arm.also[m].look, (m + 1) * report.arms.size() + i);
   }
-  report.interactions = interactions_of(report);
+}
+
+} // namespace
+
+void compute_statistics(ReportData& report) {
+  describe(report);
+  if (report.looks.empty())
+    compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level);
+  const std::vector<double> levels = statistics::look_levels(report.looks);
+  const std::size_t last = report.seeds_looked_at();
+  for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
+    compare_arms(report, report.looks[k], levels[k]);
+  // Of several looks, interactions are told at the last.
+  report.interactions = last == report.seeds.size() ? interactions_of(report) : std::vector<Interaction>{};
   SmallestFound smallest_found;
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
@@ -281,6 +352,7 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.mean = result.mean;
     arm.standard_deviation = result.standard_deviation;
     arm.comparison = result.comparison;
+    arm.look = result.look;
     arm.learned.reset();
     arm.p_failed_worst.reset();
     for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
@@ -338,6 +410,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.out = out;
   report.folder = folder;
   report.seeds = plan.seeds;
+  report.looks = plan.looks;
   report.within = plan.within;
   report.match = plan.match;
   if (plan.tuning) {

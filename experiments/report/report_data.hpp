@@ -12,10 +12,12 @@
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +75,7 @@ struct FurtherResult {
   std::size_t values = 0;
   std::optional<double> mean, standard_deviation;
   std::optional<statistics::Comparison> comparison = {};
+  std::size_t look = 0; ///< as ReportArm::look
 };
 
 /// An arm with its runs in the order of the plan's seeds, and what follows from them.
@@ -91,8 +94,10 @@ struct ReportArm {
   /// With its reference, over the seeds that both have; none for a reference, and where there is no such seed.
   std::optional<statistics::Comparison> comparison;
   std::vector<FurtherResult> also; ///< by each of ReportData::also
-  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as it
-  /// is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
+  /// Of planned looks, at how many seeds its answer was found, or else is open. 0: no looks, or none so far.
+  std::size_t look = 0;
+  /// Where it is undecided: the difference that so many seeds would have found in 80 of 100 sweeps, were the noise as
+  /// it is here (`statistics::smallest_effect`). None elsewhere, and where there is no spread.
   std::optional<double> smallest_found;
   std::optional<LearnedSeeds> learned; ///< never of a reference; none where there is one heap, or nothing to compare
   /// p, and whether the arm is then the better one, where runs that failed count as the worst of all: of ranks. None
@@ -115,6 +120,11 @@ struct Interaction {
   double effect_without = 0, effect_with = 0; ///< arm - reference, the means over the seeds that all four arms have
   statistics::Comparison comparison = {};     ///< of effect_with - effect_without
 };
+/// An arm's or its reference's runs that the arm's comparison is of: those of its look, or all.
+inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const ReportArm& whose) {
+  const std::size_t all = whose.runs.size();
+  return std::span(whose.runs).first(arm.look == 0 ? all : std::min(arm.look, all));
+}
 
 /// Where and with what runs were made: manifests that agree are one.
 struct ReportMachine {
@@ -135,8 +145,9 @@ struct ReportData {
   double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
   std::filesystem::path out, folder; ///< the output folder, and the sweep's within it
   std::vector<std::int64_t> seeds;
-  std::vector<PlannedOption> within;     ///< whose values make groups of arms; none: all are compared with the first
-  std::vector<ReportArm> arms;           ///< groups by value, together, each with its reference first
+  std::vector<std::size_t> looks;    ///< planned numbers of seeds; none: there is one look, at all that has finished
+  std::vector<PlannedOption> within; ///< whose values make groups of arms; none: all are compared with the first
+  std::vector<ReportArm> arms;       ///< groups by value, together, each with its reference first
   std::vector<Interaction> interactions; ///< of options that are crossed, and of arms with groups
   std::vector<ReportMachine> machines;
   std::string data;                  ///< the task's fingerprint; the arms' may differ
@@ -147,6 +158,13 @@ struct ReportData {
   std::optional<Tuning> tuning;      ///< of a tuned sweep: what each arm tried and chose, with what it came to so far
 
   std::size_t total() const; ///< runs planned
+  /// Seeds of which no run is still to come, in any arm: finished, failed or left out.
+  std::size_t seeds_done() const;
+  /// Of the last planned look of which all seeds are done; 0: before the first. Without looks, all seeds.
+  std::size_t seeds_looked_at() const;
+  /// The runs of an arm that numbers are of: those of the seeds looked at. Before the first look, all.
+  std::span<const ReportRun> counted_runs(const ReportArm& arm) const;
+  bool before_first_look() const { return !looks.empty() && seeds_looked_at() == 0; }
   std::size_t count(RunState state) const;
   std::size_t left_out() const; ///< runs whose folders can't be relied on
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
@@ -168,6 +186,10 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.
+///
+/// Where looks are planned, answers are of the last whole one: of the first n_k seeds, at the level that this look may
+/// spend (`statistics::look_levels`); later seeds are in no number. What an earlier look found stays, with that look's
+/// numbers. Before the first look nothing is compared.
 void compute_statistics(ReportData& report);
 
 /// The report as it would be by its further metric `which`, without margin and threshold, whose unit is another's; what

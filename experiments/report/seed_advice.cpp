@@ -7,6 +7,7 @@
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/simulated_power.hpp"
+#include "experiments/statistics/spending.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,18 +26,32 @@ std::size_t compared_arms(const Plan& plan) {
   return compared;
 }
 
+/// That the answers at all seeds are held against: of the last look, where looks are planned.
+double level_of(const Plan& plan) {
+  return plan.looks.empty() ? statistics::significance_level : statistics::look_levels(plan.looks).back();
+}
+
+/// "         looks at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together".
+std::string looks_line(const Plan& plan) {
+  if (plan.looks.empty()) return "";
+  std::vector<std::string> levels;
+  for (const double level : statistics::look_levels(plan.looks)) levels.push_back(level_text(level));
+  return fmt::format("  looks    at {} seeds, where p may be {}: {:.0f} % together\n", fmt::join(plan.looks, ", "),
+                     fmt::join(levels, ", "), 100 * statistics::significance_level);
+}
+
 bool unpaired(const Plan& plan) { return plan.test == "unpaired"; }
 
 std::string first_line(const Plan& plan, std::size_t arms) {
   const std::size_t seeds = plan.seeds.size();
   double smallest = statistics::smallest_p(seeds);
-  std::size_t needed = statistics::seeds_for_level(statistics::significance_level);
+  std::size_t needed = statistics::seeds_for_level(level_of(plan));
   if (unpaired(plan)) {
     const auto corrected = [&](std::size_t n) {
       return std::min(1.0, static_cast<double>(arms) * statistics::smallest_unpaired_p(n, n));
     };
     smallest = corrected(seeds);
-    for (needed = 1; corrected(needed) > statistics::significance_level;) ++needed;
+    for (needed = 1; corrected(needed) > level_of(plan);) ++needed;
   }
   if (seeds < needed) return underpowered_words(fmt::format("{}", seeds), smallest, needed);
   return fmt::format("n = {} can go down to p {}", seeds, p_with_relation(smallest));
@@ -69,7 +84,7 @@ std::string which_finds_more(const Plan& plan, const std::vector<EffectRow>& row
 std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effect) {
   const std::size_t compared = compared_arms(plan);
   if (compared == 0) return {};
-  const statistics::SweepSize sweep{plan.seeds.size(), compared, statistics::significance_level};
+  const statistics::SweepSize sweep{plan.seeds.size(), compared, level_of(plan)};
   std::vector<EffectRow> rows;
   for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
     const double apart = std::numbers::sqrt2 * size; // in an arm's standard deviations
@@ -110,12 +125,14 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   column("unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
   if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
 
-  std::string text = fmt::format("  seeds    {}\n\n{}\n", first_line(plan, compared), to_text(table));
+  std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan, compared), looks_line(plan),
+                                 to_text(table));
   text += paragraph(
-      fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {:g}, and the share of "
+      fmt::format("About the seeds that find an arm's effect in {:.0f} of 100 sweeps at p <= {}{}, and the share of "
                   "sweeps in which the plan's {} seeds find {} (their power); d_z is the mean difference in standard "
                   "deviations of the differences.",
-                  100 * power, statistics::significance_level, plan.seeds.size(), compared > 1 ? "each arm's" : "it"));
+                  100 * power, level_text(level_of(plan)), plan.looks.empty() ? "" : " (the last look's alone)",
+                  plan.seeds.size(), compared > 1 ? "each arm's" : "it"));
   text += which_finds_more(plan, rows);
   if (plan.margin)
     text += paragraph(fmt::format("\"same\" is how often an arm without a difference is called the same, were the "

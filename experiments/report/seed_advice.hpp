@@ -12,15 +12,14 @@ namespace heed {
 
 /// What an effect takes, and what the plan's seeds find of it.
 struct EffectRow {
-  double effect = 0;          ///< d_z: the mean difference in standard deviations of the differences
-  std::size_t seeds = 0;      ///< with which one arm's is found in 80 of 100 sweeps by the paired test
-  std::size_t seeds_each = 0; ///< likewise each arm's of the plan
-  std::size_t seeds_unpaired =
-      0; ///< likewise by the unpaired test, where runs of one seed are no more alike than others
+  double effect = 0;              ///< d_z: the mean difference in standard deviations of the differences
+  std::size_t seeds = 0;          ///< with which one arm's is found in 80 of 100 sweeps by the paired test
+  std::size_t seeds_each = 0;     ///< likewise each arm's of the plan
+  std::size_t seeds_unpaired = 0; ///< likewise unpaired, where runs of one seed are no more alike than others
   /// Of the plan's seeds, for each arm: by the paired test, and by the unpaired one.
   double power_paired = 0, power_unpaired = 0;
-  /// Where the plan has a margin: the chance that an arm without a difference is called the same by the plan's test, were
-  /// the margin as large as the effect.
+  /// Where the plan has a margin: the chance that an arm without a difference is called the same by the plan's test,
+  /// were the margin as large as the effect.
   std::optional<double> same;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace heed {
@@ -15,11 +16,13 @@ namespace {
 
 bool failed(const ReportRun& run) { return !run.left_out && run.state == RunState::failed; }
 
-bool any_failed(const ReportArm& arm) { return std::ranges::any_of(arm.runs, failed); }
+using Runs = std::span<const ReportRun>;
 
-std::vector<double> values_of(const ReportArm& arm) {
+bool any_failed(Runs runs) { return std::ranges::any_of(runs, failed); }
+
+std::vector<double> values_of(Runs runs) {
   std::vector<double> out;
-  for (const ReportRun& run : arm.runs)
+  for (const ReportRun& run : runs)
     if (run.value) out.push_back(*run.value);
   return out;
 }
@@ -51,9 +54,9 @@ bool straddles(const std::vector<double>& values, double threshold) {
   return !values.empty() && std::ranges::min(values) < threshold && std::ranges::max(values) > threshold;
 }
 
-Learned learned_of(const ReportArm& arm, double threshold, bool higher_is_better) {
+Learned learned_of(Runs runs, double threshold, bool higher_is_better) {
   Learned out;
-  for (const ReportRun& run : arm.runs) {
+  for (const ReportRun& run : runs) {
     out.of += run.value || failed(run);
     out.seeds += run.value && (higher_is_better ? *run.value >= threshold : *run.value <= threshold);
   }
@@ -61,10 +64,10 @@ Learned learned_of(const ReportArm& arm, double threshold, bool higher_is_better
 }
 
 /// Values with those of runs that failed as the worst.
-statistics::SeedValues with_failed(const ReportArm& arm, bool higher_is_better) {
+statistics::SeedValues with_failed(Runs runs, bool higher_is_better) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   statistics::SeedValues out;
-  for (const ReportRun& run : arm.runs) {
+  for (const ReportRun& run : runs) {
     if (!run.value && !failed(run)) continue;
     out.seeds.push_back(run.seed);
     out.values.push_back(run.value ? *run.value : higher_is_better ? -infinite : infinite);
@@ -85,11 +88,11 @@ void rank(std::vector<double>& values, const std::vector<double>& all) {
 void count_learned(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.learned.reset();
-    if (report.is_reference(arm)) continue;
-    const ReportArm& reference = report.arms[arm.reference];
+    if (report.is_reference(arm) || report.before_first_look()) continue;
+    const Runs runs = report.counted_runs(arm), against = report.counted_runs(report.arms[arm.reference]);
     std::optional<double> threshold = report.learned;
     if (!threshold) {
-      const std::vector<double> own = values_of(arm), others = values_of(reference);
+      const std::vector<double> own = values_of(runs), others = values_of(against);
       std::vector<double> all = own;
       all.insert(all.end(), others.begin(), others.end());
       threshold = statistics::gap_between_heaps(all);
@@ -98,8 +101,8 @@ void count_learned(ReportData& report) {
         threshold.reset();
     }
     if (!threshold) continue;
-    LearnedSeeds learned{*threshold, !report.learned, learned_of(arm, *threshold, report.metric.higher_is_better),
-                         learned_of(reference, *threshold, report.metric.higher_is_better), 1};
+    LearnedSeeds learned{*threshold, !report.learned, learned_of(runs, *threshold, report.metric.higher_is_better),
+                         learned_of(against, *threshold, report.metric.higher_is_better), 1};
     if (learned.arm.of == 0 || learned.reference.of == 0) continue;
     learned.p = statistics::fisher_exact(learned.arm.seeds, learned.arm.of, learned.reference.seeds,
                                          learned.reference.of);
@@ -110,10 +113,10 @@ void count_learned(ReportData& report) {
 void rank_failed_runs(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.p_failed_worst.reset();
-    const ReportArm& reference = report.arms[arm.reference];
-    if (report.is_reference(arm) || !arm.comparison || !(any_failed(arm) || any_failed(reference))) continue;
+    const Runs runs = compared_runs(arm, arm), against = compared_runs(arm, report.arms[arm.reference]);
+    if (report.is_reference(arm) || !arm.comparison || !(any_failed(runs) || any_failed(against))) continue;
     const bool higher = report.metric.higher_is_better;
-    std::vector<statistics::SeedValues> both{with_failed(reference, higher), with_failed(arm, higher)};
+    std::vector<statistics::SeedValues> both{with_failed(against, higher), with_failed(runs, higher)};
     std::vector<double> all = both[0].values;
     all.insert(all.end(), both[1].values.begin(), both[1].values.end());
     for (statistics::SeedValues& values : both) rank(values.values, all);

@@ -5,6 +5,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/spending.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -60,17 +61,18 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
 
 std::string difference_note(const ReportData& report) {
+  double level = statistics::significance_level; // of some look, the largest
+  if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
   if (unpaired(report))
-    return fmt::format("difference: from {}, of all runs of both. [95 %]: by the same permutations as p; all arms' "
+    return fmt::format("difference: from {}, of all runs of both. [{}]: by the same permutations as p; all arms' "
                        "intervals hold at once (Bonferroni), and one is without 0 just where the arm differs.",
-                       whose);
-  return fmt::format(
-      "difference: from {}, runs paired by seed. [95 %]: by the same flips as p; all arms' intervals hold "
-      "at once, and one is without 0 just where the arm differs. None below {} seeds.",
-      whose, statistics::seeds_for_level(statistics::significance_level));
+                       whose, confidence_text(report));
+  return fmt::format("difference: from {}, runs paired by seed. [{}]: by the same flips as p; all arms' intervals hold "
+                     "at once, and one is without 0 just where the arm differs. None below {} seeds.",
+                     whose, confidence_text(report), statistics::seeds_for_level(level));
 }
 
 std::string p_note(const ReportData& report) {
@@ -91,12 +93,12 @@ std::string p_note(const ReportData& report) {
 }
 
 std::string answer_note(const ReportData& report) {
-  std::string text = "answer: differs where p is at most 0.05";
+  const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
+  std::string text = fmt::format("answer: differs where p is at most {}", level);
   if (report.margin)
-    text +=
-        fmt::format(", the same where two one-sided tests of the same kind put the difference within {:g}{} at 0.05, "
-                    "corrected for the number of arms",
-                    *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit);
+    text += fmt::format(", the same where two one-sided tests of the same kind put the difference within {:g}{} at {}, "
+                        "corrected for the number of arms",
+                        *report.margin, report.metric.unit.empty() ? "" : " " + report.metric.unit, level);
   if (any(report, equal_in_all_seeds)) text += ", equal where the metric is the same number in all seeds";
   return text + "; else undecided.";
 }
@@ -179,6 +181,26 @@ std::string pairs_note(const ReportData& report) {
                                      : "");
 }
 
+/// Which look the answers are of, and what looks may spend.
+std::string looks_note(const ReportData& report) {
+  if (report.looks.empty()) return "";
+  std::vector<std::string> levels;
+  for (const double level : statistics::look_levels(report.looks)) levels.push_back(level_text(level));
+  const std::size_t last = report.seeds_looked_at(), done = report.seeds_done();
+  std::string text = fmt::format("looks: planned at {} seeds, where p may be {}, {:.0f} % together; ",
+                                 fmt::join(report.looks, ", "), fmt::join(levels, ", "),
+                                 100 * statistics::significance_level);
+  if (last == report.seeds.size()) return text + "the answers are of the last look, or of the one that found them.";
+  text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
+  if (last == 0)
+    return text +
+           fmt::format("the first look is at {} seeds, and there are no answers before it.", report.looks.front());
+  return text +
+         fmt::format("the answers are of the planned look at {}, and later seeds are in no number of the table. What "
+                     "is found at a look stays.",
+                     last);
+}
+
 /// "underpowered: n = 5 can't go below p = 0.0625; 6 seeds can", for the most seeds of an arm that has too few.
 std::string underpowered_note(const ReportData& report) {
   const statistics::Comparison* most = nullptr;
@@ -197,12 +219,12 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   const bool compared = report.arms.size() > 1;
 
   TextTable table{{"arm", "n", report.metric.name}, {Align::left, Align::right, Align::right}, {}};
-  auto column = [&](const char* heading, Align align) {
-    table.headings.emplace_back(heading);
+  auto column = [&](std::string heading, Align align) {
+    table.headings.push_back(std::move(heading));
     table.alignment.push_back(align);
   };
   if (compared) {
-    column("difference [95 %]", Align::right);
+    column(fmt::format("difference [{}]", confidence_text(report)), Align::right);
     column("p", Align::right);
     column("answer", Align::left);
   }
@@ -238,7 +260,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
                               metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
-    if (report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() < report.total())
+    if (report.looks.empty() &&
+        report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() < report.total())
       notes.emplace_back("the sweep isn't finished: answers may change, and p holds for one look at a number of seeds "
                          "that was fixed beforehand.");
     notes.push_back(difference_note(report));
@@ -248,6 +271,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     if (std::string note = spreads_note(report); !note.empty()) notes.push_back(std::move(note));
     if (std::string note = underpowered_note(report); !note.empty()) notes.push_back(std::move(note));
   }
+  if (std::string note = looks_note(report); !note.empty()) notes.push_back(std::move(note));
   if (const auto chance = chance_level(report, report.arms.front()))
     notes.push_back(fmt::format("chance: {} ({}).", fixed(chance->value, decimals_showing({chance->value}, 4)),
                                 chance->how));

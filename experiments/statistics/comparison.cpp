@@ -62,7 +62,7 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   Comparison c;
   c.seeds = pairs.seeds;
   c.rounded = pairs.rounded;
-  c.difference = paired_difference(pairs.arm, pairs.reference);
+  c.difference = paired_difference(pairs.arm, pairs.reference, 1 - question.level);
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
   if (pairs.differences.size() >= fewest_for_bca)
     c.interquartile->interval = bca_interval(pairs.differences, interquartile_mean);
@@ -72,7 +72,8 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   const std::vector<SeedDifferences> one{{pairs.seeds, pairs.differences}};
   c.p_flip = step_down_flips(one).p.front();
   c.smallest_p = smallest_p(pairs.seeds.size());
-  c.seeds_needed = seeds_for_level(significance_level);
+  c.seeds_needed = seeds_for_level(question.level);
+  c.level = question.level;
   c.margin = question.margin;
   if (c.margin) c.p_equivalence = equivalence_p(pairs.differences, *c.margin);
   return c;
@@ -90,9 +91,9 @@ Interval cut(Interval of, std::optional<double> range) {
   return range ? Interval{std::max(of.low, -*range), std::min(of.high, *range)} : of;
 }
 
-bool can_reach_level(const Comparison& c) { return c.smallest_p <= significance_level; }
+bool can_reach_level(const Comparison& c) { return c.smallest_p <= c.level; }
 /// On one side, a flip's mirror image is another flip.
-bool can_be_called_same(const Comparison& c) { return c.smallest_p / 2 <= significance_level; }
+bool can_be_called_same(const Comparison& c) { return c.smallest_p / 2 <= c.level; }
 
 /// Sets a member of those comparisons that `of` gives a number for.
 template <class Of, class Set>
@@ -109,9 +110,9 @@ void corrected_by_holm(std::vector<std::optional<Comparison>>& all, const Of& of
 }
 
 Answer answer_of(const Comparison& c) {
-  if (c.p_equivalence_flips && *c.p_equivalence_flips <= significance_level) return Answer::same;
-  if (c.smallest_p > significance_level) return Answer::underpowered;
-  return c.p && *c.p <= significance_level ? Answer::differs : Answer::undecided;
+  if (c.p_equivalence_flips && *c.p_equivalence_flips <= c.level) return Answer::same;
+  if (c.smallest_p > c.level) return Answer::underpowered;
+  return c.p && *c.p <= c.level ? Answer::differs : Answer::undecided;
 }
 
 /// Arms that are tested together.
@@ -154,11 +155,11 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
       members[i]->flips = test.flips;
     }
     if (!reaches) continue;
-    const FlipIntervals intervals = flip_intervals(differences, 1 - significance_level);
+    const FlipIntervals intervals = flip_intervals(differences, 1 - questions.front().level);
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->interval_flips = intervals.alone[i];
       if (intervals.together[i])
-        members[i]->interval = cut(agreeing(*intervals.together[i], test.p[i] <= significance_level,
+        members[i]->interval = cut(agreeing(*intervals.together[i], test.p[i] <= questions.front().level,
                                             members[i]->difference.mean),
                                    ranges[i]);
     }
@@ -176,10 +177,10 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
   return out;
 }
 
-/// The fewest runs of each arm with which so many arms can all reach 5 %.
-std::size_t unpaired_seeds_needed(std::size_t arms) {
+/// The fewest runs of each arm with which so many arms can all reach the level.
+std::size_t unpaired_seeds_needed(std::size_t arms, double level) {
   std::size_t n = 1;
-  while (static_cast<double>(arms) * smallest_unpaired_p(n, n) > significance_level) ++n;
+  while (static_cast<double>(arms) * smallest_unpaired_p(n, n) > level) ++n;
   return n;
 }
 
@@ -192,7 +193,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
   };
   std::size_t members = 0;
   for (std::size_t i = 0; i < arms.size(); ++i) members += compared(i);
-  const double together = 1 - significance_level / static_cast<double>(std::max<std::size_t>(members, 1));
+  const double together = 1 - questions.front().level / static_cast<double>(std::max<std::size_t>(members, 1));
   for (std::size_t i = 0; i < arms.size(); ++i) {
     if (!compared(i)) continue;
     const Question& question = questions[i];
@@ -200,9 +201,9 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     Comparison& c = out[i].emplace();
     c.seeds = arms[i].seeds;
     c.reference_runs = b.size();
-    c.difference = unpaired_difference(a, b);
+    c.difference = unpaired_difference(a, b, 1 - question.level);
     const std::vector<double> equal = without_rounding(a, b, question.resolution);
-    const PermutationTest test = permutation_test(equal, b, 1 - significance_level);
+    const PermutationTest test = permutation_test(equal, b, 1 - question.level);
     c.p_flip = test.p;
     c.exact = test.exact;
     c.flips = test.permutations;
@@ -211,7 +212,8 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.effect_size = effect_size_unpaired(equal, b);
     c.family = members;
     c.smallest_p = std::min(1.0, static_cast<double>(members) * smallest_unpaired_p(a.size(), b.size()));
-    c.seeds_needed = unpaired_seeds_needed(members);
+    c.seeds_needed = unpaired_seeds_needed(members, question.level);
+    c.level = question.level;
     c.margin = question.margin;
     if (c.margin) {
       std::vector<double> up = equal, down = b;
@@ -230,7 +232,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     if (!c) continue;
     c->answer = answer_of(*c);
     if (c->interval)
-      c->interval = cut(agreeing(*c->interval, *c->p <= significance_level, c->difference.mean), questions[i].range);
+      c->interval = cut(agreeing(*c->interval, *c->p <= questions[i].level, c->difference.mean), questions[i].range);
   }
   return out;
 }
@@ -260,13 +262,15 @@ std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> 
                              reference_of.size(), questions.size()));
   std::optional<double> margin;
   for (const Question& question : questions) {
-    if (question.test != questions.front().test || (margin && question.margin && *margin != *question.margin))
-      throw Failed("[statistics] arms that are compared together are compared by one test, and with one margin");
+    if (question.test != questions.front().test || question.level != questions.front().level ||
+        (margin && question.margin && *margin != *question.margin))
+      throw Failed(
+          "[statistics] arms that are compared together are compared by one test, at one level and with one margin");
     if (question.margin) margin = question.margin;
   }
-  return !questions.empty() && questions.front().test == Test::unpaired
-             ? compare_unpaired(arms, reference_of, questions)
-             : compare_pairs(arms, reference_of, questions);
+  if (arms.empty()) return {};
+  return questions.front().test == Test::unpaired ? compare_unpaired(arms, reference_of, questions)
+                                                  : compare_pairs(arms, reference_of, questions);
 }
 
 } // namespace heed::statistics

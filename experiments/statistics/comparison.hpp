@@ -14,7 +14,7 @@
 
 namespace heed::statistics {
 
-/// What p values are held against.
+/// What p values are held against, unless looks are planned (`look_levels`).
 inline constexpr double significance_level = 0.05;
 
 /// paired: runs of one seed are compared with each other, by sign flips. unpaired: all runs of the arm with all of the
@@ -22,9 +22,9 @@ inline constexpr double significance_level = 0.05;
 /// on each other.
 enum class Test { paired, unpaired };
 
-/// differs: p is at most 5 %. same: within the margin, by the test of equivalence at 5 %, even where a difference within
-/// it is found, too. undecided: neither. underpowered: not the same, and too few runs to tell a difference at 5 %
-/// whatever the data: fewer than 6 pairs.
+/// differs: p is at most the level, 5 %. same: within the margin, by the test of equivalence at that level, even where a
+/// difference within it is found, too. undecided: neither. underpowered: not the same, and too few runs to tell a
+/// difference at the level whatever the data: fewer than 6 pairs.
 enum class Answer { differs, same, undecided, underpowered };
 std::string_view name_of(Answer answer);
 
@@ -33,7 +33,7 @@ struct Comparison {
   std::vector<std::int64_t> seeds; ///< that both have; never none
   PairedDifference difference;     ///< mean, Student's t interval of this arm alone
   /// By flips, of all arms together (`flip_intervals`): what is shown. Agrees with p: an end is moved to 0 where that
-  /// takes 0 in or out, as p is above 5 % or not. Within what the metric's bounds allow. None with fewer than 6 pairs.
+  /// takes 0 in or out, as p is above the level or not. Within what the metric's bounds allow. None with fewer than 6 pairs.
   std::optional<Interval> interval;
   std::optional<Interval> interval_flips;      ///< by flips, of this arm alone
   std::optional<Estimate> interquartile;       ///< interquartile mean of d with its BCa interval (approximate)
@@ -48,11 +48,12 @@ struct Comparison {
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
   std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
   Answer answer = Answer::undecided;
-  bool rounded = false;           ///< some values of a pair that differed by rounding were taken as equal
-  std::size_t reference_runs = 0; ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
-  std::size_t family = 0;         ///< how many arms p is corrected over, this one included
-  double smallest_p = 1;          ///< that so many runs can reach, whatever the data
-  std::size_t seeds_needed = 0;   ///< of every arm, for smallest_p to be 5 % at most
+  bool rounded = false;              ///< some values of a pair that differed by rounding were taken as equal
+  std::size_t reference_runs = 0;    ///< unpaired: the reference's, where `seeds` are the arm's; 0: runs are paired
+  std::size_t family = 0;            ///< how many arms p is corrected over, this one included
+  double smallest_p = 1;             ///< that so many runs can reach, whatever the data
+  std::size_t seeds_needed = 0;      ///< of every arm, for smallest_p to be the level at most
+  double level = significance_level; ///< what p is held against; intervals have 1 - level
 };
 
 /// One arm's results: `values[i]` of the seed `seeds[i]`.
@@ -69,6 +70,7 @@ struct Question {
   std::optional<double> range = {};  ///< no two values differ by more: of an accuracy 1
   /// Values that differ by no more than this share of the larger are equal: their difference is rounding.
   double resolution = 0;
+  double level = significance_level; ///< what p is held against, here 5 %; intervals have 1 - level
 };
 
 /// Compares each arm with its reference, and corrects for there being several; in the order of `arms`, none for an arm
@@ -86,8 +88,8 @@ std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of, const Question& question);
 
 /// The same with a question of its own for each arm, as where several metrics of the same runs are one family: each
-/// metric's values are arms, with that metric's reference, and p is corrected over all of them. The test must be the
-/// same for all, and so must the margin of those that have one. Throws heed::Failed where they are not.
+/// metric's values are arms, with that metric's reference, and p is corrected over all of them. The test and
+/// the level must be the same for all, and so must the margin of those that have one. Throws heed::Failed where they are not.
 std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> arms,
                                                     std::span<const std::size_t> reference_of,
                                                     std::span<const Question> questions);

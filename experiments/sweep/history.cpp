@@ -49,6 +49,12 @@ std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later) {
       changed("seeds", fmt::format("{}", earlier.seeds.size()), fmt::format("{}", later.seeds.size()));
     else out.emplace_back("other seeds");
   }
+  if (earlier.looks != later.looks) {
+    const auto text = [](const Plan& plan) {
+      return plan.looks.empty() ? std::string("none") : fmt::format("{}", fmt::join(plan.looks, ", "));
+    };
+    changed("looks", text(earlier), text(later));
+  }
   if (std::string arms = arm_changes(earlier, later); !arms.empty()) out.push_back(std::move(arms));
   changed("metric", earlier.metric, later.metric);
   const auto listed = [](const std::vector<std::string>& names) {

@@ -53,6 +53,7 @@ std::string hash_of(const Plan& plan) {
   if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
   if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);
   text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));
+  if (!plan.looks.empty()) text += fmt::format("looks {}\n", fmt::join(plan.looks, ", "));
   if (plan.tuning) text += fmt::format("tuning seeds {}\n", fmt::join(plan.tuning->seeds, ", "));
   if (plan.tuning)
     for (const TunedOption& option : plan.tuning->options)

@@ -119,6 +119,7 @@ struct Plan {
   std::string question;          ///< what is asked, for people
   bool sweep = false;            ///< the file has a [sweep]
   std::vector<std::int64_t> seeds;
+  std::vector<std::size_t> looks;    ///< numbers of seeds at which answers are looked at; none: of all seeds alone
   std::vector<PlannedOption> within; ///< whose values make the groups; arms of a group stand together
   std::vector<Arm> arms;
   /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned
@@ -137,7 +138,7 @@ using Fingerprint = std::function<std::string(const Config&)>;
 using CostOf = std::function<Cost(const Config&)>;
 
 /// Expands a configuration's [sweep]. Blocks add up; arms whose runs are equal are one. Throws heed::Refused, with the
-/// place in the file, for what can't be combined, for a block that leaves out everything, for an arm that can't be
+/// place in the file, for what can't be combined, for looks that can't find anything, for a block that leaves out everything, for an arm that can't be
 /// evened out, for a group without a reference, and where tuning would share a seed or an option with what is compared.
 /// @param fallback_name  where the configuration has no `name`: the file's
 Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
@@ -153,7 +154,7 @@ std::vector<std::string> run_ids(const Plan& plan);
 /// What a run of the arm costs, after its tuning where it is tuned; none: not known.
 std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
 
-/// 12 hexadecimal digits of the metrics, margin, test, threshold, question, match, groups and seeds, the arms and their runs;
+/// 12 hexadecimal digits of the metrics, margin, test, threshold, question, match, groups, seeds and looks, arms and runs;
 /// of a tuned sweep, of all that is tried and may be run, so that it is the same before and after the choice.
 std::string hash_of(const Plan& plan);
 

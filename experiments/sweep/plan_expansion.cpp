@@ -5,6 +5,9 @@
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/power.hpp"
+#include "experiments/statistics/spending.hpp"
 #include "experiments/sweep/arm_labels.hpp"
 #include "experiments/sweep/groups.hpp"
 #include "experiments/sweep/matching.hpp"
@@ -344,6 +347,30 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
   }
 }
 
+/// That looks end with all seeds, and that each of them could find something.
+void check_looks(const LookSpec& spec, const Plan& plan) {
+  if (spec.seeds.empty()) return;
+  if (plan.looks.back() != plan.seeds.size())
+    refuse(spec.origin, fmt::format("[sweep] looks ends at {} seeds, and there are {}: the last look is at all seeds; "
+                                    "end it with {}, or set sweep.seeds",
+                                    plan.looks.back(), plan.seeds.size(), plan.seeds.size()));
+  const std::vector<double> levels = statistics::look_levels(plan.looks);
+  const auto compared = std::ranges::count_if(plan.arms,
+                                              [&](const Arm& arm) { return &plan.arms[arm.reference] != &arm; });
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const std::size_t n = plan.looks[k];
+    const double smallest = plan.test == "unpaired"
+                                ? std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) *
+                                                    statistics::smallest_unpaired_p(n, n))
+                                : statistics::smallest_p(n);
+    if (smallest > levels[k])
+      refuse(spec.origin,
+             fmt::format("[sweep] looks: with {} seeds no p is below {:.2g}, and of looks at {} seeds the one "
+                         "at {} may spend {:.2g}; look later, or use fewer looks",
+                         n, smallest, fmt::join(plan.looks, ", "), n, levels[k]));
+  }
+}
+
 } // namespace
 
 Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
@@ -363,6 +390,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   plan.sweep = sweep.present;
   plan.seeds = sweep.seeds;
   if (plan.seeds.empty()) plan.seeds = {reference.general.seed};
+  for (const std::int64_t look : sweep.looks.seeds) plan.looks.push_back(static_cast<std::size_t>(look));
 
   std::vector<std::vector<Candidate>> blocks;
   std::vector<std::string> keys;
@@ -385,6 +413,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   growing.form_groups();
   if (sweep.tune) growing.add_tuning(*sweep.tune);
   else growing.add_runs();
+  check_looks(sweep.looks, plan);
   plan.hash = hash_of(plan);
   return plan;
 }

@@ -187,6 +187,15 @@ Plan read(std::string_view bytes) {
   if (object.contains("question")) plan.question = text(object, "question");
   plan.sweep = boolean(object, "sweep");
   for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
+  if (object.contains("looks"))
+    for (const json::value& look : list(object, "looks")) {
+      const std::int64_t n = integer(look, "looks");
+      if (n < 2 || (!plan.looks.empty() && static_cast<std::size_t>(n) <= plan.looks.back()))
+        throw Wrong{"\"looks\" are not rising numbers of seeds"};
+      plan.looks.push_back(static_cast<std::size_t>(n));
+    }
+  if (!plan.looks.empty() && plan.looks.back() != plan.seeds.size())
+    throw Wrong{"the last of \"looks\" is not of all seeds"};
   if (const json::value* within = object.if_contains("within"))
     for (const json::value& value : list(*within, "within")) {
       const json::object& option = as_object(value, "an option of \"within\"");
@@ -292,12 +301,13 @@ std::string to_json(const Plan& plan) {
   const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
+  const std::string looks = plan.looks.empty() ? "" : fmt::format("\"looks\": [{}],\n", fmt::join(plan.looks, ", "));
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
                                 "\"metric\": {},\n{}{}{}{}{}{}"
-                                "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n\"arms\": [",
+                                "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",
                                 plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
                                 json_text(plan.metric), also, margin, test, learned, question, within_json(plan.within),
-                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "));
+                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "), looks);
   const char* between = "\n";
   for (const Arm& arm : plan.arms) {
     const std::string matched = arm.matched

@@ -145,6 +145,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
     arms.push_back(std::move(entry));
   }
   out["arms"] = std::move(arms);
+  if (!plan.looks.empty()) out["looks"] = json::array(plan.looks.begin(), plan.looks.end());
   if (plan.tuning) out["tuning_seeds"] = json::value_from(plan.tuning->seeds);
   json::array runs;
   for (const EstimatedRun& run : e.runs) {

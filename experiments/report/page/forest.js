@@ -107,7 +107,7 @@ function drawForest() {
   const shown = figure("forest", "Differences from the reference, with intervals",
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
-    `95\u00a0% intervals by sign flips that hold for all arms at once.${margin} Triangles are better, squares worse, open circles undecided.`,
+    `${confidence} intervals by sign flips that hold for all arms at once.${margin} Triangles are better, squares worse, open circles undecided.`,
     zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
       zoomed = value;
       shown.redraw();

@@ -3,6 +3,7 @@
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const { within } = report;
+const confidence = report.confidence_text.replaceAll(" ", "\u00a0");  // of the intervals, "95 %"
 /** An arm is compared with arms[arm.against]; a reference stands for itself. `place` is its group's index. */
 const arms = report.arms
   .map((arm, index, all) => ({ ...arm, index, reference: arm.against === index,

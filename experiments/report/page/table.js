@@ -56,8 +56,8 @@ function tableColumns() {
       arm.standard_deviation === null ? null
         : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation)}`)] },
   ];
-  if (compared.length) columns.push({ name: "difference", title: "difference [95 %]", by: of((c) => c.difference),
-    tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
+  if (compared.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
+    by: of((c) => c.difference), tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
       ...(arm.comparison.interval || [null, null])] : [null, null, null])],
     show(arm) {
       if (!arm.comparison) return "";

@@ -82,7 +82,7 @@ function drawTalkFigure(svg, shown) {
     (number - forest[1] - 12) / longest(".number:not([text-anchor=start])"));
   svg.selectAll(".interval, .number").style("font-size", `${size}px`);
   const rest = compared.length - shown.length, { metric, seeds } = report;
-  const intervals = shown.some(({ comparison }) => comparison.interval) ? ", 95\u00a0% intervals" : "";
+  const intervals = shown.some(({ comparison }) => comparison.interval) ? `, ${confidence} intervals` : "";
   const foot = `${metric.name}${unit}, ${metric.higher_is_better ? "higher" : "lower"} is better: difference from ` +
     `the reference${intervals}, ${seeds.length} seed${seeds.length === 1 ? "" : "s"}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +

@@ -236,6 +236,16 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:3:43: int_uniform of train.clip: it draws integers, but train.clip is a number"},
       {head + "grid.\"model.width\" = [8]\ncount = 2",
        "x.toml:3:1: [[sweep.block]] of kind 'grid' has no option 'count'; it has 'kind', 'grid', 'exclude', 'require'"},
+      {"[sweep]\nlooks = 6",
+       "x.toml:2:9: sweep.looks is the integer 6; it must be a rising list of numbers of seeds from "
+       "2 on, such as looks = [6, 10]"},
+      {"[sweep]\nlooks = [6, 1]",
+       "x.toml:2:13: sweep.looks holds the integer 1; it must be a rising list of numbers of "
+       "seeds from 2 on, such as looks = [6, 10]"},
+      {"[sweep]\nlooks = [6, 6]",
+       "x.toml:2:13: sweep.looks holds 6 after 6; it must be a rising list of numbers of seeds "
+       "from 2 on, such as looks = [6, 10]"},
+      {"[sweep]\nlook = [6]", "x.toml:2:1: [sweep] has no option 'look'; did you mean 'looks'?"},
       {"[sweep]\nmatch = \"parameter\"",
        "x.toml:2:9: sweep.match is the text 'parameter'; it must be one of 'none', 'parameters', 'flops'; did you mean "
        "'parameters'?"},

@@ -305,6 +305,9 @@ TEST_CASE("a margin is of the metric that it is given for", "[statistics]") {
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
                                std::vector<Question>{with, with, without, {.test = Test::unpaired}}),
                   heed::Failed);
+  CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2},
+                               std::vector<Question>{with, with, without, {.level = 0.01}}),
+                  heed::Failed);
   CHECK_THROWS_AS(compare_each(arms, std::vector<std::size_t>{0, 0, 2, 2}, std::vector<Question>{with}), heed::Failed);
 }
 
@@ -319,4 +322,29 @@ TEST_CASE("the correlation of pairs is Pearson's", "[statistics]") {
   const auto all = with_reference(std::vector{unclear}, std::nullopt);
   const double r = *all[0]->correlation, a = 0.266208, b = 0.0935414;
   CHECK(*all[0]->difference.standard_deviation == Approx(std::sqrt(a * a + b * b - 2 * r * a * b)).epsilon(1e-4));
+}
+
+TEST_CASE("a level of its own decides answers, and how sure intervals are", "[statistics]") {
+  const std::vector<SeedValues> arms{reference, worse};
+  const std::vector<std::size_t> reference_of{0, 0};
+  const auto at = [&](double level) { return *compare(arms, reference_of, {.margin = 1.0, .level = level})[1]; };
+  CHECK(at(0.0354).level == 0.0354);
+  CHECK(at(0.0354).difference.confidence == Approx(0.9646));
+  CHECK(at(0.0354).interval);
+  CHECK(at(0.0354).p == 0.03125);
+  // Student's interval by SciPy: stats.t.ppf((1 + 0.9646) / 2, 5) = 2.8601 standard errors to either side.
+  const PairedDifference d = at(0.0354).difference;
+  CHECK((d.interval->high - d.mean) / (*d.standard_deviation / std::sqrt(6.0)) ==
+        Approx(2.860156217150967).epsilon(1e-4));
+  // No flip of six seeds is below 0.031, and none on one side below 0.016.
+  CHECK(at(0.02).answer == Answer::same);
+  CHECK(at(0.015).answer == Answer::underpowered);
+  CHECK(at(0.015).seeds_needed == 8);
+  CHECK_FALSE(at(0.015).interval);
+  const auto unpaired = [&](double level) {
+    return *compare(arms, reference_of, {.test = Test::unpaired, .level = level})[1];
+  };
+  CHECK(unpaired(0.005).answer == Answer::differs); // 2 of 924
+  CHECK(unpaired(0.002).answer == Answer::underpowered);
+  CHECK(unpaired(0.002).seeds_needed == 7);
 }

@@ -343,3 +343,59 @@ TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
   CHECK(find_sweep("elsewhere", a.string()) == a);
   CHECK_THROWS_WITH(find_sweep(out.path, "othr"), Contains("no such sweep") && Contains("did you mean other?"));
 }
+
+TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][plan]") {
+  const auto with = [](const std::string& looks, const std::string& more = "") {
+    return plan("[sweep]\nseeds = 10\n" + looks + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" +
+                more);
+  };
+  const Plan none = with(""), two = with("looks = [6, 10]");
+  CHECK(with("looks = []").hash == none.hash);
+  CHECK(to_json(none).find("looks") == std::string::npos);
+  CHECK(two.looks == std::vector<std::size_t>{6, 10});
+  CHECK(two.hash != none.hash);
+  CHECK(with("looks = [7, 10]").hash != two.hash);
+  CHECK(run_ids(two) == run_ids(none)); // runs are shared
+  const auto read = plan_from_json(to_json(two));
+  REQUIRE(read);
+  CHECK(read->looks == two.looks);
+  CHECK(hash_of(*read) == two.hash);
+
+  const auto edited = [&](const std::string& looks) {
+    std::string text = to_json(two);
+    const std::string was = "\"looks\": [6, 10]";
+    return plan_from_json(text.replace(text.find(was), was.size(), "\"looks\": " + looks)).error;
+  };
+  CHECK_THAT(edited("[6, 9]"), Contains("the last of \"looks\" is not of all seeds"));
+  CHECK_THAT(edited("[7, 10]"), Contains("it was edited"));
+  CHECK_THAT(edited("[10, 6]"), Contains("not rising"));
+  CHECK_THAT(edited("[-6, 10]"), Contains("not rising"));
+}
+
+TEST_CASE("looks that can't find anything are refused, with how to mend them", "[sweep][plan]") {
+  const auto refused = [](const std::string& sweep, const std::string& more = "") {
+    try {
+      plan("[sweep]\n" + sweep + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" + more);
+    } catch (const Refused& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused("seeds = 10\nlooks = [6, 10]").empty());
+  CHECK(refused("seeds = 10\nlooks = [10]").empty());
+  CHECK_THAT(refused("seeds = 9\nlooks = [6, 10]"),
+             Contains("test.toml:3:9: [sweep] looks ends at 10 seeds, and there are 9"));
+  CHECK_THAT(refused("seeds = 10\nlooks = [6, 8]"), Contains("looks ends at 8 seeds, and there are 10"));
+  // 0.05 ln(1 + (e - 1) 6 / 20) = 0.0208, below 2^-5.
+  CHECK_THAT(refused("seeds = 20\nlooks = [6, 20]"),
+             Contains("[sweep] looks: with 6 seeds no p is below 0.031, and of looks at 6, 20 seeds the one at 6 may "
+                      "spend 0.021; look later, or use fewer looks"));
+  CHECK_THAT(refused("seeds = 7\nlooks = [6, 7]"), Contains("the one at 7 may spend 0.0047")); // below 2^-6
+  // Unpaired, four runs of each can go to 2 / 70 = 0.029.
+  CHECK_FALSE(refused("seeds = 8\nlooks = [4, 8]").empty());
+  CHECK(refused("seeds = 8\nlooks = [4, 8]", "[report]\ntest = \"unpaired\"\n").empty());
+  CHECK_THAT(refused("seeds = 8\nlooks = [4, 8]",
+                     "[[sweep.block]]\ngrid = { \"model.heads\" = [1, 2] }\n[report]\ntest = "
+                     "\"unpaired\"\n"),
+             Contains("with 4 seeds no p is below")); // of several arms
+}

@@ -108,6 +108,7 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
   Plan frozen = load_plan(first.folder);
   CHECK(frozen.frozen->finished == 0);
   CHECK(frozen.frozen->runs == 3);
+  CHECK(first.plan.frozen->at == frozen.frozen->at); // which the report that follows says
   frozen.frozen.reset();
   CHECK(to_json(frozen) == to_json(sweep.plan));
 
