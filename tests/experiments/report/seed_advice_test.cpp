@@ -70,6 +70,18 @@ TEST_CASE("a plan says what its own seeds find", "[report]") {
   CHECK(contains(seed_advice(six), "underpowered: n = 3 can't go below p = 0.1; 4 seeds can"));
 }
 
+TEST_CASE("a plan with looks says what they may spend, and goes by the last", "[report]") {
+  Plan looks = plan(2, 10);
+  looks.looks = {6, 10};
+  const std::string text = seed_advice(looks);
+  // 0.05 ln(1 + (e - 1) 0.6) = 0.0354, and the rest.
+  CHECK(contains(text, "  looks    at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together\n"));
+  CHECK(contains(text, "p <= 0.0146 (the last look's alone)"));
+  CHECK(effect_rows(looks)[1].power_paired < effect_rows(plan(2, 10))[1].power_paired);
+  CHECK(effect_rows(looks)[1].seeds == 14); // SciPy: the t test's power is 0.8 from 14 pairs on at 0.01457
+  CHECK_FALSE(contains(seed_advice(plan(2, 10)), "looks"));
+}
+
 TEST_CASE("what a plan says of power takes no time", "[report]") {
   const auto begin = std::chrono::steady_clock::now();
   Plan large = plan(11, 9);

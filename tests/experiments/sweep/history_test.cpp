@@ -32,6 +32,9 @@ TEST_CASE("what a later plan asks otherwise is told in words", "[sweep][history]
   const Plan before = plan("[0, 1]", "[\"additive\"]", "");
   CHECK(plan_changes(before, before).empty());
   CHECK(plan_changes(before, plan("[0, 1, 2]", "[\"additive\"]", "")) == std::vector<std::string>{"seeds 2 -> 3"});
+  Plan looked_at = before;
+  looked_at.looks = {2};
+  CHECK(plan_changes(before, looked_at) == std::vector<std::string>{"looks none -> 2"});
   CHECK(plan_changes(before, plan("[5, 6]", "[\"additive\"]", "")) == std::vector<std::string>{"other seeds"});
   CHECK(plan_changes(before, plan("[0, 1]", "[\"dot\", \"cosine\"]", "")) ==
         std::vector<std::string>{"2 arms added, 1 arm left out"});
