@@ -250,7 +250,7 @@ struct Failing {
   bool promised;
 };
 
-/// A sweep of which runs failed: these are left out. `ranks`: of the first arm and the reference, failed runs the worst.
+/// A sweep without the runs that failed. `ranks`: of the first arm and the reference, failed runs the worst.
 struct FailedSweep {
   Sweep left, ranks;
   bool any_failed_of_two = false;
