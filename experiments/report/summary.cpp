@@ -120,7 +120,8 @@ std::string spreads_note(const ReportData& report) {
   if (worst == nullptr) return "";
   return fmt::format(
       "spreads: those of {} and its reference differ {:.1f} times. Where such noise is also skewed, p <= "
-      "0.05 comes up in 8 to 39 of 100 sweeps without a difference; look at the single runs.",
+      "0.05 comes up in 8 to 39 of 100 sweeps without a difference, and arms are falsely called the same more often, "
+      "too; look at the single runs.",
       worst->label, most);
 }
 

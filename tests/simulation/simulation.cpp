@@ -1,28 +1,19 @@
 // What the answers keep: error rates, power and coverage of what reports say, over many sweeps whose truth is known.
 // Prints tables, as comments, and a point for each thing that is promised: 400 sweeps of each kind, and 4000 with
 // HEED_LONG in the environment.
-//
-// A sweep has a reference and some arms, and `seeds` runs of each. A run's value is its seed's own effect, which all
-// arms share (standard deviation 1), plus noise (mean 0, standard deviation 1), plus the arm's effect. Effects and
-// margins are in standard deviations of the paired differences, sqrt(2). Higher is better.
 
-#include "autograd/rng.hpp"
-#include "experiments/statistics/comparison.hpp"
-#include "experiments/statistics/equivalence.hpp"
-#include "experiments/statistics/flip_intervals.hpp"
-#include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/heaps.hpp"
 #include "experiments/statistics/shares.hpp"
-#include "experiments/statistics/summary.hpp"
+#include "tests/simulation/answers.hpp"
+#include "tests/simulation/results.hpp"
+#include "tests/simulation/sweeps.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,314 +21,16 @@
 
 namespace {
 
+using namespace heed::simulation;
 using heed::RandomSource;
-using namespace heed::statistics;
 
 const bool long_form = std::getenv("HEED_LONG") != nullptr;
 const std::size_t sweeps = long_form ? 4000 : 400;
 
-/// Of differences between two runs of one seed.
-constexpr double deviation = std::numbers::sqrt2;
-
-// ---- rates, tables and points --------------------------------------------------------------------------------------
-
-/// The mean over sweeps of what happened in each: 0 or 1, or a share of its arms.
-class Rate {
-public:
-  void add(double x) {
-    sum_ += x;
-    squares_ += x * x;
-    ++count_;
-  }
-  std::size_t count() const { return count_; }
-  double value() const { return sum_ / static_cast<double>(count_); }
-  /// Of 0s and 1s sqrt(p (1 - p) / n). Arms of one sweep hang together, so that sweeps are what is counted.
-  double error() const {
-    return std::sqrt(std::max(0.0, squares_ / static_cast<double>(count_) - value() * value()) /
-                     static_cast<double>(count_));
-  }
-  std::string text() const { return count_ > 0 ? fmt::format("{:.1f} ± {:.1f}", 100 * value(), 100 * error()) : "-"; }
-
-private:
-  double sum_ = 0, squares_ = 0;
-  std::size_t count_ = 0;
-};
-
-/// What three standard errors are where the rate is `p`.
-double three_errors(double p, const Rate& rate) {
-  return 3 * std::sqrt(p * (1 - p) / static_cast<double>(rate.count()));
+/// Of a row in a table.
+std::vector<std::string> cells(const Kind& kind) {
+  return {kind.label, fmt::to_string(kind.seeds), fmt::to_string(kind.arms)};
 }
-
-/// The points of the Test Anything Protocol, which come after the tables.
-class Points {
-public:
-  void point(bool holds, const std::string& what) {
-    lines_.push_back(fmt::format("{} {} - {}", holds ? "ok" : "not ok", lines_.size() + 1, what));
-    failed_ += !holds;
-  }
-  /// No more than p, but for chance.
-  void at_most(double p, const Rate& rate, const std::string& what) {
-    point(rate.count() > 0 && rate.value() <= p + three_errors(p, rate),
-          fmt::format("{}: {} %, at most {:g} %", what, rate.text(), 100 * p));
-  }
-  void at_least(double p, const Rate& rate, const std::string& what) {
-    point(rate.count() > 0 && rate.value() >= p - three_errors(p, rate),
-          fmt::format("{}: {} %, at least {:g} %", what, rate.text(), 100 * p));
-  }
-  void about(double p, const Rate& rate, const std::string& what) {
-    point(rate.count() > 0 && std::abs(rate.value() - p) <= three_errors(p, rate),
-          fmt::format("{}: {} %, {:g} %", what, rate.text(), 100 * p));
-  }
-  /// Prints all of them, and returns the program's status.
-  int finish() const {
-    for (const std::string& line : lines_) fmt::print("{}\n", line);
-    fmt::print("1..{}\n", lines_.size());
-    return failed_ == 0 ? 0 : 1;
-  }
-
-private:
-  std::vector<std::string> lines_;
-  int failed_ = 0;
-};
-
-// ---- sweeps --------------------------------------------------------------------------------------------------------
-
-/// Noise with mean 0 and standard deviation 1.
-struct Shape {
-  std::string name;
-  std::uint64_t number;
-  bool symmetric;
-  double (*draw)(RandomSource&);
-};
-
-double draw_normal(RandomSource& random) { return random.normal(); }
-double draw_exponential(RandomSource& random) { return -std::log1p(-random.uniform()) - 1; }
-/// Student's t with 3 degrees of freedom, over its standard deviation.
-double draw_heavy(RandomSource& random) {
-  const double z = random.normal(), a = random.normal(), b = random.normal(), c = random.normal();
-  return z / std::sqrt(a * a + b * b + c * c);
-}
-/// Within heaps the standard deviation is 1.
-constexpr double between_heaps = 15, share_in_upper_heap = 0.7;
-double draw_heaps(RandomSource& random, double share) {
-  const bool upper = random.uniform() < share;
-  return (upper ? between_heaps : 0) + random.normal();
-}
-double draw_bimodal(RandomSource& random) {
-  constexpr double p = share_in_upper_heap;
-  return (draw_heaps(random, p) - p * between_heaps) / std::sqrt(1 + p * (1 - p) * between_heaps * between_heaps);
-}
-
-const Shape normal_noise{"normal", 1, true, draw_normal}, skewed_noise{"skewed", 2, false, draw_exponential},
-    heavy_noise{"heavy-tailed", 3, true, draw_heavy}, bimodal_noise{"two heaps", 4, false, draw_bimodal};
-const std::vector<Shape> shapes{normal_noise, skewed_noise, heavy_noise, bimodal_noise};
-
-/// The value below which a share of the noise lies, by drawing.
-double quantile(const Shape& shape, double share) {
-  RandomSource random({shape.number, heed::Stream::test, 0xffff});
-  std::vector<double> drawn(100'000);
-  for (double& x : drawn) x = shape.draw(random);
-  std::ranges::sort(drawn);
-  return drawn[static_cast<std::size_t>(share * static_cast<double>(drawn.size()))];
-}
-
-/// A kind of sweep.
-struct Kind {
-  Shape shape;
-  std::size_t seeds, arms;
-  std::string label;       ///< in tables
-  std::uint64_t draws = 0; ///< others for another number
-  double spread = 1;       ///< of the arms' noise over the reference's
-  bool paired = true;      ///< seeds have effects of their own, which all arms share
-
-  std::string name() const { return fmt::format("{}, {} seeds, {} arm{}", label, seeds, arms, arms > 1 ? "s" : ""); }
-  RandomSource random(std::size_t sweep) const {
-    return RandomSource({(draws * 10 + shape.number) * 10'000 + seeds * 100 + arms, heed::Stream::test, sweep});
-  }
-};
-
-/// A table in comments, as Markdown has them.
-class Table {
-public:
-  explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-
-  /// The first columns say what was tried, the others what came of it.
-  void row(std::vector<std::string> cells, const std::vector<Rate>& rates) {
-    for (const Rate& rate : rates) cells.push_back(rate.text());
-    rows_.push_back(std::move(cells));
-  }
-  void row(const Kind& kind, const std::vector<Rate>& rates) {
-    row({kind.label, fmt::to_string(kind.seeds), fmt::to_string(kind.arms)}, rates);
-  }
-
-  void print() const {
-    std::vector<std::size_t> widths(rows_.front().size(), 3);
-    for (const auto& row : rows_)
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-    std::vector<std::string> rule;
-    for (const std::size_t width : widths) rule.emplace_back(width, '-');
-    print(rows_.front(), widths);
-    print(rule, widths);
-    for (std::size_t r = 1; r < rows_.size(); ++r) print(rows_[r], widths);
-    fmt::print("#\n");
-  }
-
-private:
-  /// Without the bytes that go on with a character.
-  static std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-  }
-  static void print(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
-    std::string line = "# |";
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      line += ' ' + cells[i] + std::string(widths[i] - width_of(cells[i]), ' ') + " |";
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  }
-
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// The reference, which comes first, and the arms.
-using Sweep = std::vector<SeedValues>;
-
-/// Noise of each run, without seeds' effects.
-std::vector<std::vector<double>> draw_noise(const Kind& kind, RandomSource& random) {
-  std::vector<std::vector<double>> noise(kind.arms + 1);
-  for (std::size_t arm = 0; arm <= kind.arms; ++arm)
-    for (std::size_t s = 0; s < kind.seeds; ++s)
-      noise[arm].push_back(kind.shape.draw(random) * (arm > 0 ? kind.spread : 1));
-  return noise;
-}
-
-Sweep sweep_of(const Kind& kind, const std::vector<std::vector<double>>& noise, RandomSource& random) {
-  Sweep out(kind.arms + 1);
-  for (std::size_t s = 0; s < kind.seeds; ++s) {
-    const double seed_effect = kind.paired ? random.normal() : 0;
-    for (std::size_t arm = 0; arm <= kind.arms; ++arm) {
-      out[arm].seeds.push_back(static_cast<std::int64_t>(s));
-      out[arm].values.push_back(seed_effect + noise[arm][s]);
-    }
-  }
-  return out;
-}
-
-Sweep draw_sweep(const Kind& kind, std::size_t number) {
-  RandomSource random = kind.random(number);
-  const auto noise = draw_noise(kind, random);
-  return sweep_of(kind, noise, random);
-}
-
-/// With the first `count` arms moved by so many standard deviations of the differences.
-Sweep moved(Sweep sweep, double effect, std::size_t count = std::numeric_limits<std::size_t>::max()) {
-  for (std::size_t arm = 1; arm < sweep.size() && arm <= count; ++arm)
-    for (double& x : sweep[arm].values) x += effect * deviation;
-  return sweep;
-}
-
-// ---- questions -----------------------------------------------------------------------------------------------------
-
-using Answers = std::vector<Comparison>; // of each arm
-
-Answers ask(const Sweep& sweep, std::optional<double> margin = {}, Test test = Test::paired) {
-  const std::vector<std::size_t> references(sweep.size(), 0);
-  if (margin) *margin *= deviation;
-  const auto comparisons = compare(sweep, references, {.test = test, .higher_is_better = true, .margin = margin});
-  Answers out;
-  for (std::size_t arm = 1; arm < sweep.size(); ++arm) {
-    out.push_back(comparisons[arm].value_or(Comparison{}));
-    if (!comparisons[arm]) out.back().answer = Answer::underpowered; // no pair is left
-  }
-  return out;
-}
-
-SeedDifferences differences_of(const SeedValues& arm, const SeedValues& reference) {
-  SeedDifferences out;
-  for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
-    const auto other = std::ranges::find(reference.seeds, arm.seeds[i]);
-    if (other == reference.seeds.end()) continue;
-    out.seeds.push_back(arm.seeds[i]);
-    out.values.push_back(arm.values[i] - reference.values[static_cast<std::size_t>(other - reference.seeds.begin())]);
-  }
-  return out;
-}
-
-/// The same from the tests and the intervals that `compare` takes, without its bootstrap, which with many seeds takes
-/// ten times as long as all else. A point holds the two against each other.
-Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}) {
-  Answers out(sweep.size() - 1);
-  /// Calls f with the differences of the arms that have so many pairs, and with which arms these are.
-  const auto family = [&](std::size_t fewest, const auto& f) {
-    std::vector<SeedDifferences> differences;
-    std::vector<Comparison*> members;
-    for (std::size_t i = 0; i < out.size(); ++i)
-      if (SeedDifferences d = differences_of(sweep[i + 1], sweep[0]); d.values.size() >= fewest) {
-        differences.push_back(std::move(d));
-        members.push_back(&out[i]);
-      }
-    f(differences, members);
-  };
-  for (Comparison& c : out) c.answer = Answer::underpowered;
-  family(6, [&](const auto& differences, const auto& members) {
-    const FlipTest test = step_down_flips(differences);
-    const FlipIntervals intervals = margin ? FlipIntervals{} : flip_intervals(differences);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i]->p = test.p[i];
-      members[i]->answer = test.p[i] <= significance_level ? Answer::differs : Answer::undecided;
-      members[i]->difference.mean = mean(differences[i].values);
-      if (margin) continue;
-      members[i]->interval = intervals.together[i];
-      members[i]->interval_flips = intervals.alone[i];
-    }
-  });
-  if (margin)
-    family(5, [&](const auto& differences, const auto& members) {
-      const std::vector<double> p = equivalence_by_flips(differences, *margin * deviation);
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        members[i]->p_equivalence_flips = p[i];
-        if (p[i] <= significance_level) members[i]->answer = Answer::same;
-      }
-    });
-  return out;
-}
-
-/// Whether the two ways to ask answer alike.
-bool quick_is_same(const Sweep& sweep) {
-  for (const std::optional<double> margin : {std::optional<double>{}, std::optional<double>{2}}) {
-    const Answers slow = ask(sweep, margin), quick = ask_quickly(sweep, margin);
-    for (std::size_t i = 0; i < slow.size(); ++i)
-      if (slow[i].answer != quick[i].answer || slow[i].p_equivalence_flips != quick[i].p_equivalence_flips ||
-          (quick[i].p && slow[i].p != quick[i].p))
-        return false;
-  }
-  return true;
-}
-
-/// The share of the arms of which something holds, and whether it does of any from `from` on.
-template <class Holds> double share(const Answers& answers, const Holds& holds) {
-  return static_cast<double>(std::ranges::count_if(answers, holds)) / static_cast<double>(answers.size());
-}
-template <class Holds> double any(const Answers& answers, const Holds& holds, std::size_t from = 0) {
-  return std::any_of(answers.begin() + static_cast<std::ptrdiff_t>(from), answers.end(), holds);
-}
-
-bool differs(const Comparison& c) { return c.answer == Answer::differs; }
-bool same(const Comparison& c) { return c.answer == Answer::same; }
-
-bool holds(const std::optional<Interval>& interval, double truth) {
-  return interval && interval->low <= truth && truth <= interval->high;
-}
-
-bool ends_at_zero(const Comparison& c) { return c.interval && (c.interval->low == 0 || c.interval->high == 0); }
-
-/// An interval is without 0 just where the answer is `differs`. An end that was moved to 0 may be of either answer.
-bool agrees(const Comparison& c) {
-  if (!c.interval) return !differs(c);
-  return ends_at_zero(c) || (c.interval->low > 0 || c.interval->high < 0) == differs(c);
-}
-
-/// Whether it holds the truth; an end that was moved to 0, since the answer is `differs`, doesn't hold 0.
-bool covers(const Comparison& c, double truth) { return holds(c.interval, truth) && !(truth == 0 && differs(c)); }
 
 // ---- paired runs, noise of one shape -------------------------------------------------------------------------------
 
@@ -417,12 +110,13 @@ void paired(Points& points) {
         coverage = table({"all intervals", "where arms differ by 1", "an arm's own", "Student's",
                           "BCa, interquartile mean", "P(better)", "end at 0: *differs*", "others"});
   for (const auto& [kind, rates] : tried) {
-    differences.row(kind, {rates.any_false, rates.any_false_of_three, rates.power_one, rates.power_two});
-    sameness.row(kind, {rates.better_same, rates.worse_same, rates.false_same_of_one, rates.same_two, rates.same_four});
+    differences.row(cells(kind), {rates.any_false, rates.any_false_of_three, rates.power_one, rates.power_two});
+    sameness.row(cells(kind),
+                 {rates.better_same, rates.worse_same, rates.false_same_of_one, rates.same_two, rates.same_four});
     if (rates.all_hold.count() > 0)
-      coverage.row(kind, {rates.all_hold, rates.all_hold_moved, rates.own_holds, rates.student_holds,
-                          rates.interquartile_holds, rates.improvement_holds, rates.zero_where_differs,
-                          rates.zero_elsewhere});
+      coverage.row(cells(kind), {rates.all_hold, rates.all_hold_moved, rates.own_holds, rates.student_holds,
+                                 rates.interquartile_holds, rates.improvement_holds, rates.zero_where_differs,
+                                 rates.zero_elsewhere});
   }
   differences.print();
   sameness.print();
@@ -496,8 +190,8 @@ void unpaired(Points& points) {
         if (seeds_matter && shape.number != normal_noise.number) continue;
         const Kind kind{shape, 6, arms, shape.name + (seeds_matter ? ", seeds matter" : ""), 1, 1, seeds_matter};
         const Unpaired rates = try_unpaired(kind);
-        table.row(kind, {rates.any_false, rates.power_one, rates.power_two, rates.any_false_same, rates.same_two,
-                         rates.same_four, rates.all_hold, rates.own_holds});
+        table.row(cells(kind), {rates.any_false, rates.power_one, rates.power_two, rates.any_false_same, rates.same_two,
+                                rates.same_four, rates.all_hold, rates.own_holds});
         const std::string name = "unpaired, " + kind.name() + ": ";
         points.point(rates.agreeing.value() == 1, name + "intervals are without 0 just where the answer is differs");
         if (seeds_matter) continue; // runs of one seed depend on each other
@@ -535,7 +229,7 @@ void spreads(Points& points) {
           better.add(any(ask_quickly(moved(alike, margin), margin), same));
           worse.add(any(ask_quickly(moved(alike, -margin), margin), same));
         }
-        table.row(kind, {any_false, any_false_unpaired, better, worse, all_hold, own_holds});
+        table.row(cells(kind), {any_false, any_false_unpaired, better, worse, all_hold, own_holds});
         if (!shape.symmetric) continue; // nothing is promised
         const std::string name = "unequal spread, " + kind.name() + ": ";
         points.at_most(0.05, any_false, name + "any false difference");
@@ -556,7 +250,7 @@ struct Failing {
   bool promised;
 };
 
-/// A sweep of which runs failed: these are left out. `ranks`: of the first arm and the reference, failed runs the worst.
+/// A sweep without the runs that failed. `ranks`: of the first arm and the reference, failed runs the worst.
 struct FailedSweep {
   Sweep left, ranks;
   bool any_failed_of_two = false;
@@ -625,7 +319,7 @@ void failing_runs(Points& points) {
             false_same.add(same(ask_quickly(draw(number, -two).left, two)[0]));
             if (number < 10) is_quick_same.add(quick_is_same(alike.left));
           }
-          table.row(kind, {any_false, underpowered, better, better_holds, failed_worst, false_same});
+          table.row(cells(kind), {any_false, underpowered, better, better_holds, failed_worst, false_same});
           const std::string name = "failing runs, " + kind.name() + ": ";
           points.point(is_quick_same.value() == 1, name + "the parts say what the whole comparison says");
           if (!failing.promised) continue;

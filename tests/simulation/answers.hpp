@@ -1,0 +1,123 @@
+// What is said of a sweep's arms, and whether it is true.
+#pragma once
+
+#include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/equivalence.hpp"
+#include "experiments/statistics/flip_intervals.hpp"
+#include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/summary.hpp"
+#include "tests/simulation/sweeps.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace heed::simulation {
+
+using Answers = std::vector<Comparison>; // of each arm
+
+inline Answers ask(const Sweep& sweep, std::optional<double> margin = {}, Test test = Test::paired) {
+  const std::vector<std::size_t> references(sweep.size(), 0);
+  if (margin) *margin *= deviation;
+  const auto comparisons = compare(sweep, references, {.test = test, .higher_is_better = true, .margin = margin});
+  Answers out;
+  for (std::size_t arm = 1; arm < sweep.size(); ++arm) {
+    out.push_back(comparisons[arm].value_or(Comparison{}));
+    if (!comparisons[arm]) out.back().answer = Answer::underpowered; // no pair is left
+  }
+  return out;
+}
+
+inline SeedDifferences differences_of(const SeedValues& arm, const SeedValues& reference) {
+  SeedDifferences out;
+  for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
+    const auto other = std::ranges::find(reference.seeds, arm.seeds[i]);
+    if (other == reference.seeds.end()) continue;
+    out.seeds.push_back(arm.seeds[i]);
+    out.values.push_back(arm.values[i] - reference.values[static_cast<std::size_t>(other - reference.seeds.begin())]);
+  }
+  return out;
+}
+
+/// The same from the tests and the intervals that `compare` takes, without its bootstrap, which with many seeds takes
+/// ten times as long as all else. A point holds the two against each other.
+inline Answers ask_quickly(const Sweep& sweep, std::optional<double> margin = {}) {
+  Answers out(sweep.size() - 1);
+  /// Calls f with the differences of the arms that have so many pairs, and with which arms these are.
+  const auto family = [&](std::size_t fewest, const auto& f) {
+    std::vector<SeedDifferences> differences;
+    std::vector<Comparison*> members;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (SeedDifferences d = differences_of(sweep[i + 1], sweep[0]); d.values.size() >= fewest) {
+        differences.push_back(std::move(d));
+        members.push_back(&out[i]);
+      }
+    f(differences, members);
+  };
+  for (Comparison& c : out) c.answer = Answer::underpowered;
+  family(6, [&](const auto& differences, const auto& members) {
+    const FlipTest test = step_down_flips(differences);
+    const FlipIntervals intervals = margin ? FlipIntervals{} : flip_intervals(differences);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      members[i]->p = test.p[i];
+      members[i]->answer = test.p[i] <= significance_level ? Answer::differs : Answer::undecided;
+      members[i]->difference.mean = mean(differences[i].values);
+      if (margin) continue;
+      members[i]->interval = intervals.together[i];
+      members[i]->interval_flips = intervals.alone[i];
+    }
+  });
+  if (margin)
+    family(5, [&](const auto& differences, const auto& members) {
+      const std::vector<double> p = equivalence_by_flips(differences, *margin * deviation);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        members[i]->p_equivalence_flips = p[i];
+        if (p[i] <= significance_level) members[i]->answer = Answer::same;
+      }
+    });
+  return out;
+}
+
+/// Whether the two ways to ask answer alike.
+inline bool quick_is_same(const Sweep& sweep) {
+  for (const std::optional<double> margin : {std::optional<double>{}, std::optional<double>{2}}) {
+    const Answers slow = ask(sweep, margin), quick = ask_quickly(sweep, margin);
+    for (std::size_t i = 0; i < slow.size(); ++i)
+      if (slow[i].answer != quick[i].answer || slow[i].p_equivalence_flips != quick[i].p_equivalence_flips ||
+          (quick[i].p && slow[i].p != quick[i].p))
+        return false;
+  }
+  return true;
+}
+
+/// The share of the arms of which something holds, and whether it does of any from `from` on.
+template <class Holds> double share(const Answers& answers, const Holds& holds) {
+  return static_cast<double>(std::ranges::count_if(answers, holds)) / static_cast<double>(answers.size());
+}
+template <class Holds> double any(const Answers& answers, const Holds& holds, std::size_t from = 0) {
+  return std::any_of(answers.begin() + static_cast<std::ptrdiff_t>(from), answers.end(), holds);
+}
+
+inline bool differs(const Comparison& c) { return c.answer == Answer::differs; }
+inline bool same(const Comparison& c) { return c.answer == Answer::same; }
+
+inline bool holds(const std::optional<Interval>& interval, double truth) {
+  return interval && interval->low <= truth && truth <= interval->high;
+}
+
+inline bool ends_at_zero(const Comparison& c) { return c.interval && (c.interval->low == 0 || c.interval->high == 0); }
+
+/// An interval is without 0 just where the answer is `differs`. An end that was moved to 0 may be of either answer.
+inline bool agrees(const Comparison& c) {
+  if (!c.interval) return !differs(c);
+  return ends_at_zero(c) || (c.interval->low > 0 || c.interval->high < 0) == differs(c);
+}
+
+/// Whether it holds the truth; an end that was moved to 0, since the answer is `differs`, doesn't hold 0.
+inline bool covers(const Comparison& c, double truth) {
+  return holds(c.interval, truth) && !(truth == 0 && differs(c));
+}
+
+} // namespace heed::simulation
