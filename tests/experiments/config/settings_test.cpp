@@ -171,8 +171,9 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
   CHECK(refused("sweep.block=[]") ==
         "command line: sweep.block can only stand in a file; of a sweep, the command line can "
         "set sweep.seeds");
-  CHECK(refused("report=x") == "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
-                               "'test', 'learned', 'question', 'attend'");
+  CHECK(refused("report=x") ==
+        "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
+        "'test', 'learned', 'question', 'attend'");
   CHECK(refused("train.sgd.momentum=0.5") ==
         "command line: train.sgd.momentum does nothing: train.optimizer is 'adamw' (built-in); it matters only where "
         "train.optimizer is 'sgd'");
