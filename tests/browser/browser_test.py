@@ -98,6 +98,9 @@ score = "dot"
 steps = 4
 batch = 8
 evaluate_every = 4
+[report]
+metric = "val_loss"
+also = ["val_accuracy"]
 [sweep]
 seeds = [0, 1, 2, 3, 4, 5]
 [[sweep.block]]
@@ -164,8 +167,15 @@ def outside(requests):
 def check_drawn(seen, data):
     arms = data["arms"]
     compared = [arm for arm in arms if arm["comparison"]]
-    assert seen["sections"] == ["answers", "table", "differences", "curves", "cost", "talk", "all-answers", "attention",
-                                "problems", "configurations", "runs", "provenance"], seen["sections"]
+    assert seen["sections"] == ["answers", "table", "differences", "single", "curves", "cost", "talk", "all-answers",
+                                "attention", "problems", "configurations", "runs", "provenance"], seen["sections"]
+    values = [run["value"] for arm in arms for run in arm["runs"]]
+    lost = values.count(None)
+    assert seen["single"][:3] == [len(arms), len(values) - lost, lost] and lost == 1, seen["single"]
+    for run in arms[0]["runs"]:
+        assert f"seed {run['seed']}{shown(run['value'], data['digits']['value'])}" in seen["single"][3], seen["single"]
+    # What failed is said first, then what is at chance.
+    assert seen["limits"][1:] == data["limits"], (seen["limits"], data["limits"])
     drawn = {"answers": 3, "allAnswers": len(arms) - 1, "rows": len(arms), "forest": len(compared), "curves": len(arms),
              "bands": len(arms), "points": len(arms), "configurations": len(arms), "maps": 4, "problems": 1}
     for what, number in drawn.items():
@@ -345,8 +355,9 @@ def check_groups(points, folder):
         visit = chromium.visit(probed, width, dark)
         with points.point(f"every section is drawn ({where})"):
             seen = visit.probed()
-            assert seen["sections"] == ["answers", "table", "differences", "crossed", "trend", "curves", "lengths",
-                                        "cost", "talk", "all-answers", "configurations", "runs", "provenance"], \
+            assert seen["sections"] == ["answers", "table", "differences", "single", "crossed", "interactions", "trend",
+                                        "curves", "lengths", "cost", "talk", "all-answers", "configurations", "runs",
+                                        "provenance"], \
                 seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
             assert seen["width"] == width, seen["width"]
@@ -411,6 +422,18 @@ def check_crossed(points, folder):
             assert "crossed" in seen["sections"], seen["sections"]
             assert not seen["errors"] and not visit.complaints, (seen["errors"], visit.complaints)
             assert seen["overflow"] <= 0 and seen["unnamed"] == 0, (seen["overflow"], seen["unnamed"])
+        with points.point(f"crossed options have an answer on their interaction ({where})"):
+            # Of the pairs that both stand in an arm: two scores by two numbers of heads, without the one left out.
+            assert len(data["interactions"]) == 3, data["interactions"]
+            assert seen["interactions"] == [one["answer"] for one in data["interactions"]], seen["interactions"]
+        with points.point(f"the further metric has its table and answers ({where})"):
+            also = data["also"][0]
+            assert also["metric"]["name"] == "val_accuracy", also["metric"]
+            assert len(seen["further"]) == len(data["arms"]), seen["further"]
+            for cells, arm in zip(seen["further"], also["arms"]):
+                assert cells[0] == arm["label"] and cells[1] == "6", cells
+                assert cells[2].startswith(shown(arm["mean"], also["digits"]["value"])), (cells, arm["mean"])
+            assert seen["furtherAnswers"] == len(data["arms"]) - 1, seen["furtherAnswers"]
         views = seen["views"]
         with points.point(f"each cell of the heat map has its arm's number, and says it ({where})"):
             values = views["values"]

@@ -16,6 +16,9 @@ addEventListener("load", async () => {
       })).size, marks: count(`${figure} .mark`), tip: hover(cells()[0]) };
   }
   found.stops = cells().filter((cell) => cell.getAttribute("tabindex") === "0").length;
+  found.interactions = all("#interactions .answers li").map((item) => item.textContent.replace(/\u00a0/g, " "));
+  found.further = all("#further-0 tbody tr").map((row) => [...row.children].map((cell) => cell.textContent));
+  found.furtherAnswers = count("#further-0 .answers li");
   const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true,
     cancelable: true }));
   cells()[0].focus();

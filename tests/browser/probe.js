@@ -13,6 +13,9 @@ addEventListener("load", async () => {
   found.curves = count("#figure-curves .line");
   found.bands = count("#figure-curves .area");
   found.points = count("#figure-cost .point");
+  const single = (part) => count(`#figure-single ${part}`);
+  found.single = [single(".row"), single(".dot"), single(".lost"), hover(document.querySelector("#figure-single .row"))];
+  found.limits = all("#head .warning").map((node) => node.textContent);
   found.maps = count(".attention-map");
   found.problems = count("#problem-runs tbody tr");
   found.configurations = count("#configurations details");
