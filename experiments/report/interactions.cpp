@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <tuple>
 
 namespace heed {
 
@@ -56,15 +57,17 @@ const std::string& plain_name(const ReportArm& arm) { return arm.name.empty() ? 
 
 /// Arms that change two options, and those that change one of them alone.
 void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
+  std::map<std::tuple<std::size_t, std::string, std::string>, const ReportArm*> singles; // by reference, key and value
+  for (const ReportArm& arm : report.arms)
+    if (const std::vector<PlannedChange> changes = own_changes(report, arm);
+        changes.size() == 1 && !report.is_reference(arm))
+      singles.emplace(std::tuple(arm.reference, changes[0].key, changes[0].value), &arm);
   for (const ReportArm& both : report.arms) {
     const std::vector<PlannedChange> changes = own_changes(report, both);
     if (report.is_reference(both) || changes.size() != 2) continue;
     const auto alone = [&](const PlannedChange& change) {
-      const auto found = std::ranges::find_if(report.arms, [&](const ReportArm& arm) {
-        return arm.reference == both.reference && !report.is_reference(arm) &&
-               own_changes(report, arm) == std::vector{change};
-      });
-      return found == report.arms.end() ? nullptr : &*found;
+      const auto found = singles.find({both.reference, change.key, change.value});
+      return found == singles.end() ? nullptr : found->second;
     };
     const ReportArm *first = alone(changes[0]), *second = alone(changes[1]);
     if (first == nullptr || second == nullptr) continue;
@@ -80,19 +83,18 @@ void add_crossed(const ReportData& report, std::vector<Contrast>& out) {
 /// An arm in each group, beside the same in the first.
 void add_groups(const ReportData& report, std::vector<Contrast>& out) {
   if (report.within.empty()) return;
+  std::map<std::string, const ReportArm*> firsts; // by name
   for (const ReportArm& arm : report.arms) {
     if (report.is_reference(arm)) continue;
-    const auto first = std::ranges::find_if(report.arms, [&](const ReportArm& other) {
-      return !report.is_reference(other) && plain_name(other) == plain_name(arm);
-    });
-    if (&*first == &arm) continue;
+    const ReportArm* first = firsts.emplace(plain_name(arm), &arm).first->second;
+    if (first == &arm) continue;
     out.push_back({{.option = plain_name(arm),
                     .with = report.group_label(arm),
                     .without = fmt::format("with {}", report.group_label(*first)),
                     .group = ""},
                    &arm,
                    &report.arms[arm.reference],
-                   &*first,
+                   first,
                    &report.arms[first->reference]});
   }
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <numbers>
 #include <string_view>
 
@@ -108,27 +109,24 @@ Limit limit_of(const ReportData& report, const ReportArm& arm) {
 }
 
 std::vector<std::string> limit_sentences(const ReportData& report) {
+  // By reference, in the order of the arms, and then by limit: who is there.
+  std::map<std::size_t, std::map<Limit, std::vector<const ReportArm*>>> there;
+  for (const ReportArm& arm : report.arms)
+    if (const Limit limit = limit_of(report, arm); limit != Limit::none) there[arm.reference][limit].push_back(&arm);
   std::vector<std::string> out;
-  for (const ReportArm& reference : report.arms) {
-    if (!report.is_reference(reference)) continue;
-    for (const Limit limit : {Limit::chance, Limit::worst, Limit::best}) {
-      const ReportArm* first = nullptr;
+  for (const auto& [reference, limits] : there)
+    for (const auto& [limit, arms] : limits) {
+      if (arms.size() == 1 && limit == Limit::best) continue; // a result
       std::vector<std::string> names;
-      for (const ReportArm& arm : report.arms) {
-        if (&report.arms[arm.reference] != &reference || limit_of(report, arm) != limit) continue;
-        if (first == nullptr) first = &arm;
-        names.push_back(&arm == &reference ? "the reference" : arm.name.empty() ? arm.label : arm.name);
-      }
-      // A single arm at the ceiling, or one that a removal brought to chance, is a result; its reference there is not.
-      if (first == nullptr || (names.size() == 1 && limit == Limit::best)) continue;
-      const std::string group = report.group_label(reference);
+      for (const ReportArm* arm : arms)
+        names.push_back(report.is_reference(*arm) ? "the reference" : arm->name.empty() ? arm->label : arm->name);
+      const std::string group = report.group_label(report.arms[reference]);
       std::string text = fmt::format("{}{} {} {}{}.", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
-                                     names.size() == 1 ? "is" : "are", where(report, *first, limit),
+                                     names.size() == 1 ? "is" : "are", where(report, *arms.front(), limit),
                                      advice(limit, names.size() > 1));
-      if (text.starts_with('t')) text.front() = 'T';
+      if (text.starts_with("the reference")) text.front() = 'T';
       out.push_back(std::move(text));
     }
-  }
   return out;
 }
 

@@ -135,7 +135,7 @@ std::string planned_note(const ReportData& report) {
   if (report.hash.empty()) return "";
   if (!report.frozen) return fmt::format("plan {}, of a version that did not keep when it was frozen.", report.hash);
   const Frozen& frozen = *report.frozen;
-  std::string text = fmt::format("plan {}, frozen {}; ", report.hash, time_text(frozen.at));
+  std::string text = fmt::format("plan: {}, frozen {}; ", report.hash, time_text(frozen.at));
   if (frozen.finished == 0) return text + "none of its runs was finished then.";
   text += fmt::format("{} of its {} runs {} finished then", frozen.finished, frozen.runs,
                       frozen.finished == 1 ? "was" : "were");

@@ -268,7 +268,7 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
   report.hash = "0123456789ab";
   CHECK_THAT(render_markdown(report), Catch::Contains("plan 0123456789ab, of a version that did not keep "));
   report.frozen = Frozen{"2026-11-22T10:15:00Z", 0, 12};
-  CHECK_THAT(render_markdown(report), Catch::Contains("plan 0123456789ab, frozen 2026-11-22 10:15 UTC; none of its "
+  CHECK_THAT(render_markdown(report), Catch::Contains("plan: 0123456789ab, frozen 2026-11-22 10:15 UTC; none of its "
                                                       "runs was finished then."));
   report.frozen->finished = 7;
   report.earlier = {{"scores-ba9876543210", "2026-11-20T08:00:00Z", 7, {"seeds 6 -> 10", "margin none -> 0.01"}}};
