@@ -175,14 +175,14 @@ TEST_CASE("a plan is registered before anything has run, with the hash of the sw
     const auto planned = load_plan(freeze(*plan, out));
     CHECK(planned.hash == plan->hash);
     CHECK(std::filesystem::exists(std::filesystem::path(out) / "sweeps" / ("a-plan-" + plan->hash) / "plan.json"));
-    CHECK(contains(heed_says({"report", out, "--format", "terminal"}).out, "plan: " + plan->hash + ", frozen 20"));
+    CHECK(contains(heed_says({"report", out, "--format", "terminal"}).out, plan->hash + ", frozen 20"));
     for (const auto& [format, file] : std::vector<std::pair<std::string, std::string>>{
              {"markdown", "report.md"}, {"html", "report.html"}, {"latex", "report.tex"}, {"json", "report.json"}}) {
       const Answer report = heed_says({"report", out, "--format", format});
       INFO(report.err);
       CHECK(report.status == 0);
       CHECK(contains(content(std::filesystem::path(out) / "sweeps" / plan->folder_name() / file),
-                     "plan: " + plan->hash + ", frozen 20"));
+                     plan->hash + ", frozen 20"));
     }
 
     const Answer again = heed_says(asked);
