@@ -378,8 +378,7 @@ struct Drawn {
     if (const auto* f = std::get_if<PairwiseForm>(&form))
       size = static_cast<double>(e.query_width + f->weights.shape[1]) * largest(read(f->weights)) *
              (1 + largest(read(f->queries)) + largest(read(f->keys)));
-    else
-      size = std::max(largest(read((*score)(pass, on_q, on_k))), largest(read((*score)(pass, on_q, against_k))));
+    else size = std::max(largest(read((*score)(pass, on_q, on_k))), largest(read((*score)(pass, on_q, against_k))));
     if (!scheme.info) return size;
     for (std::size_t p = 0; p < of_scheme; ++p) {
       const auto& entry = weights.parameters.entries()[p];
