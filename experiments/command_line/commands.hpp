@@ -36,6 +36,7 @@ void add_inspect(Commands& commands);
 void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
+void add_task(Commands& commands);   ///< hidden: the runs of one task of a cluster's queue
 void add_worker(Commands& commands); ///< hidden: one run of a sweep, in a process of its own
 
 /// A new command in the list. @param help  what stands below its options

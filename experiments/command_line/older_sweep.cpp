@@ -52,7 +52,7 @@ void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::f
   for (const std::string& id : theirs) {
     const RunState state = state_of(RunFolder{out / id});
     finished += state == RunState::finished;
-    running += state == RunState::running;
+    running += state == RunState::running || state == RunState::queued;
     if (!ours.contains(id)) continue;
     ++shared;
     shared_finished += state == RunState::finished;

@@ -26,6 +26,7 @@ void ProgressBoard::take(const RunEvent& event, double) {
       entry.before = true;
       break;
     case RunEvent::Kind::elsewhere: entry.state = State::elsewhere; break;
+    case RunEvent::Kind::queued: entry.state = State::queued; break;
     case RunEvent::Kind::started: entry.state = State::running; break;
     case RunEvent::Kind::progress:
       entry.state = State::running;
@@ -54,6 +55,11 @@ std::size_t ProgressBoard::failed() const {
                                                 [](const Entry& e) { return e.state == State::failed; }));
 }
 
+std::size_t ProgressBoard::queued() const {
+  return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(),
+                                                [](const Entry& e) { return e.state == State::queued; }));
+}
+
 std::optional<double> ProgressBoard::seconds_left(double now) const {
   if (known_left_) return known_left_;
   double worked = 0, left = 0;
@@ -69,6 +75,7 @@ std::optional<double> ProgressBoard::seconds_left(double now) const {
         break;
       case State::waiting:
       case State::elsewhere:
+      case State::queued:
       case State::stopped: left += entry.about.work * (1 - fraction(entry)); break;
       case State::failed: break;
     }
@@ -80,6 +87,7 @@ std::optional<double> ProgressBoard::seconds_left(double now) const {
 
 std::string ProgressBoard::headline(double now) const {
   std::string text = fmt::format("{} of {} run{}", done(), total(), total() == 1 ? "" : "s");
+  if (queued() > 0) text += fmt::format(", {} queued", queued());
   if (failed() > 0) text += fmt::format(", {} failed", failed());
   if (const auto left = seconds_left(now); left && done() + failed() < total())
     text += fmt::format(", {} left", duration(*left));

@@ -28,6 +28,8 @@ public:
   /// Runs that are finished, whether now or before.
   std::size_t done() const;
   std::size_t failed() const;
+  /// Runs that wait in a cluster's queue.
+  std::size_t queued() const;
   /// For whoever knows the time left by other means than this board's clock.
   void know_left(double seconds) { known_left_ = seconds; }
 
@@ -44,7 +46,7 @@ public:
   const std::string& label(std::size_t run) const { return runs_.at(run).about.label; }
 
 private:
-  enum class State { waiting, elsewhere, running, done, failed, stopped };
+  enum class State { waiting, elsewhere, queued, running, done, failed, stopped };
   struct Entry {
     BoardRun about;
     State state = State::waiting;

@@ -42,10 +42,13 @@ void RunDisplay::take(const RunEvent& event) {
     case RunEvent::Kind::elsewhere:
       say(fmt::format("{} is being run by another process; looking at it again later", board_.label(event.run)));
       break;
+    case RunEvent::Kind::interrupted:
+      if (!event.reason.empty()) say(fmt::format("interrupted {}: {}", board_.label(event.run), event.reason));
+      break;
     case RunEvent::Kind::skipped:
+    case RunEvent::Kind::queued:
     case RunEvent::Kind::started:
-    case RunEvent::Kind::progress:
-    case RunEvent::Kind::interrupted: break;
+    case RunEvent::Kind::progress: break;
   }
   tick();
 }

@@ -125,7 +125,7 @@ void write_attention(const RunFolder& run, const std::vector<AttentionExample>& 
 }
 
 std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change) {
-  const auto lock = FileLock::wait(run.path / "attention.lock");
+  const auto lock = Lease::wait(run.path / "attention.claim");
   auto kept = read_attention(run);
   std::vector<AttentionExample> examples = kept ? std::move(*kept) : std::vector<AttentionExample>{};
   change(examples);

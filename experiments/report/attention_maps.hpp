@@ -31,7 +31,7 @@ Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run);
 /// heed::Failed.
 void write_attention(const RunFolder& run, const std::vector<AttentionExample>& examples);
 
-/// Has `change` change what a run's attention.json holds, and writes it, while nobody else does (attention.lock). One
+/// Has `change` change what a run's attention.json holds, and writes it, while nobody else does (attention.claim). One
 /// that is damaged is written anew from nothing: then returns what is wrong with it, as `read_attention` says it.
 /// Throws heed::Failed.
 std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change);

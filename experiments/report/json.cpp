@@ -170,8 +170,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
 
 json::value progress_of(const ReportData& report) {
   json::object progress{{"sentence", progress_sentence(report)}, {"total", report.total()}};
-  for (const RunState state :
-       {RunState::finished, RunState::running, RunState::interrupted, RunState::failed, RunState::missing})
+  for (const RunState state : {RunState::finished, RunState::running, RunState::queued, RunState::interrupted,
+                               RunState::failed, RunState::missing})
     progress[name_of(state)] = report.count(state);
   progress["left_out"] = report.left_out();
   return progress;

@@ -322,7 +322,7 @@ void RunIndex::find_fields() {
     add({std::string(c.name), Source::run, c.kind, "", std::string(c.name), {}});
     if (c.name == "state")
       for (const RunState state :
-           {RunState::missing, RunState::running, RunState::interrupted, RunState::failed, RunState::finished})
+           {RunState::missing, RunState::queued, RunState::running, RunState::interrupted, RunState::failed, RunState::finished})
         fields_.back().words.emplace_back(name_of(state));
   }
   for (const std::string& key : all_keys())

@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/runs/content_hash.hpp"
+#include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/safetensors.hpp"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ std::string run_id(const std::vector<FlatOption>& options, std::string_view fing
 std::string_view name_of(RunState state) {
   switch (state) {
     case RunState::missing: return "missing";
+    case RunState::queued: return "queued";
     case RunState::running: return "running";
     case RunState::interrupted: return "interrupted";
     case RunState::failed: return "failed";
@@ -71,7 +73,11 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   return run;
 }
 
-RunState state_of(const RunFolder& run) { return RunClaim::held(run) ? RunState::running : state_of_claimed(run); }
+RunState state_of(const RunFolder& run) {
+  if (RunClaim::held(run)) return RunState::running;
+  const RunState state = state_of_claimed(run);
+  return state != RunState::finished && waits_in_queue(run) ? RunState::queued : state;
+}
 
 RunState state_of_claimed(const RunFolder& run) {
   if (const auto manifest = read_manifest(run)) {

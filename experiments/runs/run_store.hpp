@@ -7,11 +7,12 @@
 //   attention.json                 attention weights for chosen inputs, where they were asked for
 //   progress.json                  for a live line, not part of the record
 //   log.txt                        what the process wrote on its outputs
-//   lock                           held by the process that runs it
+//   claim                          whose the run is now, while it is somebody's (system/lease.hpp)
+//   queued.json                    where it waits for its turn: in a cluster's queue (runs/queue_mark.hpp)
 #pragma once
 
 #include "experiments/config/settings.hpp"
-#include "experiments/system/file_lock.hpp"
+#include "experiments/system/lease.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
 
@@ -31,7 +32,7 @@ namespace heed {
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
 
-enum class RunState { missing, running, interrupted, failed, finished };
+enum class RunState { missing, queued, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);
 
 /// What the build knows of itself.
@@ -98,7 +99,8 @@ struct RunFolder {
   std::filesystem::path progress() const { return path / "progress.json"; }
   std::filesystem::path attention() const { return path / "attention.json"; }
   std::filesystem::path log() const { return path / "log.txt"; }
-  std::filesystem::path lock() const { return path / "lock"; }
+  std::filesystem::path claim() const { return path / "claim"; }
+  std::filesystem::path queued() const { return path / "queued.json"; }
   std::filesystem::path checkpoint(std::int64_t step) const;
 };
 
@@ -106,11 +108,11 @@ struct RunFolder {
 /// path, threads, ...), it is replaced unless the run is finished or under way. What else the folder holds stays.
 RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, std::string_view config_toml);
 
-/// `running` only while a process holds the run's lock. A folder without a whole manifest is `missing` where nothing
-/// ran in it yet.
+/// `running` only while a process has the run's claim; `queued` while it waits in a cluster's queue, as far as its
+/// folder knows. A folder without a whole manifest is `missing` where nothing ran in it yet.
 /// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again.
 RunState state_of(const RunFolder& run);
-/// The state that the run was left in, for one who holds its claim: never `running`.
+/// The state that the run was left in, for one who has its claim: never `running` or `queued`.
 RunState state_of_claimed(const RunFolder& run);
 
 Parsed<Manifest> read_manifest(const RunFolder& run);
@@ -154,24 +156,29 @@ std::optional<KeptCheckpoint> newest_checkpoint(
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
 
-/// A run's lock.
+/// That a run is this process's, and no other's on any machine.
 class RunClaim {
 public:
-  /// Nothing if another process has it. Throws heed::Failed where the lock file can't be made.
-  static std::optional<RunClaim> attempt(const RunFolder& run) { return of(FileLock::attempt(run.lock())); }
+  /// Nothing if another process has it. Throws heed::Failed where its file can't be made.
+  static std::optional<RunClaim> attempt(const RunFolder& run) { return of(Lease::attempt(run.claim())); }
   /// Waits; nothing if `give_up` says so.
   static std::optional<RunClaim> wait(const RunFolder& run, const std::function<bool()>& give_up) {
-    return of(FileLock::wait(run.lock(), give_up));
+    return of(Lease::wait(run.claim(), give_up));
   }
-  /// Whether any process, this one included, holds the claim.
-  static bool held(const RunFolder& run) { return FileLock::held(run.lock()); }
+  /// Whether any process, this one included, has the claim.
+  static bool held(const RunFolder& run) { return Lease::held(run.claim()); }
+  /// Who has it.
+  static std::optional<LeaseOwner> owner(const RunFolder& run) { return Lease::owner(run.claim()); }
+
+  /// Another took the run on, since this process was halted for long.
+  bool lost() const { return lease_.lost(); }
 
 private:
-  explicit RunClaim(FileLock&& lock) : lock_(std::move(lock)) {}
-  static std::optional<RunClaim> of(std::optional<FileLock>&& lock) {
-    return lock ? std::optional(RunClaim(std::move(*lock))) : std::nullopt;
+  explicit RunClaim(Lease&& lease) : lease_(std::move(lease)) {}
+  static std::optional<RunClaim> of(std::optional<Lease>&& lease) {
+    return lease ? std::optional(RunClaim(std::move(*lease))) : std::nullopt;
   }
-  FileLock lock_;
+  Lease lease_;
 };
 
 /// IDs of all runs in an output folder, in alphabetical order.

@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/runs/content_hash.hpp"
+#include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/machine.hpp"
@@ -184,7 +185,23 @@ void check_identity(const RunFolder& run, const Config& config, const std::strin
                               run.path.string(), id));
 }
 
-Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Record& record, bool& stepped) {
+/// Another process has the run now: what its folder holds is the other's.
+struct TakenOn : Failed {
+  using Failed::Failed;
+};
+
+void require_own(const RunFolder& run, const RunClaim& claim) {
+  if (!claim.lost()) return;
+  const auto owner = RunClaim::owner(run);
+  throw TakenOn(fmt::format("this process was halted for so long, or could not reach '{}', that {} took the run on; it "
+                            "goes on there",
+                            run.path.string(),
+                            owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
+                                  : std::string("another process")));
+}
+
+Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
+              bool& stepped) {
   Config config = read_config(run);
   if (threads > 0) config.train.threads = threads;
   const std::unique_ptr<Task> task = parts.make_task(config);
@@ -207,8 +224,12 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   LiveLine live(run);
   GrowingMetrics growing(run);
   TrainingHooks hooks;
-  hooks.measured = [&](const Metrics& metrics) { growing.add(metrics); };
+  hooks.measured = [&](const Metrics& metrics) {
+    require_own(run, claim);
+    growing.add(metrics);
+  };
   hooks.checkpoint = [&](Checkpoint checkpoint) {
+    require_own(run, claim);
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
     MetricsSum sum = growing.sum(*step);
@@ -221,6 +242,7 @@ Outcome train(const RunFolder& run, int threads, const WorkerParts& parts, Recor
   };
   hooks.progress = [&](const Progress& progress) {
     stepped = true;
+    require_own(run, claim);
     live.show(progress);
   };
   hooks.stop_requested = [] { return StopSignals::requested(); };
@@ -244,6 +266,7 @@ int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::
   record.manifest().refused = refused;
   try {
     record.end("failed");
+    leave_queue(run);
   } catch (const Failed& also) {
     say(run, also.what());
   }
@@ -258,7 +281,10 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
   try {
     claim = RunClaim::wait(run, [] { return StopSignals::requested(); });
     if (!claim) return 1;
-    if (state_of_claimed(run) == RunState::finished) return 0;
+    if (state_of_claimed(run) == RunState::finished) {
+      leave_queue(run);
+      return 0;
+    }
     remove_leftovers(run.path);
   } catch (const Failed& error) {
     say(run, error.what());
@@ -269,13 +295,19 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
   Record record(run, parts.build);
   bool stepped = false;
   try {
-    if (train(run, threads, parts, record, stepped) == Outcome::finished) {
+    const Outcome outcome = train(run, *claim, threads, parts, record, stepped);
+    require_own(run, *claim);
+    if (outcome == Outcome::finished) {
       record.end("finished");
+      leave_queue(run);
       return 0;
     }
     record.end("interrupted");
     say(run,
         fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record.manifest().step));
+    return 1;
+  } catch (const TakenOn& error) {
+    say(run, error.what());
     return 1;
   } catch (const Refused& error) {
     return failed(run, parts, record, error.what(), !stepped);

@@ -57,10 +57,18 @@ public:
     log_before_ = error ? 0 : static_cast<std::size_t>(log_size);
     progress_written_ = progress_time();
     worker_ = launcher.start(run, threads);
+    waits_ = launcher.outlives();
   }
 
   std::size_t index() const { return index_; }
   std::size_t worker() const { return worker_; }
+
+  /// Whether it had to wait for its turn, and has begun since the last call.
+  bool just_begun() {
+    const bool begun = waits_ && RunClaim::held(run_);
+    if (begun) waits_ = false;
+    return begun;
+  }
 
   /// The newest progress, if it is newer than at the last call.
   std::optional<Progress> news() {
@@ -88,6 +96,9 @@ public:
       event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
       event.reason = with_log(end.crash);
       if (!end.by_stop) note_failure(run_, event.reason);
+    } else if (!end.interruption.empty() && state != RunState::finished) {
+      event.kind = RunEvent::Kind::interrupted;
+      event.reason = end.interruption;
     } else if (!end.failure.empty()) {
       event.kind = RunEvent::Kind::failed;
       event.reason = end.failure;
@@ -122,6 +133,7 @@ private:
   }
 
   std::size_t index_, worker_ = 0;
+  bool waits_ = false;
   RunFolder run_;
   std::string manifest_before_;
   std::size_t log_before_ = 0;
@@ -144,11 +156,13 @@ public:
         look_elsewhere();
         fill();
       }
+      if (stopping_ && launcher_.outlives()) break;
       if (running_.empty() && (stopping_ || (waiting_.empty() && elsewhere_.empty()))) break;
       attend();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     executed_.remaining = waiting_.size() + elsewhere_.size();
+    executed_.left = running_.size();
     return executed_;
   }
 
@@ -172,25 +186,28 @@ private:
 
   /// Starts what can be started, in order.
   void fill() {
+    bool any = false;
     while (running_.size() < static_cast<std::size_t>(share_.jobs) && !waiting_.empty()) {
       const std::size_t next = waiting_.front();
       waiting_.pop_front();
       const RunState state = state_of(runs_[next]);
       if (state == RunState::finished) {
         tell(RunEvent::Kind::skipped, next);
-      } else if (state == RunState::running) {
+      } else if (state == RunState::running && !launcher_.has(runs_[next])) {
         elsewhere_.push_back(next);
         tell(RunEvent::Kind::elsewhere, next);
       } else {
         start(next);
+        any = true;
       }
     }
+    if (any) launcher_.submit();
   }
 
   void start(std::size_t next) {
     try {
       running_.emplace_back(next, runs_[next], launcher_, share_.threads);
-      tell(RunEvent::Kind::started, next);
+      tell(launcher_.outlives() ? RunEvent::Kind::queued : RunEvent::Kind::started, next);
     } catch (const Failed& error) {
       tell(RunEvent::Kind::failed, next, error.what());
     }
@@ -202,7 +219,7 @@ private:
     else next_look_ = now + std::chrono::milliseconds(500);
     std::erase_if(elsewhere_, [&](std::size_t run) {
       const RunState state = state_of(runs_[run]);
-      if (state == RunState::running) return false;
+      if (state == RunState::running && !launcher_.has(runs_[run])) return false;
       const auto manifest = read_manifest(runs_[run]);
       if (state == RunState::finished) tell(RunEvent::Kind::skipped, run);
       else if (state == RunState::failed) tell(RunEvent::Kind::failed, run, manifest ? manifest->failure : "");
@@ -215,10 +232,12 @@ private:
   void attend() {
     const auto now = Clock::now();
     const bool ask_for_news = now >= next_news_;
-    if (ask_for_news) next_news_ = now + std::chrono::milliseconds(200);
+    // Thousands in a cluster's queue are asked less often.
+    if (ask_for_news) next_news_ = now + std::chrono::milliseconds(std::max<std::size_t>(200, running_.size() * 2));
     const std::vector<WorkerEnd> ends = launcher_.ended();
     for (auto run = running_.begin(); run != running_.end();) {
       const auto end = std::ranges::find(ends, run->worker(), &WorkerEnd::worker);
+      if (ask_for_news && run->just_begun()) tell(RunEvent::Kind::started, run->index());
       if (ask_for_news || end != ends.end())
         if (const auto progress = run->news()) tell({RunEvent::Kind::progress, run->index(), *progress, {}});
       if (end == ends.end()) {

@@ -18,11 +18,12 @@ struct RunEvent {
   enum class Kind {
     skipped,   ///< finished before; nothing was done
     elsewhere, ///< another process runs it; it is looked at again later
+    queued,    ///< it waits for its turn in a cluster's queue
     started,
     progress, ///< `progress` holds the newest
     finished,
     failed,      ///< `reason` says why
-    interrupted, ///< stopped with a checkpoint kept
+    interrupted, ///< stopped with a checkpoint kept; `reason` says why where nobody asked for it
   };
   Kind kind = Kind::started;
   std::size_t run = 0;
@@ -34,7 +35,8 @@ struct Executed {
   std::size_t skipped = 0, finished = 0, failed = 0;
   std::size_t interrupted = 0; ///< of those that were started
   std::size_t remaining = 0;   ///< never started, since it was stopped
-  bool all_done() const { return failed + interrupted + remaining == 0; }
+  std::size_t left = 0;        ///< go on without this process (`Launcher::outlives`)
+  bool all_done() const { return failed + interrupted + remaining + left == 0; }
 };
 
 /// How many runs at once, and how many threads each has: runs side by side beat one run with many threads.
@@ -63,7 +65,8 @@ public:
   /// skipped, those that were interrupted or failed go on from their checkpoints. One that fails stops no other. What
   /// another process runs is waited for, and gone on with where that one leaves it unfinished.
   /// @param on_event        called from this thread
-  /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, and no more are started
+  /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, or are left where they
+  ///                        outlive this process; no more are started
   Executed execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
                    const std::function<bool()>& stop_requested);
 

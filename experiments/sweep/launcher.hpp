@@ -16,6 +16,7 @@ struct WorkerEnd {
   std::string crash = {};   ///< else what ended it, in words; it could note nothing
   std::string failure = {}; ///< what it told of its failure, where the launcher hears it: a full disk takes no record
   bool by_stop = false;     ///< it crashed, since `Launcher::stop` reached it before it could listen
+  std::string interruption = {}; ///< what took it away where it runs, in words; it goes on when it is started again
 };
 
 /// Starts workers (`heed worker FOLDER --threads N`), each on one run's folder, and tells when they have ended. It
@@ -27,6 +28,13 @@ public:
   /// Starts a worker on a folder that is prepared, with its outputs going to the run's log.txt. Returns what to call it
   /// by, which no other worker of this launcher is called. Throws heed::Failed where none can be started.
   virtual std::size_t start(const RunFolder& run, int threads) = 0;
+  /// Called once all are started that can be: a launcher that hands workers over together does so now.
+  virtual void submit() {}
+  /// Whether workers wait for their turn, go on when this process ends, and are found again by the next launcher of the
+  /// kind. To stop such a sweep is to follow it no more.
+  virtual bool outlives() const { return false; }
+  /// Whether such a worker has the run, whoever started it: `start` then follows that one.
+  virtual bool has(const RunFolder&) { return false; }
   /// Workers that have ended since the last call. Does not wait; called many times a second.
   virtual std::vector<WorkerEnd> ended() = 0;
   /// Asks a worker to keep a checkpoint and end. `ended` tells of it as of any other.

@@ -102,6 +102,7 @@ private:
     total_.failed += executed.failed;
     total_.interrupted += executed.interrupted;
     total_.remaining += executed.remaining;
+    total_.left += executed.left;
     return failed;
   }
 

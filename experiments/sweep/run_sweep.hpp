@@ -37,7 +37,7 @@ struct SweepResult {
   std::filesystem::path folder;    ///< the plan's
   std::size_t runs = 0, to_do = 0; ///< as in SweepStart, now
   Executed executed;               ///< failed: a trial that failed again, and is out, is none
-  bool stopped() const { return executed.interrupted + executed.remaining > 0; }
+  bool stopped() const { return executed.interrupted + executed.remaining + executed.left > 0; }
 };
 
 /// Freezes the plan in the output folder, and executes what is missing: of a tuned sweep the trials, those that fail

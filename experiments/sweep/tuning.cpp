@@ -4,7 +4,7 @@
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/runs/run_entry.hpp"
-#include "experiments/system/file_lock.hpp"
+#include "experiments/system/lease.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -130,7 +130,7 @@ void look_at_trials(Plan& plan, const fs::path& out) {
 }
 
 bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::function<bool()>& give_up) {
-  const auto lock = FileLock::wait(folder / "lock", give_up);
+  const auto lock = Lease::wait(folder / "claim", give_up);
   if (!lock) return false;
   read_choices(plan, folder); // another process may have settled it meanwhile
   if (plan.tuning->settled()) return true;

@@ -20,8 +20,8 @@ namespace heed {
 void look_at_trials(Plan& plan, const std::filesystem::path& out);
 
 /// Keeps the choices in FOLDER/tuned.json and puts them into the plan's runs; where another process has kept its own
-/// meanwhile, those. One process does so at a time (FOLDER/lock). False, with nothing kept, where a trial is not
-/// finished or failed (it may run elsewhere), and where `give_up` ended the wait for the lock.
+/// meanwhile, those. One process does so at a time (FOLDER/claim). False, with nothing kept, where a trial is not
+/// finished or failed (it may run elsewhere), and where `give_up` ended the wait for that.
 /// Throws heed::Failed for an arm none of whose trials can be chosen.
 bool settle(
     Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <system_error>
+#include <time.h>
 #include <unistd.h>
 
 namespace heed {
@@ -21,6 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view aside_suffix = ".aside";
+
+/// Seconds after which a file that another machine writes aside is taken for left behind.
+constexpr std::int64_t longest_write = 3600;
 
 std::function<int(const fs::path&)>& write_hook() {
   static std::function<int(const fs::path&)> hook;
@@ -85,10 +89,20 @@ void synchronise_folder(const fs::path& folder) {
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
+/// A mark in a name: locks don't reach from one machine to another everywhere.
+const std::string& of_this_host() {
+  static const std::string mark = [] {
+    char host[256] = {};
+    return "@" + (::gethostname(host, sizeof host - 1) == 0 ? std::string(host) : std::string("?"));
+  }();
+  return mark;
+}
+
 /// Hidden, and beside the final file.
 fs::path aside_of(const fs::path& path) {
   static std::atomic<unsigned> count{0};
-  return path.parent_path() / fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), count++, aside_suffix);
+  return path.parent_path() /
+         fmt::format(".{}.{}-{}{}{}", path.filename().string(), ::getpid(), count++, of_this_host(), aside_suffix);
 }
 
 /// A new file that this process holds for as long as it is open, however it ends: who finds one that nobody holds knows
@@ -227,7 +241,13 @@ void remove_leftovers(const fs::path& folder) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with('.') || !name.ends_with(aside_suffix)) continue;
     const Descriptor fd(::open(it->path().c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    if (fd.get() >= 0 && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(it->path().c_str());
+    struct stat about = {};
+    if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) continue;
+    const bool of_another = name.find('@') != std::string::npos &&
+                            !name.ends_with(of_this_host() + std::string(aside_suffix));
+    const bool left = of_another ? ::time(nullptr) - about.st_mtim.tv_sec > longest_write
+                                 : ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+    if (left) ::unlink(it->path().c_str());
   }
 }
 

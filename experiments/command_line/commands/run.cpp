@@ -2,6 +2,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/older_sweep.hpp"
+#include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
@@ -11,12 +12,18 @@
 #include "experiments/report/renderers.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/slurm_launcher.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 
 namespace heed {
 
@@ -26,7 +33,25 @@ struct RunArguments {
   std::string config, out = "runs";
   std::vector<std::string> overrides;
   int jobs = 0, threads = 0;
+  std::string on = "here";
+  std::optional<std::string> slurm_file;
+  std::vector<std::string> slurm; ///< of the overrides, those of the cluster's options
 };
+
+bool on_slurm(const RunArguments& arguments) { return arguments.on == "slurm"; }
+
+/// Takes the cluster's options from among the overrides.
+void part_overrides(RunArguments& arguments) {
+  constexpr std::string_view cluster = "slurm.";
+  const auto first = std::ranges::stable_partition(arguments.overrides, [&](const std::string& word) {
+                       return !word.starts_with(cluster);
+                     }).begin();
+  arguments.slurm.assign(first, arguments.overrides.end());
+  arguments.overrides.erase(first, arguments.overrides.end());
+  if (on_slurm(arguments) || (arguments.slurm.empty() && !arguments.slurm_file)) return;
+  throw Refused(fmt::format("{} does nothing without --on slurm; add that, or leave it out",
+                            arguments.slurm_file ? "--slurm" : "'" + arguments.slurm.front() + "'"));
+}
 
 std::string label_of(const Plan& plan, const PlannedRun& run) {
   const std::string seed = fmt::format("seed {}", run.seed);
@@ -54,6 +79,9 @@ std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) 
 std::string same_command(const RunArguments& arguments, const Console& console) {
   std::vector<std::string> words{console.program, "run", arguments.config};
   words.insert(words.end(), arguments.overrides.begin(), arguments.overrides.end());
+  if (on_slurm(arguments)) words.insert(words.end(), {"--on", arguments.on});
+  if (arguments.slurm_file) words.insert(words.end(), {"--slurm", *arguments.slurm_file});
+  words.insert(words.end(), arguments.slurm.begin(), arguments.slurm.end());
   if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
   if (arguments.jobs > 0) words.insert(words.end(), {"--jobs", fmt::format("{}", arguments.jobs)});
   if (arguments.threads > 0) words.insert(words.end(), {"--threads", fmt::format("{}", arguments.threads)});
@@ -80,12 +108,15 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   }
 }
 
-/// Shows a sweep on standard error, and has Ctrl-C stop it.
+/// Shows a sweep on standard error, and has Ctrl-C stop it, or follow it no more.
 class ShownSweep : public SweepEvents {
 public:
   /// Looks for the sweep that this one takes the place of, so it is to be made before the plan is frozen.
-  ShownSweep(const Preparation& prepared, const std::filesystem::path& out, Console& console)
-      : prepared_(prepared), out_(out), console_(console), older_(find_older_sweep(prepared.plan, out)) {}
+  /// @param slurm  where it runs; null: here
+  ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
+             Console& console)
+      : prepared_(prepared), out_(out), slurm_(slurm), console_(console), older_(find_older_sweep(prepared.plan, out)) {
+  }
 
   void ready(const SweepStart& start) override {
     const Plan& plan = start.plan;
@@ -95,7 +126,10 @@ public:
           : before > 0 ? fmt::format("; {} done before", before)
                        : "");
     if (older_) tell_of_older_sweep(*older_, plan, out_, console_);
-    if (to_do > 0) {
+    if (to_do > 0 && slurm_) {
+      print(console_.err, "in Slurm's queue; Ctrl-C leaves them there, and they go on{}\n\n",
+            plan.tuning ? ", but what follows the tuning is handed over only while this command runs" : "");
+    } else if (to_do > 0) {
       const Share& share = start.share;
       print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
             to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, share.threads == 1 ? "" : "s",
@@ -116,34 +150,109 @@ public:
 
   bool stop_requested() override {
     const bool stop = StopSignals::requested();
-    if (stop) display_->say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
+    if (stop && !slurm_) display_->say("stopping: what runs keeps a checkpoint first (Ctrl-C again ends at once)");
+    if (slurm_) tell_complaint();
     display_->tick();
     return stop;
   }
 
 private:
+  /// Once each time that Slurm stops answering, or does again.
+  void tell_complaint() {
+    if (slurm_->complaint() == complaint_) return;
+    complaint_ = slurm_->complaint();
+    display_->say(complaint_.empty() ? "Slurm answers again"
+                                     : fmt::format("Slurm does not answer ({}); what it has goes on", complaint_));
+  }
+
   const Preparation& prepared_;
   const std::filesystem::path& out_;
+  const SlurmLauncher* slurm_;
   Console& console_;
+  std::string complaint_;
   std::optional<OlderSweep> older_;
   std::optional<RunDisplay> display_;
   std::optional<StopSignals> signals_;
 };
 
-/// Runs what is missing, shown as long as it takes.
-SweepResult run_shown(const Preparation& prepared, const RunArguments& arguments, Console& console) {
+/// What runs take, from a short training of each arm, once that is asked for.
+class Needs {
+public:
+  Needs(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
+      : prepared_(prepared), tasks_(tasks), out_(std::move(out)), threads_(threads) {}
+
+  RunNeed of(const RunFolder& run) {
+    if (!measured_) measure();
+    const auto known = seconds_.find(run.id());
+    return {known == seconds_.end() ? longest_ : known->second, bytes_};
+  }
+
+private:
+  void measure() {
+    const Estimate measured = estimate(prepared_, tasks_, out_, 1, threads_, true);
+    for (const EstimatedRun& run : measured.runs) {
+      if (!run.run->id.empty()) seconds_[run.run->id] = run.seconds;
+      longest_ = std::max(longest_, run.seconds); // of a replicate whose arm is still to be tuned
+    }
+    bytes_ = measured.bytes;
+    measured_ = true;
+  }
+
+  const Preparation& prepared_;
+  Tasks& tasks_;
+  std::filesystem::path out_;
+  int threads_;
+  bool measured_ = false;
+  std::map<std::string, double> seconds_;
+  double longest_ = 0, bytes_ = 0;
+};
+
+/// A sweep that was left to Slurm.
+struct LeftToSlurm {
+  std::size_t runs = 0;
+  std::set<std::string> jobs;
+};
+
+/// Runs what is missing in Slurm's queue, shown until it is done or this command is left.
+SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArguments& arguments, LeftToSlurm& left,
+                         Console& console) {
+  const std::filesystem::path out = arguments.out;
+  SlurmSettings settings = read_slurm_settings(arguments.slurm_file, arguments.slurm);
+  if (arguments.jobs > 0) settings.at_once = arguments.jobs;
+  if (arguments.threads > 0) settings.cpus = arguments.threads;
+  if (settings.cpus == 0) settings.cpus = std::max<std::int64_t>(1, prepared.arms.front().config.train.threads);
+  const int threads = static_cast<int>(std::min<std::int64_t>(settings.cpus, 4096));
+  Needs needs(prepared, tasks, out, threads);
+  SlurmLauncher launcher(this_program(), out, prepared.plan.name, settings,
+                         [&](const RunFolder& run) { return needs.of(run); });
+  launcher.check();
+  Executor executor(launcher, [&](std::size_t to_do) {
+    return Share{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
+  });
+  ShownSweep shown(prepared, out, &launcher, console);
+  SweepResult result = run_sweep(prepared.plan, out, executor, shown);
+  left = {result.executed.left, launcher.jobs()};
+  return result;
+}
+
+/// Runs what is missing here, shown as long as it takes.
+SweepResult run_here(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   LocalLauncher launcher(this_program());
   Executor executor(launcher,
                     [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
-  ShownSweep shown(prepared, out, console);
+  ShownSweep shown(prepared, out, nullptr, console);
   return run_sweep(prepared.plan, out, executor, shown);
 }
 
-int run(const RunArguments& arguments, Console& console) {
+int run(const RunArguments& given, Console& console) {
+  RunArguments arguments = given;
+  part_overrides(arguments);
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
-  const SweepResult result = run_shown(prepared, arguments, console);
+  LeftToSlurm left;
+  const SweepResult result = on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
+                                                 : run_here(prepared, arguments, console);
 
   const ReportData report = collect_report(result.plan, arguments.out, result.folder,
                                            [&](const Config& config) { return chance_of(config, tasks); });
@@ -151,6 +260,12 @@ int run(const RunArguments& arguments, Console& console) {
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
+  if (left.runs > 0)
+    throw Failed(fmt::format("{} of {} runs are done; {} wait or run in Slurm without this command (job{} {}; scancel "
+                             "ends them). Look with\n      {}\n      and come back with\n      {}",
+                             result.runs - result.to_do, result.runs, left.runs, left.jobs.size() == 1 ? "" : "s",
+                             fmt::join(left.jobs, " "), shell_words({console.program, "status", arguments.out}),
+                             same_command(arguments, console)));
   if (result.stopped())
     throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
                              result.runs - result.to_do, result.runs, same_command(arguments, console)));
@@ -180,11 +295,17 @@ void add_run(Commands& commands) {
       "  heed run configs/papers/nanogpt-char.toml data.path=tinyshakespeare.txt --threads 2\n"
       "A config with a [sweep] gives a run for each arm and seed, any other a single run. Runs that are finished are\n"
       "not repeated; those that were interrupted go on from their last checkpoint, to the same bits.\n"
+      "With --on slurm, runs wait in a cluster's queue, and go on without this command, which the same words take up\n"
+      "again. Of the cluster (never of a run) are the options slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
+      ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
       "Overrides: a.b=value, read by the option's type; a.b=@default resets (heed options lists them all)." +
           std::string(exit_statuses),
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");
+        command.add("--on", arguments.on, "where runs run: here, or slurm [here]").one_of({"here", "slurm"});
+        command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
+            .value_name("FILE");
         command.add("--jobs", arguments.jobs, "runs at once, in processes [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },

@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/progress_board.hpp"
+#include "experiments/command_line/queue_report.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_store.hpp"
@@ -20,8 +21,8 @@ namespace heed {
 
 namespace {
 
-constexpr std::array states{RunState::finished, RunState::running, RunState::failed, RunState::interrupted,
-                            RunState::missing};
+constexpr std::array states{RunState::finished, RunState::running,     RunState::queued,
+                            RunState::failed,   RunState::interrupted, RunState::missing};
 
 struct StatusArguments {
   std::string out = "runs";
@@ -104,11 +105,27 @@ std::string board_of(const Look& look, std::size_t width) {
   return text;
 }
 
+/// What a run is called in its sweep, with its ID.
+std::string name_of_run(const std::filesystem::path& out, const std::string& id) {
+  for (const std::filesystem::path& folder : sweep_folders(out)) try {
+      const Plan plan = load_plan(folder);
+      for (const PlannedRun& run : plan.runs)
+        if (run.id == id)
+          return fmt::format("{}, {}seed {} ({})", plan.name,
+                             plan.arms.size() == 1 ? "" : plan.arms.at(run.arm).label + ", ", run.seed, id);
+    } catch (const Refused&) {
+      // It is said to be damaged elsewhere.
+    }
+  return id;
+}
+
 int status(const StatusArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   if (!std::filesystem::is_directory(out))
     throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", arguments.out,
                               arguments.out));
+  // First, since it tells the folders what became of what was queued.
+  const std::string queue = queue_report(out, [&](const std::string& id) { return name_of_run(out, id); });
   TextTable table{{"sweep", "runs"}, {Align::left, Align::right}, {}};
   for (const RunState state : states) {
     table.headings.emplace_back(name_of(state));
@@ -134,6 +151,7 @@ int status(const StatusArguments& arguments, Console& console) {
   print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
+  if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;

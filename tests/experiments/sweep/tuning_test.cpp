@@ -3,7 +3,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/runs/run_store.hpp"
-#include "experiments/system/file_lock.hpp"
+#include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -265,7 +265,7 @@ TEST_CASE("of two processes that settle, the second takes the first one's choice
   const fs::path folder = freeze(one, out.path);
   finish_all(one, out.path, {{2.0, 1.5, 1.7}, {1.9, 1.8, 1.6}});
   {
-    const auto held = FileLock::attempt(folder / "lock");
+    const auto held = Lease::attempt(folder / "claim");
     CHECK_FALSE(settle(one, out.path, folder, [] { return true; }));
   }
   REQUIRE(settle(one, out.path, folder));

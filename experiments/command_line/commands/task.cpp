@@ -1,0 +1,176 @@
+// heed task: the runs of one task of a cluster's queue, one after the other. Not for people.
+#include "autograd/error.hpp"
+#include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/print.hpp"
+#include "experiments/sweep/executor.hpp"
+#include "experiments/sweep/local_launcher.hpp"
+#include "experiments/sweep/slurm_queue.hpp"
+#include "experiments/system/program.hpp"
+#include "experiments/system/stop_signals.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <optional>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The exit status of a task that was stopped with something left to do (EX_TEMPFAIL): a cluster whose slurm.conf says
+/// RequeueExit=75 begins it again by itself.
+constexpr int begin_again = 75;
+
+struct TaskArguments {
+  std::string file;
+  std::int64_t task = -1;
+};
+
+std::int64_t number_in(const char* variable, std::int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  const long long value = std::strtoll(text, &end, 10);
+  return *end == '\0' ? value : otherwise;
+}
+
+/// When a task has to stop, so that its checkpoints are kept before its time is over.
+class Deadline {
+public:
+  explicit Deadline(double seconds) {
+    constexpr double longest = 60, part = 0.2;
+    if (seconds > 0)
+      stop_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(seconds - std::min(longest, part * seconds)));
+  }
+  bool near() const { return stop_ && Clock::now() >= *stop_; }
+
+private:
+  std::optional<Clock::time_point> stop_;
+};
+
+class TaskRuns {
+public:
+  TaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
+      : submission_(submission), number_(number), out_(out), console_(console), launcher_(this_program()),
+        executor_(launcher_, Share{1, submission.threads}), deadline_(submission.seconds) {
+    for (const std::string& id : submission.tasks.at(static_cast<std::size_t>(number))) runs_.push_back({out / id});
+  }
+
+  int execute() {
+    print(console_.out, "heed task: begins {} of {}, {} run{}\n", number_, submission_.name, runs_.size(),
+          runs_.size() == 1 ? "" : "s");
+    console_.out.flush();
+    note_begin();
+    for (const RunFolder& run : runs_) {
+      if (stop()) break;
+      one(run);
+    }
+    if (!stop()) return failed_ ? 1 : 0;
+    if (deadline_.near()) note_end();
+    print(console_.out, "heed task: stopped, {}\n", deadline_.near() ? "since its time is over" : "as it was asked to");
+    return begin_again;
+  }
+
+private:
+  bool stop() { return stopped_ = stopped_ || StopSignals::requested() || deadline_.near(); }
+
+  /// That the task has begun, and how often: a requeued one waits again with its runs half done.
+  void note_begin() {
+    for (const RunFolder& run : runs_)
+      if (auto mark = own_mark(run)) {
+        mark->begun += 1;
+        write_queue_mark(run, *mark);
+      }
+  }
+
+  /// Slurm would only know that the task ended with some status.
+  void note_end() {
+    for (const RunFolder& run : runs_)
+      if (auto mark = own_mark(run)) {
+        mark->ended = ending_in_words("TIMEOUT");
+        mark->details = fmt::format("job {}_{}; it goes on from its last checkpoint; ask for more with slurm.time",
+                                    number_in("SLURM_ARRAY_JOB_ID", 0), number_);
+        write_queue_mark(run, *mark);
+      }
+  }
+
+  /// Nothing where the run came to its end, or was handed over anew since.
+  std::optional<QueueMark> own_mark(const RunFolder& run) const {
+    auto mark = read_queue_mark(run);
+    if (mark && (mark->submission != submission_.name || mark->task != number_ || !mark->ended.empty())) mark.reset();
+    return mark;
+  }
+
+  void one(const RunFolder& run) {
+    const auto owner = RunClaim::owner(run);
+    // The claim of this task's own earlier start, on a node that died, is waited for.
+    if (owner && owner->job != this_process().job) {
+      say(run, "is run by another process");
+      return;
+    }
+    const Executed executed = executor_.execute(
+        std::vector{run}, [&](const RunEvent& event) { hear(run, event); }, [&] { return stop(); });
+    failed_ = failed_ || executed.failed > 0;
+    if (executed.finished + executed.skipped + executed.failed > 0) leave_queue(run);
+    if (executed.interrupted > 0) stopped_ = true; // whoever stopped the worker meant the task
+  }
+
+  void hear(const RunFolder& run, const RunEvent& event) {
+    switch (event.kind) {
+      case RunEvent::Kind::skipped: say(run, "was finished before"); break;
+      case RunEvent::Kind::started: say(run, "begins"); break;
+      case RunEvent::Kind::finished: say(run, "finished"); break;
+      case RunEvent::Kind::failed: say(run, "failed: " + event.reason); break;
+      case RunEvent::Kind::interrupted: say(run, "stopped"); break;
+      default: break;
+    }
+  }
+
+  void say(const RunFolder& run, const std::string& what) {
+    print(console_.out, "heed task: run {} {}\n", run.id(), what);
+    console_.out.flush();
+  }
+
+  const Submission& submission_;
+  std::int64_t number_;
+  std::filesystem::path out_;
+  Console& console_;
+  LocalLauncher launcher_;
+  Executor executor_;
+  Deadline deadline_;
+  std::vector<RunFolder> runs_;
+  bool failed_ = false, stopped_ = false;
+};
+
+int task(const TaskArguments& arguments, Console& console) {
+  const StopSignals signals(true);
+  const auto bytes = read_file(arguments.file);
+  const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong(bytes.error);
+  if (!submission) throw Refused(submission.error);
+  const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
+  if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))
+    throw Refused(fmt::format("{}: it has no task {}, but {}", arguments.file, number, submission->tasks.size()));
+  // OUT/slurm/NAME/submission.json
+  const std::filesystem::path out = std::filesystem::absolute(arguments.file).parent_path().parent_path().parent_path();
+  return TaskRuns(*submission, number, out, console).execute();
+}
+
+} // namespace
+
+void add_task(Commands& commands) {
+  add_command<TaskArguments>(
+      commands, "task", "executes the runs of a cluster's task", "",
+      [](Command& command, TaskArguments& arguments) {
+        command.add("FILE", arguments.file, "a submission").required();
+        command.add("--task", arguments.task, "which of its tasks [SLURM_ARRAY_TASK_ID]");
+      },
+      task)
+      .hide();
+}
+
+} // namespace heed

@@ -1,0 +1,39 @@
+#include "experiments/runs/queue_mark.hpp"
+
+#include "experiments/runs/json_fields.hpp"
+
+#include <fmt/format.h>
+
+namespace heed {
+
+using namespace json_fields;
+
+std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
+  const auto bytes = read_file(run.queued());
+  if (!bytes) return std::nullopt;
+  try {
+    const json::value value = parsed(*bytes);
+    const json::object& object = as_object(value, "it");
+    return QueueMark{text(object, "submission"), integer(object, "task"), integer(object, "begun"),
+                     text(object, "ended"), text(object, "details")};
+  } catch (const Wrong&) {
+    return std::nullopt;
+  }
+}
+
+void write_queue_mark(const RunFolder& run, const QueueMark& mark) {
+  write_file(run.queued(),
+             fmt::format("{{\"submission\": {}, \"task\": {}, \"begun\": {}, \"ended\": {}, \"details\": {}}}\n",
+                         json_text(mark.submission), mark.task, mark.begun, json_text(mark.ended),
+                         json_text(mark.details)),
+             Durability::process);
+}
+
+bool waits_in_queue(const RunFolder& run) {
+  const auto mark = read_queue_mark(run);
+  return mark && mark->ended.empty();
+}
+
+void leave_queue(const RunFolder& run) { remove_file(run.queued()); }
+
+} // namespace heed

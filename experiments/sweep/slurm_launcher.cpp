@@ -1,0 +1,330 @@
+#include "experiments/sweep/slurm_launcher.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/values.hpp"
+#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/child.hpp"
+#include "experiments/system/clock.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+#include <utility>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// How often squeue is asked: a controller has others to serve. That a run ended is seen in its folder, at once.
+constexpr std::chrono::seconds between_looks{10};
+/// Folders that are looked at in one call of `ended`.
+constexpr std::size_t folders_a_call = 20;
+
+/// What is asked for beyond the plan's estimate, which is of this machine and rough.
+constexpr double time_factor = 3, least_seconds = 600, memory_factor = 1.5, memory_more = 256e6;
+
+std::string name_of_array(const std::string& label) {
+  std::string name;
+  for (const char c : label)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
+  constexpr std::size_t longest = 40, digits = 10;
+  static std::size_t count = 0;
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return fmt::format("heed-{}-{}", name.substr(0, longest),
+                     content_hash(fmt::format("{} {} {} {}", host, ::getpid(), now, count++)).substr(0, digits));
+}
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) lines.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return lines;
+}
+
+/// Of `scontrol show config`: how many tasks an array may have.
+std::size_t longest_array() {
+  constexpr std::size_t usual = 1000;
+  const ChildResult result = run_child({"scontrol", "show", "config"});
+  for (const std::string& line : lines_of(result.out))
+    if (line.starts_with("MaxArraySize")) {
+      std::size_t size = 0;
+      const std::size_t digit = line.find_first_of("0123456789");
+      if (digit == std::string::npos) break;
+      std::from_chars(line.data() + digit, line.data() + line.size(), size);
+      return std::max<std::size_t>(size, 2) - 1; // one more than the highest index
+    }
+  return usual;
+}
+
+} // namespace
+
+SlurmLauncher::SlurmLauncher(fs::path program, fs::path out, std::string label, SlurmSettings settings,
+                             std::function<RunNeed(const RunFolder&)> need)
+    : program_(std::move(program)), out_(fs::absolute(out).lexically_normal()), label_(std::move(label)),
+      settings_(std::move(settings)), need_(std::move(need)) {}
+
+std::vector<std::string> SlurmLauncher::words_for_all() const {
+  std::vector<std::string> words{"sbatch"};
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) words.push_back(fmt::format("--{}={}", name, value));
+  };
+  add("account", settings_.account);
+  add("partition", settings_.partition);
+  add("qos", settings_.qos);
+  words.insert(words.end(), settings_.options.begin(), settings_.options.end());
+  return words;
+}
+
+void SlurmLauncher::refuse(const ChildResult& result) const {
+  const std::string said = trimmed(result.err.empty() ? result.out : result.err);
+  std::string hint;
+  if (!result.in_time || said.find("ontact slurm controller") != std::string::npos ||
+      said.find("timed out") != std::string::npos) {
+    hint = "\n      Slurm's controller does not answer; what was submitted before goes on. Try again later";
+  } else if (said.find("artition") != std::string::npos) {
+    const ChildResult partitions = run_child({"sinfo", "--noheader", "--format=%R"});
+    const std::vector<std::string> names = lines_of(partitions.out);
+    hint = fmt::format("{}\n      the cluster has {}; choose one with slurm.partition=NAME",
+                       settings_.partition.empty() ? "" : did_you_mean(settings_.partition, names),
+                       names.empty() ? "no partition that can be seen" : fmt::format("{}", fmt::join(names, ", ")));
+  } else if (said.find("ime limit") != std::string::npos) {
+    hint = "\n      ask for another with slurm.time=HH:MM:SS, or for less at a time with slurm.task_minutes";
+  } else if (said.find("account") != std::string::npos) {
+    hint = "\n      choose the account with slurm.account=NAME";
+  } else if (said.find("emory") != std::string::npos) {
+    hint = "\n      ask for another size with slurm.memory=SIZE";
+  } else if (said.find("configuration is not available") != std::string::npos) {
+    hint = "\n      no node has what is asked for; ask for other cores or memory with slurm.cpus=N, slurm.memory=SIZE";
+  }
+  throw Refused(fmt::format("Slurm refuses: {}{}", said.empty() ? "sbatch did not answer in time" : said, hint));
+}
+
+void SlurmLauncher::check() const {
+  for (const char* program : {"sbatch", "squeue", "scontrol"})
+    if (!has_program(program))
+      throw Refused(
+          fmt::format("Slurm is not installed here: there is no program '{}' in PATH. Log in to a node of the "
+                      "cluster that has it, or leave out --on slurm to run here",
+                      program));
+  std::vector<std::string> words = words_for_all();
+  words.insert(words.end(),
+               {"--test-only", fmt::format("--cpus-per-task={}", std::max<std::int64_t>(settings_.cpus, 1))});
+  if (!settings_.time.empty()) words.push_back("--time=" + settings_.time);
+  if (!settings_.memory.empty()) words.push_back("--mem=" + settings_.memory);
+  const ChildResult result = run_child(words, "#!/bin/sh\n");
+  if (!result.well()) refuse(result);
+}
+
+void SlurmLauncher::look(bool newest) {
+  if (!newest && Clock::now() - looked_ < between_looks) return;
+  look_ = look_at_queue(known_);
+  looked_ = Clock::now();
+}
+
+/// The run's mark, where what it names is in the queue.
+std::optional<QueueMark> SlurmLauncher::live_mark(const RunFolder& run, bool newest) {
+  const auto mark = read_queue_mark(run);
+  if (!mark || !mark->ended.empty()) return std::nullopt;
+  const bool is_new = known_.insert(mark->submission).second;
+  look(newest || is_new);
+  const QueueMark settled = settle_queue_mark(out_, {run, *mark}, look_);
+  return settled.ended.empty() ? std::optional(settled) : std::nullopt;
+}
+
+bool SlurmLauncher::has(const RunFolder& run) { return live_mark(run, false).has_value(); }
+
+void SlurmLauncher::follow(std::size_t worker, const RunFolder& run, const QueueMark& mark) {
+  known_.insert(mark.submission);
+  followed_.push_back({worker, run, mark});
+}
+
+std::size_t SlurmLauncher::start(const RunFolder& run, int threads) {
+  const std::size_t worker = ++started_;
+  if (const auto mark = live_mark(run, false)) follow(worker, run, *mark);
+  else wanted_.push_back({worker, run, threads, {}});
+  return worker;
+}
+
+/// In their order, those with as many threads together, until a task takes its minutes.
+std::vector<std::vector<SlurmLauncher::Wanted>> SlurmLauncher::packed(std::vector<Wanted> wanted) const {
+  const double most = settings_.task_minutes * 60;
+  std::vector<std::vector<Wanted>> tasks;
+  double seconds = 0;
+  for (Wanted& run : wanted) {
+    const double takes = run.need.seconds;
+    const bool fits = !tasks.empty() && tasks.back().front().threads == run.threads && takes > 0 && seconds > 0 &&
+                      seconds + takes <= most;
+    if (!fits) {
+      tasks.emplace_back();
+      seconds = 0;
+    }
+    seconds += takes;
+    tasks.back().push_back(std::move(run));
+  }
+  return tasks;
+}
+
+void SlurmLauncher::submit() {
+  if (wanted_.empty()) return;
+  std::vector<Wanted> wanted = std::exchange(wanted_, {});
+  make_folder(out_ / "slurm");
+  // One at a time: two who follow one sweep would each hand over all of it.
+  const auto lease = Lease::wait(out_ / "slurm" / "claim");
+  std::vector<Wanted> missing;
+  bool newest = true;
+  for (Wanted& run : wanted) {
+    if (const auto mark = live_mark(run.run, newest)) {
+      follow(run.worker, run.run, *mark);
+    } else if (state_of(run.run) == RunState::finished) {
+      follow(run.worker, run.run, {}); // by another, meanwhile
+    } else {
+      run.need = need_(run.run);
+      missing.push_back(std::move(run));
+    }
+    newest = false;
+  }
+  if (missing.empty()) return;
+  std::vector<std::vector<Wanted>> tasks = packed(std::move(missing));
+  const std::size_t most = longest_array();
+  while (!tasks.empty()) {
+    const std::size_t n = std::min(most, tasks.size());
+    submit({tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n)});
+    tasks.erase(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+}
+
+void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
+  Submission submission;
+  submission.name = name_of_array(label_);
+  submission.threads = tasks.front().front().threads;
+  double seconds = 0, bytes = 0;
+  bool known = true;
+  for (const auto& task : tasks) {
+    submission.tasks.emplace_back();
+    double takes = 0;
+    for (const Wanted& run : task) {
+      submission.tasks.back().push_back(run.run.id());
+      takes += run.need.seconds;
+      known = known && run.need.seconds > 0;
+      bytes = std::max(bytes, run.need.bytes);
+    }
+    seconds = std::max(seconds, takes);
+  }
+  std::string time = settings_.time, memory = settings_.memory;
+  if (time.empty() && known) time = slurm_time(time_factor * seconds + least_seconds);
+  constexpr double megabyte = 1e6;
+  if (memory.empty() && bytes > 0)
+    memory = fmt::format("{}M", static_cast<std::int64_t>(std::ceil((memory_factor * bytes + memory_more) / megabyte)));
+  submission.seconds = seconds_of_slurm_time(time).value_or(0);
+
+  const fs::path folder = Submission::folder(out_, submission.name), file = Submission::file(out_, submission.name);
+  std::vector<std::string> words = words_for_all();
+  const std::size_t last = tasks.size() - 1;
+  words.insert(words.end(),
+               {"--parsable", "--requeue", "--open-mode=append", "--job-name=" + submission.name,
+                fmt::format("--output={}", (folder / "%a.txt").string()),
+                fmt::format("--cpus-per-task={}", submission.threads),
+                fmt::format("--array=0-{}{}", last,
+                            settings_.at_once > 0 ? fmt::format("%{}", settings_.at_once) : std::string())});
+  if (!time.empty()) words.push_back("--time=" + time);
+  if (!memory.empty()) words.push_back("--mem=" + memory);
+  submission.command = fmt::format("{}", fmt::join(words, " "));
+
+  // The marks come first: whatever is killed from here on, nobody hands these runs over a second time.
+  make_folder(folder); // Slurm ends a job at once that can't write its log
+  write_file(file, to_json(submission));
+  std::vector<Followed> followed;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    for (const Wanted& run : tasks[t]) {
+      const QueueMark mark{submission.name, static_cast<std::int64_t>(t)};
+      write_queue_mark(run.run, mark);
+      followed.push_back({run.worker, run.run, mark});
+    }
+  const std::string script = fmt::format("#!/bin/sh\nexec {} task {}\n", quoted(program_.string()),
+                                         quoted(file.string()));
+  const ChildResult result = run_child(words, script);
+  if (!result.well() && result.in_time) {
+    for (const Followed& run : followed) leave_queue(run.run);
+    std::error_code error;
+    fs::remove_all(folder, error);
+    refuse(result);
+  }
+  submission.job = trimmed(result.out.substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
+  write_file(file, to_json(submission));
+  for (Followed& run : followed) follow(run.worker, run.run, run.mark);
+  looked_ = Clock::now(); // what was just handed over is not asked for at once
+}
+
+/// How a run came to its end, as its folder says it; nothing while it waits or runs.
+std::optional<WorkerEnd> SlurmLauncher::end_of(Followed& followed) {
+  const auto mark = read_queue_mark(followed.run);
+  WorkerEnd end;
+  end.worker = followed.worker;
+  if (mark && !mark->ended.empty()) {
+    end.interruption = fmt::format("{} ({})", mark->ended, mark->details);
+    return end;
+  }
+  if (mark) {
+    followed.mark = *mark;
+    return std::nullopt;
+  }
+  if (RunClaim::held(followed.run)) return std::nullopt; // about to let it go, or taken on by another
+  end.status = state_of(followed.run) == RunState::finished ? 0 : 1;
+  return end;
+}
+
+std::vector<WorkerEnd> SlurmLauncher::ended() {
+  std::vector<WorkerEnd> ends;
+  if (followed_.empty()) return ends;
+  if (Clock::now() - looked_ >= between_looks) {
+    look(true);
+    for (const Followed& followed : followed_)
+      if (!followed.mark.submission.empty()) settle_queue_mark(out_, {followed.run, followed.mark}, look_);
+  }
+  for (std::size_t i = 0; i < folders_a_call && !followed_.empty(); ++i) {
+    next_ = next_ < followed_.size() ? next_ : 0;
+    if (auto end = end_of(followed_[next_])) {
+      ends.push_back(std::move(*end));
+      followed_.erase(followed_.begin() + static_cast<std::ptrdiff_t>(next_));
+    } else {
+      ++next_;
+    }
+    if (i + 1 >= followed_.size()) break;
+  }
+  return ends;
+}
+
+std::set<std::string> SlurmLauncher::jobs() const {
+  std::set<std::string> jobs, names;
+  for (const Followed& followed : followed_) names.insert(followed.mark.submission);
+  for (const std::string& name : names)
+    if (const auto bytes = read_file(Submission::file(out_, name)))
+      if (const auto submission = submission_from_json(*bytes); submission && !submission->job.empty())
+        jobs.insert(submission->job);
+  return jobs;
+}
+
+} // namespace heed

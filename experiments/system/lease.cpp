@@ -1,0 +1,379 @@
+#include "experiments/system/lease.hpp"
+
+#include "experiments/system/descriptor.hpp"
+#include "experiments/system/files.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <mutex>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <system_error>
+#include <thread>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t longest_lease = 4096;
+
+std::string link_target(const char* path) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(path, error);
+  return error ? "" : target.string();
+}
+
+std::string first_line(const char* path) {
+  const auto text = read_file(path);
+  return text ? text->substr(0, text->find('\n')) : "";
+}
+
+template <class Number> Number number_in(std::string_view text) {
+  Number value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Of /proc/PROCESS/stat: its state, and when it was started.
+struct ProcessLook {
+  char state = '?';
+  std::uint64_t started = 0;
+};
+
+std::optional<ProcessLook> look_at(std::int64_t process) {
+  constexpr int started = 19; // words behind the state
+  const auto text = read_file(fmt::format("/proc/{}/stat", process));
+  if (!text) return std::nullopt;
+  // The program's name stands in brackets, and may hold anything.
+  const std::size_t name_end = text->rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
+  std::string_view rest = std::string_view(*text).substr(name_end + 2);
+  ProcessLook look{rest.front(), 0};
+  for (int word = 0; word < started; ++word) {
+    const std::size_t space = rest.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    rest.remove_prefix(space + 1);
+  }
+  look.started = number_in<std::uint64_t>(rest);
+  return look;
+}
+
+bool process_lives(const LeaseOwner& owner) {
+  if (::kill(static_cast<::pid_t>(owner.process), 0) != 0 && errno == ESRCH) return false;
+  const auto look = look_at(owner.process);
+  if (!look) return true; // hidden from this user, but there
+  return look->state != 'Z' && look->state != 'X' && look->started == owner.started;
+}
+
+/// A lease's file as it was read.
+struct Paper {
+  LeaseOwner owner;
+  std::uint64_t inode = 0; ///< as its owner wrote it: a copy of the file is in nobody's hands
+  std::string mark;        ///< tells this taking of the lease from all others
+  bool whole = false;      ///< else it was just made, or is damaged
+  std::uint64_t file_inode = 0;
+  double renewed = 0; ///< by the file system's clock, in seconds
+};
+
+double seconds_of(const struct timespec& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+std::string text_of(const LeaseOwner& owner, std::uint64_t inode, const std::string& mark, std::uint64_t renewals) {
+  return fmt::format("host {}\nboot {}\nspace {}\nprocess {}\nstarted {}\njob {}\ninode {}\nmark {}\nrenewed {:>12}\n",
+                     owner.host, owner.boot, owner.space, owner.process, owner.started, owner.job, inode, mark,
+                     renewals);
+}
+
+/// Nothing where there is no such file.
+std::optional<Paper> read_paper(const fs::path& file) {
+  const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about = {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return std::nullopt;
+  Paper paper;
+  paper.file_inode = about.st_ino;
+  paper.renewed = seconds_of(about.st_mtim);
+  std::string text(longest_lease, '\0');
+  const ::ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) break;
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    const std::size_t space = line.find(' ');
+    const std::string_view key = line.substr(0, space);
+    const std::string_view value = space == std::string_view::npos ? "" : line.substr(space + 1);
+    if (key == "host") paper.owner.host = value;
+    else if (key == "boot") paper.owner.boot = value;
+    else if (key == "space") paper.owner.space = value;
+    else if (key == "process") paper.owner.process = number_in<std::int64_t>(value);
+    else if (key == "started") paper.owner.started = number_in<std::uint64_t>(value);
+    else if (key == "job") paper.owner.job = value;
+    else if (key == "inode") paper.inode = number_in<std::uint64_t>(value);
+    else if (key == "mark") paper.mark = value;
+    else if (key == "renewed") paper.whole = true;
+  }
+  return paper;
+}
+
+/// Whether the owner lives, where that can be seen from this machine.
+std::optional<bool> seen_alive(const Paper& paper) {
+  if (!paper.whole) return std::nullopt;
+  if (paper.inode != paper.file_inode) return false;
+  const LeaseOwner& owner = paper.owner;
+  const LeaseOwner me = this_process();
+  if (me.boot.empty() || owner.host != me.host) return std::nullopt;
+  if (owner.boot != me.boot) return false; // the machine was started anew since
+  return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
+}
+
+/// @param now  by the file system's clock
+bool is_alive(const Paper& paper, double now, const LeaseTimes& times) {
+  const bool in_time = now - paper.renewed < std::chrono::duration<double>(times.lost_after).count();
+  return seen_alive(paper).value_or(in_time);
+}
+
+[[noreturn]] void fail(const fs::path& file, int error) {
+  throw Failed(fmt::format("cannot make '{}': {}; change its permissions, or choose another folder with --out",
+                           file.string(), std::strerror(error)));
+}
+
+std::string new_mark() {
+  static std::atomic<unsigned> count{0};
+  struct timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return fmt::format("{:x}-{:x}-{:x}-{}", now.tv_sec, now.tv_nsec, ::getpid(), count++);
+}
+
+/// A file of a name of its own, that is removed unless it was given another name.
+class Draft {
+public:
+  Draft(const fs::path& file, const std::string& mark, const std::string& host)
+      : path_(file.parent_path() / fmt::format(".{}.{}@{}.aside", file.filename().string(), mark, host)) {
+    fd_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd_.get() < 0) fail(file, errno);
+  }
+  ~Draft() {
+    if (fd_.get() >= 0) ::unlink(path_.c_str());
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  std::uint64_t inode() const { return about().st_ino; }
+  /// The file system's clock when it was written.
+  double time() const { return seconds_of(about().st_mtim); }
+
+  void write(const fs::path& file, const std::string& text) {
+    if (::write(fd_.get(), text.data(), text.size()) != static_cast<::ssize_t>(text.size())) fail(file, errno);
+  }
+  /// Gives the file its name where nothing has it. Some file systems have no second names: the name is then made first,
+  /// and written after.
+  /// @return 0, EEXIST, or another errno
+  int name_exclusively(const fs::path& file) {
+    if (::link(path_.c_str(), file.c_str()) == 0) return 0;
+    if (errno == EEXIST) {
+      // A reply that was lost and asked for again: the link may be there all the same.
+      return about().st_nlink == 2 ? 0 : EEXIST;
+    }
+    return errno;
+  }
+  /// In place of what is there.
+  int name_instead(const fs::path& file) { return ::rename(path_.c_str(), file.c_str()) == 0 ? 0 : errno; }
+
+private:
+  struct stat about() const {
+    struct stat about = {};
+    ::fstat(fd_.get(), &about);
+    return about;
+  }
+
+  fs::path path_;
+  Descriptor fd_;
+};
+
+bool has_no_second_names(int error) {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK || error == EXDEV;
+}
+
+/// Where a file can't have two names: made exclusively, then written. Until it is whole, others take it for one that
+/// was just renewed.
+int make_exclusively(const fs::path& file, const LeaseOwner& owner, const std::string& mark) {
+  const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  struct stat about = {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return errno;
+  const std::string text = text_of(owner, about.st_ino, mark, 0);
+  return ::write(fd.get(), text.data(), text.size()) == static_cast<::ssize_t>(text.size()) ? 0 : errno;
+}
+
+/// Takes a dead owner's place. Of several who want to, one gets the file that says "being replaced", looks once more,
+/// and puts its own where the dead one's was.
+/// @return whether it did
+bool replace_dead(const fs::path& file, const Paper& dead, Draft& draft, const LeaseTimes& times) {
+  const fs::path replacing = file.string() + ".replacing";
+  const Descriptor mine(::open(replacing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (mine.get() < 0) {
+    if (errno != EEXIST) fail(replacing, errno);
+    const auto other = read_paper(replacing); // whoever made it may have died at it
+    if (other && draft.time() - other->renewed >= std::chrono::duration<double>(times.lost_after).count())
+      ::unlink(replacing.c_str());
+    return false;
+  }
+  const auto now = read_paper(file);
+  const bool same = now && now->mark == dead.mark && now->renewed == dead.renewed && now->file_inode == dead.file_inode;
+  const bool done = same && draft.name_instead(file) == 0;
+  ::unlink(replacing.c_str());
+  return done;
+}
+
+} // namespace
+
+LeaseOwner this_process() {
+  static const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  LeaseOwner me;
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) == 0) me.host = host;
+  me.boot = boot;
+  me.space = link_target("/proc/self/ns/pid");
+  me.process = ::getpid();
+  if (const auto look = look_at(me.process)) me.started = look->started;
+  const char *array = std::getenv("SLURM_ARRAY_JOB_ID"), *task = std::getenv("SLURM_ARRAY_TASK_ID"),
+             *job = std::getenv("SLURM_JOB_ID");
+  if (array && task) me.job = fmt::format("{}_{}", array, task);
+  else if (job) me.job = job;
+  return me;
+}
+
+/// The lease while this process has it, and the thread that renews it.
+class Lease::Held {
+public:
+  Held(fs::path file, LeaseOwner owner, std::string mark, std::uint64_t inode, const LeaseTimes& times)
+      : file_(std::move(file)), owner_(std::move(owner)), mark_(std::move(mark)), inode_(inode), times_(times) {
+    ::sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the others
+    try {
+      thread_ = std::thread([this] { renew_until_the_end(); });
+    } catch (const std::system_error&) {
+      // Where no thread can be had, those on this machine see all the same that the owner lives.
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~Held() {
+    {
+      const std::lock_guard lock(mutex_);
+      end_ = true;
+    }
+    wake_.notify_all();
+    const bool renewing = thread_.joinable();
+    if (renewing) thread_.join();
+    // After a long silence another may be replacing it at this moment.
+    if (!renewing || std::chrono::steady_clock::now() - renewed_ < times_.lost_after / 2)
+      if (const auto paper = read_paper(file_); paper && paper->mark == mark_ && paper->file_inode == inode_)
+        ::unlink(file_.c_str());
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  bool lost() const { return lost_; }
+
+private:
+  void renew_until_the_end() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, times_.renew, [this] { return end_; })) {
+      lock.unlock();
+      renew();
+      lock.lock();
+    }
+  }
+
+  /// The file is opened anew each time: so an NFS client asks its server whose it is.
+  void renew() {
+    const auto paper = read_paper(file_);
+    if (!paper) return; // removed, with its folder perhaps; who takes it next is seen then
+    if (paper->mark != mark_ || paper->file_inode != inode_) {
+      lost_ = true;
+      return;
+    }
+    const Descriptor fd(::open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat about = {};
+    if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0 || about.st_ino != inode_) return;
+    const std::string text = text_of(owner_, inode_, mark_, ++renewals_);
+    if (::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<::ssize_t>(text.size()))
+      renewed_ = std::chrono::steady_clock::now();
+  }
+
+  fs::path file_;
+  LeaseOwner owner_;
+  std::string mark_;
+  std::uint64_t inode_;
+  LeaseTimes times_;
+  std::uint64_t renewals_ = 0;
+  std::chrono::steady_clock::time_point renewed_ = std::chrono::steady_clock::now();
+  std::atomic<bool> lost_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool end_ = false;
+  std::thread thread_;
+};
+
+Lease::Lease(std::unique_ptr<Held> held) : held_(std::move(held)) {}
+Lease::Lease(Lease&&) noexcept = default;
+Lease& Lease::operator=(Lease&&) noexcept = default;
+Lease::~Lease() = default;
+
+bool Lease::lost() const { return held_->lost(); }
+
+std::optional<Lease> Lease::attempt(const fs::path& file, const LeaseTimes& times, const LeaseOwner& owner) {
+  const auto before = read_paper(file);
+  const std::string mark = new_mark();
+  const auto mine = [&](std::uint64_t inode) { return Lease(std::make_unique<Held>(file, owner, mark, inode, times)); };
+  if (before && seen_alive(*before).value_or(false)) return std::nullopt; // and nothing needs to be written
+  Draft draft(file, mark, owner.host);
+  const std::uint64_t inode = draft.inode();
+  draft.write(file, text_of(owner, inode, mark, 0));
+  if (before) {
+    if (is_alive(*before, draft.time(), times) || !replace_dead(file, *before, draft, times)) return std::nullopt;
+    return mine(inode);
+  }
+  const int error = draft.name_exclusively(file);
+  if (error == 0) return mine(inode);
+  if (error == EEXIST || error == ENOENT) return std::nullopt; // ENOENT: the draft was taken for left behind
+  if (!has_no_second_names(error)) fail(file, error);
+  const int made = make_exclusively(file, owner, mark);
+  if (made == EEXIST) return std::nullopt;
+  if (made != 0) fail(file, made);
+  const auto paper = read_paper(file);
+  return mine(paper ? paper->file_inode : 0);
+}
+
+std::optional<Lease> Lease::wait(const fs::path& file, const std::function<bool()>& give_up) {
+  for (;;) {
+    if (auto lease = attempt(file)) return lease;
+    if (give_up()) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+std::optional<LeaseOwner> Lease::owner(const fs::path& file, const LeaseTimes& times) {
+  const auto paper = read_paper(file);
+  struct timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  if (!paper || !is_alive(*paper, seconds_of(now), times)) return std::nullopt;
+  return paper->owner;
+}
+
+} // namespace heed

@@ -1,0 +1,188 @@
+#include "experiments/system/lease.hpp"
+
+#include "autograd/error.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include "tests/catch.hpp"
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace heed {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+/// A process of another machine.
+LeaseOwner elsewhere() { return {"another", "another-boot", "pid:[1]", 4242, 17, "12_3"}; }
+
+constexpr LeaseTimes quick{20ms, 200ms};
+
+std::string content(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// A process that ran and is gone.
+template <class Act> void in_child(const Act& act) {
+  const pid_t child = fork();
+  if (child == 0) {
+    act();
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+}
+
+/// A lease of another machine, whose owner is gone without a word.
+void leave_foreign(const fs::path& file) {
+  in_child([&] {
+    const auto lease = Lease::attempt(file, {1h, 2h}, elsewhere());
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+}
+
+} // namespace
+
+TEST_CASE("a lease is one owner's, and its file goes with it", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  CHECK_FALSE(Lease::held(file));
+  {
+    const auto lease = Lease::attempt(file);
+    REQUIRE(lease);
+    CHECK_FALSE(lease->lost());
+    CHECK_FALSE(Lease::attempt(file));
+    const auto owner = Lease::owner(file);
+    REQUIRE(owner);
+    CHECK(*owner == this_process());
+    CHECK(owner->process == ::getpid());
+    int asked = 0;
+    CHECK_FALSE(Lease::wait(file, [&] { return ++asked == 2; }));
+  }
+  CHECK_FALSE(Lease::held(file));
+  CHECK(fs::is_empty(scratch.path)); // neither the file nor a draft
+  CHECK(Lease::attempt(file));
+}
+
+TEST_CASE("a lease is lost at once where its process was killed, and with a copy of the file", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  in_child([&] {
+    const auto lease = Lease::attempt(file);
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+  CHECK(fs::exists(file));
+  CHECK_FALSE(Lease::held(file));
+  {
+    const auto lease = Lease::attempt(file);
+    REQUIRE(lease);
+    fs::copy_file(file, scratch / "copy");
+    CHECK(Lease::held(file));
+    CHECK_FALSE(Lease::held(scratch / "copy"));
+    CHECK(Lease::attempt(scratch / "copy"));
+  }
+}
+
+TEST_CASE("a process number that another process has now owns nothing", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  LeaseOwner earlier = this_process();
+  earlier.started -= 1;
+  in_child([&] {
+    const auto lease = Lease::attempt(file, {}, earlier);
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+  REQUIRE(fs::exists(file));
+  CHECK_FALSE(Lease::held(file));
+  LeaseOwner before_boot = this_process();
+  before_boot.boot = "an earlier start of the machine";
+  fs::remove(file);
+  in_child([&] {
+    const auto lease = Lease::attempt(file, {}, before_boot);
+    if (lease) ::kill(::getpid(), SIGKILL);
+  });
+  REQUIRE(fs::exists(file));
+  CHECK_FALSE(Lease::held(file));
+}
+
+TEST_CASE("another machine's lease lasts as long as it is renewed", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  leave_foreign(file);
+  REQUIRE(fs::exists(file));
+  // Just renewed, for all that can be seen.
+  REQUIRE(Lease::owner(file, {1s, 60s}));
+  CHECK(Lease::owner(file, {1s, 60s})->job == "12_3");
+  CHECK_FALSE(Lease::attempt(file, {1s, 60s}));
+  // Not renewed for long.
+  std::this_thread::sleep_for(300ms);
+  CHECK_FALSE(Lease::owner(file, quick));
+  const auto lease = Lease::attempt(file, quick);
+  REQUIRE(lease);
+  CHECK(*Lease::owner(file) == this_process());
+  CHECK_FALSE(fs::exists(file.string() + ".replacing"));
+}
+
+TEST_CASE("a living owner renews its lease, which others then don't take", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  const auto lease = Lease::attempt(file, quick, elsewhere());
+  REQUIRE(lease);
+  const std::string before = content(file);
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(60ms);
+    CHECK_FALSE(Lease::attempt(file, {20ms, 10s}));
+  }
+  CHECK(content(file) != before);
+  CHECK(content(file).size() == before.size());
+  CHECK_FALSE(lease->lost());
+}
+
+TEST_CASE("an owner that was halted for long learns that its lease is another's, and leaves it to that one",
+          "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  std::optional<Lease> halted = Lease::attempt(file, {50ms, 10s}, elsewhere());
+  REQUIRE(halted);
+  fs::last_write_time(file, fs::file_time_type::clock::now() - 1h);
+  const auto next = Lease::attempt(file, {50ms, 1s});
+  REQUIRE(next);
+  for (int i = 0; i < 100 && !halted->lost(); ++i) std::this_thread::sleep_for(50ms);
+  CHECK(halted->lost());
+  halted.reset();
+  CHECK(*Lease::owner(file) == this_process());
+  CHECK_FALSE(next->lost());
+}
+
+TEST_CASE("of many who take a dead owner's lease at once, one gets it", "[lease]") {
+  const Scratch scratch;
+  const fs::path file = scratch / "claim";
+  for (int round = 0; round < 20; ++round) {
+    leave_foreign(file);
+    REQUIRE(fs::exists(file));
+    fs::last_write_time(file, fs::file_time_type::clock::now() - 1h);
+    std::vector<std::optional<Lease>> got(8);
+    {
+      std::vector<std::jthread> threads;
+      for (auto& mine : got) threads.emplace_back([&] { mine = Lease::attempt(file, {1h, 10min}, this_process()); });
+    }
+    CHECK(std::count_if(got.begin(), got.end(), [](const auto& mine) { return mine.has_value(); }) == 1);
+    got.clear();
+    CHECK_FALSE(fs::exists(file));
+  }
+}
+
+TEST_CASE("a lease in a folder that isn't there says so", "[lease]") {
+  const Scratch scratch;
+  CHECK_THROWS_WITH(Lease::attempt(scratch / "none" / "claim"), Contains("none/claim") && Contains("--out"));
+}
+
+} // namespace heed
