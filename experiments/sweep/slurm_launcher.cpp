@@ -7,6 +7,7 @@
 #include "experiments/system/clock.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -315,6 +316,18 @@ std::vector<WorkerEnd> SlurmLauncher::ended() {
     if (i + 1 >= followed_.size()) break;
   }
   return ends;
+}
+
+std::set<std::string> SlurmLauncher::obstacles() const {
+  // What passes by itself.
+  constexpr std::array passing{"",           "None",        "Priority",          "Resources",       "BeginTime",
+                               "Dependency", "Prolog",      "JobArrayTaskLimit", "NodeDown",        "Cleaning",
+                               "Licenses",   "Reservation", "PartitionDown",     "ReqNodeNotAvail,"};
+  std::set<std::string> found;
+  for (const auto& [at, task] : look_.tasks)
+    if (task.state == "PENDING" && std::ranges::find(passing, task.reason) == passing.end())
+      found.insert(fmt::format("job {} waits: {}", task.job.substr(0, task.job.find('_')), task.reason));
+  return found;
 }
 
 std::set<std::string> SlurmLauncher::jobs() const {

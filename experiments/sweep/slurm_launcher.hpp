@@ -48,6 +48,8 @@ public:
 
   /// The arrays' numbers, of those that are followed.
   std::set<std::string> jobs() const;
+  /// Reasons, in Slurm's words, for which runs may wait for ever: limits that are asked beyond, a job that is held.
+  std::set<std::string> obstacles() const;
   /// Why Slurm does not answer at the moment; empty where it does.
   const std::string& complaint() const { return look_.complaint; }
 

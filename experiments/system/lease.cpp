@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mutex>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <system_error>
@@ -261,15 +262,18 @@ class Lease::Held {
 public:
   Held(fs::path file, LeaseOwner owner, std::string mark, std::uint64_t inode, const LeaseTimes& times)
       : file_(std::move(file)), owner_(std::move(owner)), mark_(std::move(mark)), inode_(inode), times_(times) {
+    // A page or two of stack: with the usual one, the system would give the thread a large page.
+    constexpr std::size_t stack = std::size_t{1} << 17;
+    ::pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    ::pthread_attr_setstacksize(&attributes, stack);
     ::sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the others
-    try {
-      thread_ = std::thread([this] { renew_until_the_end(); });
-    } catch (const std::system_error&) {
-      // Where no thread can be had, those on this machine see all the same that the owner lives.
-    }
+    // Where no thread can be had, those on this machine see all the same that the owner lives.
+    renewing_ = ::pthread_create(&thread_, &attributes, renew_in_thread, this) == 0;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_attr_destroy(&attributes);
   }
 
   ~Held() {
@@ -278,10 +282,9 @@ public:
       end_ = true;
     }
     wake_.notify_all();
-    const bool renewing = thread_.joinable();
-    if (renewing) thread_.join();
+    if (renewing_) ::pthread_join(thread_, nullptr);
     // After a long silence another may be replacing it at this moment.
-    if (!renewing || std::chrono::steady_clock::now() - renewed_ < times_.lost_after / 2)
+    if (!renewing_ || std::chrono::steady_clock::now() - renewed_ < times_.lost_after / 2)
       if (const auto paper = read_paper(file_); paper && paper->mark == mark_ && paper->file_inode == inode_)
         ::unlink(file_.c_str());
   }
@@ -291,6 +294,11 @@ public:
   bool lost() const { return lost_; }
 
 private:
+  static void* renew_in_thread(void* held) {
+    static_cast<Held*>(held)->renew_until_the_end();
+    return nullptr;
+  }
+
   void renew_until_the_end() {
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, times_.renew, [this] { return end_; })) {
@@ -326,8 +334,8 @@ private:
   std::atomic<bool> lost_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool end_ = false;
-  std::thread thread_;
+  bool end_ = false, renewing_ = false;
+  ::pthread_t thread_ = {};
 };
 
 Lease::Lease(std::unique_ptr<Held> held) : held_(std::move(held)) {}

@@ -41,8 +41,8 @@ def result(out):
         # Times are in its metadata, so that only what follows the header is compared.
         checkpoint = max(file.parent.glob("checkpoint-*.safetensors")).read_bytes()
         found[file.parent.name, "checkpoint"] = checkpoint[8 + int.from_bytes(checkpoint[:8], "little"):]
-    for name in ("tuned.json", "plan.json"):
-        found[name] = next(out.glob("sweeps/*/" + name)).read_bytes()
+    for file in [*out.glob("sweeps/*/tuned.json"), *out.glob("sweeps/*/plan.json")]:
+        found[file.name] = file.read_bytes()
     plan = json.loads(found["plan.json"])
     del plan["frozen"]  # when that was, and what had been finished
     found["plan.json"] = json.dumps(plan)

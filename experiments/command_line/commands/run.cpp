@@ -157,8 +157,11 @@ public:
   }
 
 private:
-  /// Once each time that Slurm stops answering, or does again.
+  /// Once each time that Slurm stops answering, or does again, and each reason for which runs may wait for ever.
   void tell_complaint() {
+    for (const std::string& obstacle : slurm_->obstacles())
+      if (told_.insert(obstacle).second)
+        display_->say(fmt::format("{}; that may last for ever: scancel it, ask for less, and start again", obstacle));
     if (slurm_->complaint() == complaint_) return;
     complaint_ = slurm_->complaint();
     display_->say(complaint_.empty() ? "Slurm answers again"
@@ -170,6 +173,7 @@ private:
   const SlurmLauncher* slurm_;
   Console& console_;
   std::string complaint_;
+  std::set<std::string> told_;
   std::optional<OlderSweep> older_;
   std::optional<RunDisplay> display_;
   std::optional<StopSignals> signals_;
