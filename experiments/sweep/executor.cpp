@@ -169,6 +169,7 @@ public:
 private:
   void stop() {
     stopping_ = true;
+    if (launcher_.outlives()) return;
     for (const Running& run : running_) launcher_.stop(run.worker());
   }
 

@@ -5,6 +5,7 @@
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/system/child.hpp"
 #include "experiments/system/clock.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,26 +44,10 @@ std::string name_of_array(const std::string& label) {
                      content_hash(fmt::format("{} {} {} {}", host, ::getpid(), now, count++)).substr(0, digits));
 }
 
-std::string quoted(const std::string& word) {
+std::string in_shell_quotes(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
-}
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
-  return text;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (end > 0) lines.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return lines;
 }
 
 /// Of `scontrol show config`: how many tasks an array may have.
@@ -100,7 +85,7 @@ std::vector<std::string> SlurmLauncher::words_for_all() const {
 }
 
 void SlurmLauncher::refuse(const ChildResult& result) const {
-  const std::string said = trimmed(result.err.empty() ? result.out : result.err);
+  const std::string said(trimmed(result.err.empty() ? result.out : result.err));
   std::string hint;
   if (!result.in_time || said.find("ontact slurm controller") != std::string::npos ||
       said.find("timed out") != std::string::npos) {
@@ -264,8 +249,8 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
       write_queue_mark(run.run, mark);
       followed.push_back({run.worker, run.run, mark});
     }
-  const std::string script = fmt::format("#!/bin/sh\nexec {} task {}\n", quoted(program_.string()),
-                                         quoted(file.string()));
+  const std::string script = fmt::format("#!/bin/sh\nexec {} task {}\n", in_shell_quotes(program_.string()),
+                                         in_shell_quotes(file.string()));
   const ChildResult result = run_child(words, script);
   if (!result.well() && result.in_time) {
     for (const Followed& run : followed) leave_queue(run.run);
@@ -273,7 +258,7 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
     fs::remove_all(folder, error);
     refuse(result);
   }
-  submission.job = trimmed(result.out.substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
+  submission.job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
   write_file(file, to_json(submission));
   for (Followed& run : followed) follow(run.worker, run.run, run.mark);
   looked_ = Clock::now(); // what was just handed over is not asked for at once

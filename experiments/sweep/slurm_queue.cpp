@@ -2,6 +2,7 @@
 
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/system/child.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,22 +22,6 @@ namespace fs = std::filesystem;
 
 /// A submission whose array's number isn't known is being made, or its maker died. After so long it is the latter.
 constexpr std::chrono::minutes longest_submission{10};
-
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const std::size_t end = text.find(at);
-    parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  return std::string(text);
-}
 
 /// What Slurm writes at the end of a task's log where it ended the task.
 std::string ending_in_log(const std::string& log) {
@@ -62,15 +47,13 @@ std::string state_in_accounting(const std::string& job) {
   if (job.empty() || !has_program("sacct")) return "";
   const ChildResult result = run_child({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
   if (!result.well()) return "";
-  const std::string line = trimmed(result.out.substr(0, result.out.find('\n')));
-  return line.substr(0, line.find(' ')); // "CANCELLED by 1000"
+  const std::vector<std::string> lines = lines_of(result.out);
+  return lines.empty() ? "" : parts_of(trimmed(lines.front()), ' ').front(); // "CANCELLED by 1000"
 }
 
 std::string last_words(const std::string& log) {
-  std::string last;
-  for (const std::string& line : split(log, '\n'))
-    if (!trimmed(line).empty()) last = trimmed(line);
-  return last;
+  const std::vector<std::string> lines = lines_of(log);
+  return lines.empty() ? "none" : std::string(trimmed(lines.back()));
 }
 
 /// In Slurm's words, how a task came to its end that is not in the queue any more.
@@ -158,13 +141,13 @@ QueueLook look_at_queue(const std::set<std::string>& submissions) {
   if (!result.well()) {
     look.complaint = !result.found     ? "there is no program 'squeue' in PATH"
                      : !result.in_time ? "squeue did not answer in time"
-                                       : trimmed(result.err.substr(0, result.err.find('\n')));
+                                       : std::string(trimmed(parts_of(result.err, '\n').front()));
     if (look.complaint.empty()) look.complaint = fmt::format("squeue ended with status {}", result.status);
     return look;
   }
-  for (const std::string& line : split(result.out, '\n')) {
+  for (const std::string& line : lines_of(result.out)) {
     constexpr std::size_t columns = 6;
-    const std::vector<std::string> fields = split(line, '|');
+    const std::vector<std::string> fields = parts_of(line, '|');
     if (fields.size() != columns || !submissions.contains(fields[0])) continue;
     std::int64_t task = 0;
     const auto [end, error] = std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), task);

@@ -65,7 +65,7 @@ std::string time_word(const Given& given) {
 }
 
 std::string memory_word(const Given& given) {
-  const std::string text = word(given);
+  const std::string text = given.text.value_or("");
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::string_view unit = std::string_view(text).substr(digits);
   if (digits == 0 || unit.size() > 1 || std::string_view("KMGT").find(unit) == std::string_view::npos)

@@ -1,6 +1,7 @@
 #include "experiments/sweep/steps_to.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/system/text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -8,16 +9,6 @@
 #include <string_view>
 
 namespace heed {
-
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-} // namespace
 
 std::optional<StepsTo> steps_to(const std::string& name) {
   constexpr std::string_view word = "steps_to";

@@ -256,3 +256,59 @@ TEST_CASE("a failure that could not be recorded is told by the worker, and noted
   CHECK(state_of(runs.folders[0]) == RunState::failed);
   CHECK(read_manifest(runs.folders[0])->failure == "the disk is full");
 }
+
+TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sweep][executor]") {
+  Runs runs(2);
+  runs.launcher.queue = true;
+  std::optional<RunClaim> taken;
+  runs.acts(0) = {waits_for_stop()};
+  runs.heard = [&](const RunEvent& event) {
+    if (event.run == 1 && event.kind == Kind::finished) taken = RunClaim::attempt(runs.folders[0]);
+    if (event.run != 0 || event.kind != Kind::started) return;
+    taken.reset();
+    record(runs.folders[0], "finished");
+    runs.launcher.stop(1);
+  };
+  runs.acts(0).front().leaves = [](const RunFolder&) {};
+  runs.acts(0).front().end = {};
+  const Executed executed = runs.execute(5);
+  CHECK(executed.finished == 2);
+  CHECK(runs.told() ==
+        Told{{0, Kind::queued}, {1, Kind::queued}, {1, Kind::finished}, {0, Kind::started}, {0, Kind::finished}});
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit", "stop run0"}); // handed over together
+}
+
+TEST_CASE("a stop leaves what outlives this process where it is", "[sweep][executor]") {
+  Runs runs(3);
+  runs.launcher.queue = true;
+  runs.acts(0) = runs.acts(1) = {waits_for_stop()};
+  const Executed executed = runs.execute(2, [&] { return !runs.events.empty(); });
+  CHECK(executed.left == 2);
+  CHECK(executed.remaining == 1);
+  CHECK(executed.interrupted == 0);
+  CHECK_FALSE(executed.all_done());
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit"});
+}
+
+TEST_CASE("a run that the launcher's own kind has is followed, not waited for", "[sweep][executor]") {
+  Runs runs(2);
+  const auto first = RunClaim::attempt(runs.folders[0]);
+  REQUIRE(first);
+  runs.launcher.queued_before = {"run0"};
+  runs.acts(0) = {finishes()};
+  CHECK(runs.execute(1).finished == 2);
+  CHECK(runs.launcher.starts_of("run0") == 1);
+}
+
+TEST_CASE("what took a run away is told, and is no failure", "[sweep][executor]") {
+  Runs runs(2);
+  WorkerEnd end;
+  end.interruption = "out of time (job 7_0)";
+  runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
+  runs.acts(1) = {Act{[](const RunFolder& run) { record(run, "finished"); }, end}}; // it was at its end by then
+  const Executed executed = runs.execute(1);
+  CHECK(executed.interrupted == 1);
+  CHECK(executed.finished == 1);
+  CHECK(executed.failed == 0);
+  CHECK(runs.reason_of(0) == "out of time (job 7_0)");
+}

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,9 @@ public:
   std::function<Act()> otherwise = finishes;
   std::vector<std::string> calls; ///< "start run0", "stop run0"
   std::size_t most_at_once = 0;
-  int threads = 0; ///< that the last start was given
+  int threads = 0;                     ///< that the last start was given
+  bool queue = false;                  ///< workers wait for their turn and go on without this process
+  std::set<std::string> queued_before; ///< runs that such a worker has already
 
   std::size_t start(const RunFolder& run, int with_threads) override {
     calls.push_back("start " + run.id());
@@ -87,6 +90,12 @@ public:
         calls.push_back("stop " + worker.run.id());
       }
   }
+
+  void submit() override {
+    if (queue) calls.emplace_back("submit");
+  }
+  bool outlives() const override { return queue; }
+  bool has(const RunFolder& run) override { return queued_before.contains(run.id()); }
 
   std::size_t starts_of(const std::string& id) const {
     return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), "start " + id));

@@ -1,0 +1,19 @@
+// Lines and words of what other programs write.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// Without white space at its ends.
+std::string_view trimmed(std::string_view text);
+
+/// What stands between the separators: one part more than there are of them.
+std::vector<std::string> parts_of(std::string_view text, char separator);
+
+/// Its lines, without those that are empty.
+std::vector<std::string> lines_of(std::string_view text);
+
+} // namespace heed

@@ -1,0 +1,178 @@
+// How runs are handed to Slurm. A real Slurm is in tests/cluster.
+#include "autograd/error.hpp"
+#include "experiments/sweep/slurm_launcher.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/sweep/fake_slurm.hpp"
+
+#include <memory>
+
+using namespace heed;
+using Catch::Contains;
+namespace fs = std::filesystem;
+using Sizes = std::vector<std::size_t>;
+
+namespace {
+
+struct Cluster {
+  FakeSlurm slurm;
+  Scratch out;
+  SlurmSettings settings;
+  RunNeed need{60, 100e6};
+  std::vector<RunFolder> runs;
+
+  explicit Cluster(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) runs.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
+  }
+
+  std::unique_ptr<SlurmLauncher> launcher() {
+    return std::make_unique<SlurmLauncher>("/opt/it's/heed", out.path, "a sweep", settings,
+                                           [this](const RunFolder&) { return need; });
+  }
+  void hand_over() {
+    const auto it = launcher();
+    for (const RunFolder& run : runs) it->start(run, 2);
+    it->submit();
+  }
+  std::vector<Submission> submissions() const {
+    std::vector<Submission> all;
+    for (const auto& entry : fs::directory_iterator(out.path / "slurm"))
+      if (fs::exists(entry.path() / "submission.json"))
+        all.push_back(*submission_from_json(content(entry.path() / "submission.json")));
+    std::ranges::sort(all, {}, &Submission::job);
+    return all;
+  }
+  Sizes sizes(const Submission& submission) const {
+    Sizes sizes;
+    for (const auto& task : submission.tasks) sizes.push_back(task.size());
+    return sizes;
+  }
+  /// All that was submitted is in the queue.
+  void queue(const std::string& state) {
+    std::string lines;
+    for (const Submission& submission : submissions())
+      for (std::size_t t = 0; t < submission.tasks.size(); ++t)
+        lines += submission.name + "|" + submission.job + "|" + std::to_string(t) + "|" + state + "|None|\n";
+    put(slurm.folder / "squeue.out", lines);
+  }
+};
+
+} // namespace
+
+TEST_CASE("short runs are packed until a task takes its minutes", "[sweep][slurm]") {
+  Cluster cluster(25);
+  cluster.hand_over(); // a minute each, ten minutes a task
+  REQUIRE(cluster.submissions().size() == 1);
+  const Submission submission = cluster.submissions().front();
+  CHECK(cluster.sizes(submission) == Sizes{10, 10, 5});
+  CHECK(submission.job == "1");
+  CHECK(submission.threads == 2);
+  const std::string words = cluster.slurm.words();
+  CHECK_THAT(words, Contains("--array=0-2\n") && Contains("--cpus-per-task=2\n") && Contains("--requeue\n"));
+  CHECK_THAT(words, Contains("--time=00:40:00\n")); // three times 600 s, and 600 s
+  CHECK_THAT(words, Contains("--mem=406M\n"));      // 1.5 times 100 MB, and 256 MB
+  CHECK(submission.seconds == 2400);
+  CHECK_THAT(content(cluster.slurm.folder / "sbatch.script"), Contains("exec '/opt/it'\\''s/heed' task '"));
+  for (std::size_t i = 0; i < cluster.runs.size(); ++i) {
+    const auto mark = read_queue_mark(cluster.runs[i]);
+    REQUIRE(mark);
+    CHECK(mark->submission == submission.name);
+    CHECK(mark->task == static_cast<std::int64_t>(i / 10));
+    CHECK(state_of(cluster.runs[i]) == RunState::queued);
+  }
+}
+
+TEST_CASE("long runs, and those whose time nobody knows, are tasks of their own", "[sweep][slurm]") {
+  Cluster cluster(3);
+  SECTION("long") { cluster.need.seconds = 3600; }
+  SECTION("not known") { cluster.need.seconds = 0; }
+  cluster.hand_over();
+  CHECK(cluster.sizes(cluster.submissions().front()) == Sizes{1, 1, 1});
+  if (cluster.need.seconds == 0) CHECK_THAT(cluster.slurm.words(), !Contains("--time"));
+  else CHECK_THAT(cluster.slurm.words(), Contains("--time=03:10:00"));
+}
+
+TEST_CASE("arrays are no longer than the cluster allows", "[sweep][slurm]") {
+  Cluster cluster(5);
+  cluster.need.seconds = 3600;
+  put(cluster.slurm.folder / "scontrol.out", "Configuration data\nMaxArraySize            = 3\nMaxJobCount = 7\n");
+  cluster.hand_over();
+  const auto submissions = cluster.submissions();
+  REQUIRE(submissions.size() == 3);
+  CHECK(cluster.sizes(submissions[0]) == Sizes{1, 1});
+  CHECK(cluster.sizes(submissions[2]) == Sizes{1});
+}
+
+TEST_CASE("the user's settings go to sbatch, and win over the estimate", "[sweep][slurm]") {
+  Cluster cluster(1);
+  cluster.settings.account = "lab";
+  cluster.settings.partition = "night";
+  cluster.settings.qos = "low";
+  cluster.settings.time = "2-0";
+  cluster.settings.memory = "9G";
+  cluster.settings.at_once = 4;
+  cluster.settings.options = {"--comment=two words"};
+  cluster.hand_over();
+  CHECK_THAT(cluster.slurm.words(), Contains("--account=lab\n") && Contains("--partition=night\n") &&
+                                        Contains("--qos=low\n") && Contains("--time=2-0\n") && Contains("--mem=9G\n") &&
+                                        Contains("--array=0-0%4\n") && Contains("--comment=two words\n"));
+  CHECK(cluster.submissions().front().seconds == 2 * 86400);
+}
+
+TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][slurm]") {
+  Cluster cluster(2);
+  cluster.hand_over();
+  cluster.queue("PENDING");
+  const auto again = cluster.launcher();
+  CHECK(again->has(cluster.runs[0]));
+  const std::size_t first = again->start(cluster.runs[0], 2), second = again->start(cluster.runs[1], 2);
+  again->submit();
+  CHECK(cluster.slurm.submitted() == 1);
+  CHECK(again->jobs() == std::set<std::string>{"1"});
+  CHECK(again->ended().empty());
+  // One finishes: its folder says so.
+  put(cluster.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
+  leave_queue(cluster.runs[0]);
+  const auto ends = again->ended();
+  REQUIRE(ends.size() == 1);
+  CHECK(ends[0].worker == first);
+  CHECK(ends[0].status == 0);
+  CHECK(second != first);
+}
+
+TEST_CASE("what Slurm ended is submitted again", "[sweep][slurm]") {
+  Cluster cluster(2);
+  cluster.hand_over();
+  cluster.queue("NODE_FAIL");
+  CHECK_FALSE(cluster.launcher()->has(cluster.runs[0]));
+  cluster.hand_over();
+  CHECK(cluster.slurm.submitted() == 2);
+  CHECK(waits_in_queue(cluster.runs[0]));
+}
+
+TEST_CASE("a refusal has Slurm's words and leaves no marks", "[sweep][slurm]") {
+  Cluster cluster(2);
+  cluster.settings.partition = "nihgt";
+  put(cluster.slurm.folder / "sbatch.refusal", "sbatch: error: invalid partition specified: nihgt\n");
+  try {
+    cluster.hand_over();
+    FAIL("it was not refused");
+  } catch (const Refused& error) {
+    CHECK_THAT(error.what(),
+               Contains("invalid partition specified") && Contains("did you mean 'night'") && Contains("main, night"));
+  }
+  CHECK_FALSE(read_queue_mark(cluster.runs[0]));
+  CHECK(cluster.submissions().empty());
+}
+
+TEST_CASE("reasons for which runs may wait for ever are told", "[sweep][slurm]") {
+  Cluster cluster(1);
+  cluster.hand_over();
+  const std::string name = cluster.submissions().front().name;
+  for (const auto& [reason, told] :
+       {std::pair{"Priority", false}, {"Resources", false}, {"PartitionTimeLimit", true}}) {
+    put(cluster.slurm.folder / "squeue.out", name + "|1|0|PENDING|" + reason + "|\n");
+    const auto it = cluster.launcher();
+    it->start(cluster.runs[0], 2);
+    CHECK(it->obstacles().size() == (told ? 1 : 0));
+  }
+}
