@@ -305,7 +305,8 @@ std::string progress_sentence(const ReportData& report) {
   }
   std::string text = fmt::format("{} of {} run{} finished", report.count(RunState::finished), total,
                                  total == 1 ? "" : "s");
-  for (const RunState state : {RunState::running, RunState::queued, RunState::failed, RunState::interrupted, RunState::missing})
+  for (const RunState state :
+       {RunState::running, RunState::queued, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));
   if (const std::size_t n = report.left_out()) text += fmt::format(", {} left out", n);
   return text;

@@ -321,8 +321,8 @@ void RunIndex::find_fields() {
   for (const RunColumn& c : run_columns) {
     add({std::string(c.name), Source::run, c.kind, "", std::string(c.name), {}});
     if (c.name == "state")
-      for (const RunState state :
-           {RunState::missing, RunState::queued, RunState::running, RunState::interrupted, RunState::failed, RunState::finished})
+      for (const RunState state : {RunState::missing, RunState::queued, RunState::running, RunState::interrupted,
+                                   RunState::failed, RunState::finished})
         fields_.back().words.emplace_back(name_of(state));
   }
   for (const std::string& key : all_keys())
