@@ -20,7 +20,7 @@ def until(holds, what):
 
 class Points:
     def __init__(self):
-        self.count = 0
+        self.count = self.failed = 0
 
     @contextlib.contextmanager
     def point(self, what):
@@ -30,6 +30,7 @@ class Points:
             yield
             print(f"ok {self.count} - {what}", flush=True)
         except (AssertionError, ValueError, OSError, KeyError, subprocess.SubprocessError) as problem:
+            self.failed += 1
             print(f"not ok {self.count} - {what}")
             for line in explained(problem).splitlines():
                 print("# " + line)

@@ -67,6 +67,14 @@ class Cluster:
         return subprocess.Popen(self.words(config, out, *more), env=self.environment, stdin=subprocess.DEVNULL,
                                 stdout=log, stderr=log, start_new_session=True, cwd=self.folder)
 
+    def wait(self, follower, out):
+        """Its status, when it has ended."""
+        try:
+            return follower.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it does not end\n{self.said(out)}\n{self.status(out)}\n{self.slurm.jobs()}\n"
+                                 f"{self.slurm.logs()}") from None
+
     def said(self, out):
         return (self.folder / f"{out.name}-follower.txt").read_text()
 
@@ -167,7 +175,7 @@ def disturbed(cluster, name, disturb, steps=LONG, *more):
 def cancelled(cluster):
     def disturb(config, out, follower):
         cluster.slurm.command("scancel", *cluster.jobs_of(out), check=True)
-        assert follower.wait(PATIENCE) == 1
+        assert cluster.wait(follower, out) == 1
         assert "cancelled" in cluster.said(out), cluster.said(out)
         cluster.until_said(out, "cancelled", "interrupted")
         assert any(m["outcome"] == "interrupted" and m["step"] > 0 for m in cluster.manifests(out))
@@ -180,7 +188,7 @@ def requeued(cluster):
         owner = dict(line.split(" ", 1) for line in (folder / "claim").read_text().splitlines() if " " in line)
         cluster.slurm.command("scontrol", "requeue", owner["job"], check=True)
         cluster.until_said(out, "requeued")
-        assert follower.wait(PATIENCE) == 0, cluster.said(out)
+        assert cluster.wait(follower, out) == 0, cluster.said(out)
         manifest = json.loads((folder / "manifest.json").read_text())
         assert manifest["starts"] == 2 and manifest["outcome"] == "finished", manifest
     disturbed(cluster, "requeued", disturb)
@@ -191,7 +199,7 @@ def preempted(cluster):
         job = cluster.slurm.command("sbatch", "-p", "urgent", "-N", "2", "--exclusive", "-o", "/dev/null", "--wrap",
                                     "sleep 5", check=True)
         cluster.until_said(out, "requeued")
-        assert follower.wait(PATIENCE) == 0, cluster.said(out) + job.stdout
+        assert cluster.wait(follower, out) == 0, cluster.said(out) + job.stdout
         assert any(m["starts"] == 2 for m in cluster.manifests(out))
     disturbed(cluster, "preempted", disturb)
 
@@ -204,7 +212,7 @@ def node_failed(cluster):
         cluster.slurm.kill_node(node)
         cluster.until_said(out, "requeued")
         cluster.slurm.start_node(node)
-        assert follower.wait(PATIENCE) == 0, cluster.said(out)
+        assert cluster.wait(follower, out) == 0, cluster.said(out)
         assert json.loads((folder / "manifest.json").read_text())["starts"] == 2
         private_slurm.until(lambda: cluster.slurm.idle_nodes() == 2, 60, "the node is back")
     disturbed(cluster, "node-failed", disturb)
@@ -212,15 +220,14 @@ def node_failed(cluster):
 
 def controller_restarts(cluster):
     def disturb(config, out, follower):
-        time.sleep(2)  # a controller that is killed within a second of a submission may lose it
+        time.sleep(7)  # a controller saves its state within 5 s, and what it did since is lost to it where it is killed
         cluster.slurm.kill_controller()
-        assert "does not answer" in cluster.status(out), cluster.status(out)
         assert follower.poll() is None, cluster.said(out)
+        assert "does not answer" in cluster.status(out), cluster.status(out)
         cluster.slurm.start_controller()
-        assert follower.wait(PATIENCE) == 0, cluster.said(out)
+        assert cluster.wait(follower, out) == 0, cluster.said(out)
         assert all(m["starts"] == 1 for m in cluster.manifests(out))
-    # One task at a time: the others wait for the controller.
-    disturbed(cluster, "controller-restarts", disturb, 5 * LONG, "slurm.at_once=1")
+    disturbed(cluster, "controller-restarts", disturb, 25 * LONG)
 
 
 def out_of_time(cluster):
@@ -253,7 +260,7 @@ def out_of_time(cluster):
 def detached(cluster):
     def disturb(config, out, follower):
         os.kill(follower.pid, signal.SIGINT)
-        assert follower.wait(PATIENCE) == 1
+        assert cluster.wait(follower, out) == 1
         said = cluster.said(out)
         assert "status" in said and "--on slurm" in said and "scancel" in said, said
         assert len(cluster.jobs_of(out)) == 1
@@ -283,7 +290,7 @@ def two_followers(cluster):
     config, out = cluster.config("two", 300), cluster.folder / "two"
     followers = [cluster.follow(config, out, "slurm.task_minutes=0.000001") for _ in range(2)]
     for follower in followers:
-        assert follower.wait(PATIENCE) == 0, cluster.said(out)
+        assert cluster.wait(follower, out) == 0, cluster.said(out)
     assert len(cluster.jobs_of(out)) == 1, cluster.jobs_of(out)
     assert all(m["starts"] == 1 for m in cluster.manifests(out))
     assert result(out) == cluster.alone(config, "two")
@@ -357,16 +364,22 @@ CASES = {
 }
 wanted = sys.argv[2:]
 with tempfile.TemporaryDirectory(prefix="heed-cluster-") as place:
-    slurm = private_slurm.PrivateSlurm().start()
+    slurm = None
     try:
-        cluster = Cluster(str(pathlib.Path(sys.argv[1]).resolve()), slurm, pathlib.Path(place))
         for title, case in CASES.items():
             if wanted and case.__name__ not in wanted:
                 continue
-            begin = time.monotonic()
+            if slurm is None:
+                slurm = private_slurm.PrivateSlurm().start()
+            cluster = Cluster(str(pathlib.Path(sys.argv[1]).resolve()), slurm, pathlib.Path(place))
+            begin, failed = time.monotonic(), points.failed
             with points.point(title):
                 case(cluster)
             print(f"# {time.monotonic() - begin:.0f} s", flush=True)
+            if points.failed > failed:  # it may have left nodes down, or jobs
+                slurm.stop()
+                slurm = None
     finally:
-        slurm.stop()
+        if slurm:
+            slurm.stop()
 points.plan()

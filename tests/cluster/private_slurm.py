@@ -79,7 +79,8 @@ class PrivateSlurm:
             f"SlurmctldPidFile={self.folder}/slurmctld.pid", f"SlurmdPidFile={self.folder}/slurmd-%n.pid",
             f"SlurmctldLogFile={self.folder}/log/slurmctld.txt", f"SlurmdLogFile={self.folder}/log/slurmd-%n.txt",
             "SlurmdTimeout=10", "SlurmctldTimeout=10", "KillWait=10", f"MinJobAge={self.forget_after}",
-            "InactiveLimit=0", "EnforcePartLimits=ALL", "MessageTimeout=5", "PreemptMode=REQUEUE", "PreemptType=preempt/partition_prio",
+            "InactiveLimit=0", "EnforcePartLimits=ALL", "MessageTimeout=5", "PreemptMode=REQUEUE",
+            "PreemptType=preempt/partition_prio",
         ]
         for node, port in zip(NODES, ports):
             lines.append(f"NodeName={node} NodeHostName={host} NodeAddr=127.0.0.1 Port={port} CPUs={self.cores} "
@@ -171,21 +172,26 @@ class PrivateSlurm:
             family += [child for child, parent in parents.items() if parent == one]
         return family
 
-    def _steps(self, node):
-        """Processes of steps, which have this Slurm's configuration in their environment and run on the node."""
-        found, mine = [], f"SLURM_CONF={self.folder}/slurm.conf".encode()
+    def _all(self, *more):
+        """Processes that have this Slurm's configuration in their environment, and these words."""
+        wanted = {word.encode() for word in (f"SLURM_CONF={self.folder}/slurm.conf", *more)}
+        found = []
         for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
             try:
-                environment = (entry / "environ").read_bytes().split(b"\0")
+                if entry.name.isdigit() and wanted <= set((entry / "environ").read_bytes().split(b"\0")):
+                    found.append(int(entry.name))
             except OSError:
-                continue
-            if mine in environment and f"SLURMD_NODENAME={node}".encode() in environment:
-                found.append(int(entry.name))
-                parent = self._stats().get(int(entry.name))
-                if parent and "slurmstepd" in self._name(parent):
-                    found.append(parent)
+                pass
+        return found
+
+    def _steps(self, node):
+        """Processes of steps that run on the node."""
+        found = []
+        for pid in self._all(f"SLURMD_NODENAME={node}"):
+            found.append(pid)
+            parent = self._stats().get(pid)
+            if parent and "slurmstepd" in self._name(parent):
+                found.append(parent)
         return found
 
     @staticmethod
@@ -200,12 +206,11 @@ class PrivateSlurm:
             if node in self.processes:
                 self.kill_node(node)
         self._end("slurmctld", signal.SIGTERM)
-        for node in NODES:  # steps of nodes that were killed before
-            for pid in self._steps(node):
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+        for pid in self._all():  # steps of nodes that were killed before
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- its commands ------------------------------------------------------------------------------------------------
