@@ -220,13 +220,13 @@ def node_failed(cluster):
 
 def controller_restarts(cluster):
     def disturb(config, out, follower):
-        time.sleep(7)  # a controller saves its state within 5 s, and what it did since is lost to it where it is killed
+        cluster.slurm.save()
         cluster.slurm.kill_controller()
         assert follower.poll() is None, cluster.said(out)
         assert "does not answer" in cluster.status(out), cluster.status(out)
         cluster.slurm.start_controller()
         assert cluster.wait(follower, out) == 0, cluster.said(out)
-        assert all(m["starts"] == 1 for m in cluster.manifests(out))
+        assert all(m["starts"] == 1 for m in cluster.manifests(out)), cluster.slurm.logs()
     disturbed(cluster, "controller-restarts", disturb, 25 * LONG)
 
 

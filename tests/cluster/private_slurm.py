@@ -219,6 +219,13 @@ class PrivateSlurm:
         return subprocess.run([program(words[0]), *words[1:]], env=self.environment(), capture_output=True, text=True,
                               timeout=60, check=check)
 
+    def save(self):
+        """Has the controller save all that it knows now: one that is killed goes on from there. By itself it does so
+        when jobs are submitted, and not when they start."""
+        begin = time.time()
+        self.command("scontrol", "reconfigure", check=True)
+        until(lambda: (self.folder / "state" / "job_state").stat().st_mtime > begin, 60, "the controller saves its state")
+
     def idle_nodes(self):
         return self.command("sinfo", "-h", "-N", "-p", "main", "-o", "%N %T").stdout.split().count("idle")
 
