@@ -90,6 +90,9 @@ void SlurmLauncher::refuse(const ChildResult& result) const {
   if (!result.in_time || said.find("ontact slurm controller") != std::string::npos ||
       said.find("timed out") != std::string::npos) {
     hint = "\n      Slurm's controller does not answer; what was submitted before goes on. Try again later";
+  } else if (said.find("configuration source") != std::string::npos ||
+             said.find("process configuration file") != std::string::npos) {
+    hint = "\n      Slurm is installed here, but knows of no cluster: log in to a node of one";
   } else if (said.find("artition") != std::string::npos) {
     const ChildResult partitions = run_child({"sinfo", "--noheader", "--format=%R"});
     const std::vector<std::string> names = lines_of(partitions.out);

@@ -50,6 +50,12 @@ untested = {
         "meson test -C build --suite layers": "a suite of its own",
     },
     "guide.md": {
+        "./heed run configs/quickstart.toml --on slurm --out /shared/project": "needs a cluster; tests/cluster does it",
+        "./heed run configs/quickstart.toml --on slurm --out /shared/project slurm.partition=short slurm.time=30":
+            "needs a cluster; tests/cluster does it",
+        "heed: 3 of 54 runs are done; 51 wait or run in Slurm, and go on without this command.":
+            "needs a cluster; tests/cluster looks for these words",
+        "/shared/project  54 runs": "needs a cluster; tests/cluster looks for these words",
         "pip install mlflow": "needs PyPI; tests/peers/run does it",
         "python experiments/exports/to_mlflow.py runs --heed ./heed --tracking-uri sqlite:///mlflow.db":
             "needs MLflow from PyPI; tests/peers/run does it",
@@ -243,7 +249,17 @@ def line_above_a_part():
     return lines[0]
 
 
+def slurm_settings(block, desk):
+    """They are read before Slurm is looked for, which isn't there."""
+    (desk.folder / block.title).write_text(block.text)
+    words = [desk.program, "run", "configs/quickstart.toml", "--on", "slurm", "--slurm", block.title]
+    done = attempt(words, cwd=desk.folder, env={**os.environ, "PATH": "/nowhere"})
+    assert done.returncode == 2 and "Slurm is not installed" in done.stderr, done.stderr
+
+
 def config(block, desk, number):
+    if block.title == "slurm.toml":
+        return slurm_settings(block, desk)
     whole = "name" in tomllib.loads(block.text)
     file = desk.folder / (block.title or f"block-{number}.toml")
     file.write_text(block.text if whole else f"{line_above_a_part()}\n\n{block.text}")

@@ -265,11 +265,12 @@ int run(const RunArguments& given, Console& console) {
   console.out.flush();
 
   if (left.runs > 0)
-    throw Failed(fmt::format("{} of {} runs are done; {} wait or run in Slurm without this command (job{} {}; scancel "
-                             "ends them). Look with\n      {}\n      and come back with\n      {}",
-                             result.runs - result.to_do, result.runs, left.runs, left.jobs.size() == 1 ? "" : "s",
-                             fmt::join(left.jobs, " "), shell_words({console.program, "status", arguments.out}),
-                             same_command(arguments, console)));
+    throw Failed(fmt::format("{} of {} runs are done; {} wait or run in Slurm, and go on without this command.\n"
+                             "      see how far they are:  {}\n      come back to them:     {}\n"
+                             "      end them:              scancel {}",
+                             result.runs - result.to_do, result.runs, left.runs,
+                             shell_words({console.program, "status", arguments.out}), same_command(arguments, console),
+                             fmt::join(left.jobs, " ")));
   if (result.stopped())
     throw Failed(fmt::format("stopped with {} of {} runs done. Go on from there with\n      {}",
                              result.runs - result.to_do, result.runs, same_command(arguments, console)));
