@@ -43,9 +43,8 @@ bool on_slurm(const RunArguments& arguments) { return arguments.on == "slurm"; }
 /// Takes the cluster's options from among the overrides.
 void part_overrides(RunArguments& arguments) {
   constexpr std::string_view cluster = "slurm.";
-  const auto first = std::ranges::stable_partition(arguments.overrides, [&](const std::string& word) {
-                       return !word.starts_with(cluster);
-                     }).begin();
+  const auto first = std::stable_partition(arguments.overrides.begin(), arguments.overrides.end(),
+                                           [&](const std::string& word) { return !word.starts_with(cluster); });
   arguments.slurm.assign(first, arguments.overrides.end());
   arguments.overrides.erase(first, arguments.overrides.end());
   if (on_slurm(arguments) || (arguments.slurm.empty() && !arguments.slurm_file)) return;
