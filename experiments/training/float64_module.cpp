@@ -19,8 +19,6 @@ namespace heed {
 
 namespace {
 
-std::filesystem::path module_file() { return this_program().parent_path() / "libheed_float64.so"; }
-
 /// The launcher with the word that makes it build one target. Standard output is the command's, so the launcher's goes
 /// to standard error.
 bool build_with(const std::string& launcher) {
@@ -41,18 +39,21 @@ bool build_with(const std::string& launcher) {
 }
 
 const Engine& load() {
-  const std::filesystem::path file = module_file();
+  const std::filesystem::path file = part_of_program("libheed_float64.so");
   if (const char* launcher = std::getenv("HEED_LAUNCHER"); launcher && *launcher) {
     const bool built = build_with(launcher);
     unsetenv("HEED_LAUNCHER"); // workers find the file as it is
     if (!built) throw Refused("precision = \"float64\": its part of the program could not be built (see above)");
   }
   std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored))
-    throw Refused(
-        fmt::format("precision = \"float64\": {} is missing\n"
-                    "      start Heed by ./heed, which builds it, or build it: ninja -C {} libheed_float64.so",
-                    file.string(), file.parent_path().string()));
+  if (!std::filesystem::exists(file, ignored)) {
+    const bool built_here = std::filesystem::exists(file.parent_path() / "build.ninja", ignored);
+    throw Refused(fmt::format(
+        "precision = \"float64\": {} is missing\n      {}", file.string(),
+        built_here ? fmt::format("start Heed by ./heed, which builds it, or build it: ninja -C {} libheed_float64.so",
+                                 file.parent_path().string())
+                   : "install Heed anew, with all of its parts: meson install"));
+  }
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   using Door = const Engine* (*)();
   const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_float64_engine")) : nullptr;

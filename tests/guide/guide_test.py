@@ -53,6 +53,9 @@ untested = {
         "./heed run configs/quickstart.toml --on slurm --out /shared/project": "needs a cluster; tests/cluster does it",
         "./heed run configs/quickstart.toml --on slurm --out /shared/project slurm.partition=short slurm.time=30":
             "needs a cluster; tests/cluster does it",
+        "meson setup release -Dtests=false -Dcpu=haswell --prefix=/shared/heed": "tests/install does it",
+        "meson install -C release": "tests/install does it",
+        "/shared/heed/bin/heed run /shared/heed/share/heed/configs/quickstart.toml": "tests/install does it",
         "heed: 3 of 54 runs are done; 51 wait or run in Slurm, and go on without this command.":
             "needs a cluster; tests/cluster looks for these words",
         "/shared/project  54 runs": "needs a cluster; tests/cluster looks for these words",
