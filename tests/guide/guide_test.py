@@ -107,6 +107,8 @@ def with_guide_variants(place):
         shutil.copytree(checkout / folder, copy / folder)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(checkout / name, copy)
+    for name in ("configs", "docs", "README.md", "CHANGELOG.md", "LICENSE"):
+        (copy / name).symlink_to(checkout / name)
     for folder in ("tests", "benchmarks"):
         (copy / folder).mkdir()
         (copy / folder / "meson.build").touch()
