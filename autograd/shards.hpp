@@ -1,6 +1,7 @@
 // Work on parts of a batch, and sums over the parts that are the same bits whatever the threads.
 #pragma once
 
+#include "autograd/ranks.hpp"
 #include "autograd/real.hpp"
 
 #include <condition_variable>
@@ -29,26 +30,32 @@ private:
   void (*call_)(const void*, int, int);
 };
 
-/// A fixed number of threads that run numbered jobs. Which thread takes a job is left open: jobs must not care. In jobs,
+/// A team: a fixed number of threads that run numbered jobs, and other processes beside this one, where there are some,
+/// which do the rest of the same work. Which thread takes a job is left open: jobs must not care. In jobs,
 /// subnormal numbers are zero, whatever the thread (autograd/subnormal.hpp).
 class Workers {
 public:
   /// `threads` >= 1; the calling thread is one of them.
-  explicit Workers(int threads);
+  /// @param ranks  the team's processes, this one among them; none: it is alone
+  explicit Workers(int threads, Ranks* ranks = nullptr);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  Ranks* ranks() const { return ranks_; }
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
   /// Runs job(i, worker) for i = 0 .. jobs - 1 and returns when all are done; worker is 0 .. threads - 1, and no two
   /// jobs run on one worker at once. The first exception of the lowest job is thrown again here.
   void run(int jobs, const Job& job);
+  /// Runs job(i, worker) for the jobs from first to second alone: this process's share.
+  void run(std::pair<int, int> share, const Job& job);
 
 private:
   void work(int worker);
   void take_jobs(int worker);
 
+  Ranks* ranks_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -69,6 +76,13 @@ inline constexpr std::int64_t sum_block = 8192;
 /// `extent` numbers; what stands in the others afterwards is undefined. Returns the sum of squares of the result, over
 /// fixed blocks and in double, as global_norm has it.
 double sum_parts(Workers& workers, const std::vector<Real*>& parts, std::int64_t extent);
+
+/// The same sum, bit by bit, where the parts lie in the processes of the team, of which there are `shards` in all: this
+/// one holds those of its aligned_share. What was parts[0], or `sum` where it has none, holds it afterwards, in each.
+/// Lower levels of the tree are added in the processes. For each further level a process adds the half of what it has
+/// added so far with its peer, who adds the other half; then they exchange halves. So each sends twice the extent at
+/// most, whatever their number (Rabenseifner 2004, "Optimization of collective reduction operations").
+double sum_parts_of_team(Workers& workers, const std::vector<Real*>& parts, Real* sum, int shards, std::int64_t extent);
 
 } // namespace HEED_REAL
 } // namespace heed

@@ -7,7 +7,7 @@
 
 namespace heed {
 
-Workers::Workers(int threads) {
+Workers::Workers(int threads, Ranks* ranks) : ranks_(ranks) {
   if (threads < 1) throw Failed(fmt::format("[workers] there must be at least one thread, not {}", threads));
   threads_.reserve(static_cast<std::size_t>(threads - 1));
   for (int worker = 1; worker < threads; ++worker) threads_.emplace_back([this, worker] { work(worker); });
@@ -40,6 +40,10 @@ void Workers::run(int jobs, const Job& job) {
   job_ = nullptr;
   failed_job_ = -1;
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
+}
+
+void Workers::run(std::pair<int, int> share, const Job& job) {
+  run(share.second - share.first, [&](int i, int worker) { job(share.first + i, worker); });
 }
 
 void Workers::work(int worker) {

@@ -4,6 +4,7 @@
 #include "experiments/decoding/search.hpp"
 #include "experiments/metrics/bleu.hpp"
 #include "experiments/metrics/chrf.hpp"
+#include "experiments/training/team.hpp"
 
 #include <algorithm>
 
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
     tape->record(false);
   }
   const EvaluationPieces pieces{rows};
-  workers.run(pieces.count(), [&](int piece, int worker) {
+  workers.run(share_of(pieces.count(), workers), [&](int piece, int worker) {
     const std::int64_t first = pieces.first(piece), n = pieces.size(piece);
     Batch batch;
     fill_evaluation_batch(task, run, split, first, n, batch);
@@ -59,6 +60,21 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
       references[at] = given ? given->text : text;
     }
   });
+  const auto rows_of = [&](int piece, const auto& visit) {
+    for (std::int64_t i = 0; i < pieces.size(piece); ++i) visit(static_cast<std::size_t>(pieces.first(piece) + i));
+  };
+  exchange_results(
+      workers, pieces.count(),
+      [&](int piece, Packed& packed) {
+        rows_of(piece, [&](std::size_t at) { packed.add_text(outputs[at]).add_text(references[at]).add(right[at]); });
+      },
+      [&](int piece, Unpacked& packed) {
+        rows_of(piece, [&](std::size_t at) {
+          outputs[at] = packed.text();
+          references[at] = packed.text();
+          right[at] = packed.get<char>();
+        });
+      });
   const auto all_right = static_cast<double>(std::ranges::count(right, char{1}));
   return {{prefix + "_decoded_accuracy", all_right / static_cast<double>(std::max<std::int64_t>(rows, 1))},
           {prefix + "_bleu", corpus_bleu(outputs, references, config.train.evaluate_bleu_tokenization)},

@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/training/decoded_metrics.hpp"
+#include "experiments/training/team.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,20 @@ struct Score {
   std::int64_t loss_targets = 0;
   Hits hits;
   std::map<std::int64_t, Hits> by_length; // where it is asked for
+
+  void pack(Packed& packed) const {
+    packed.add(loss).add(loss_targets).add(hits).add(static_cast<std::uint64_t>(by_length.size()));
+    for (const auto& [length, part] : by_length) packed.add(length).add(part);
+  }
+  void unpack(Unpacked& packed) {
+    loss = packed.get<double>();
+    loss_targets = packed.get<std::int64_t>();
+    hits = packed.get<Hits>();
+    for (auto n = packed.get<std::uint64_t>(); n > 0; --n) {
+      const auto length = packed.get<std::int64_t>();
+      by_length[length] = packed.get<Hits>();
+    }
+  }
 
   void add(const Score& other) {
     loss += other.loss;
@@ -98,7 +113,7 @@ Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& work
   while (tapes.empty() && own.size() < count) own.push_back(std::make_unique<Tape>());
   if (tapes.empty()) tapes = own;
   std::vector<Batch> batches(count);
-  workers.run(pieces.count(), [&](int piece, int worker) {
+  workers.run(share_of(pieces.count(), workers), [&](int piece, int worker) {
     Tape& tape = *tapes[static_cast<std::size_t>(worker)];
     tape.rewind();
     tape.record(false);
@@ -110,6 +125,9 @@ Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& work
     tape.record(true);
     tape.rewind();
   });
+  exchange_results(
+      workers, pieces.count(), [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
+      [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });
   Score total;
   for (const Score& s : scores) total.add(s);
   return total;

@@ -4,6 +4,7 @@
 #include "autograd/squares.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/team.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -209,7 +210,7 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   const auto count = static_cast<std::size_t>(pieces.count());
   const std::size_t variants = heads.size() + 1; // each head silenced, and none
   std::vector<double> losses(variants * count);
-  rows.workers().run(static_cast<int>(losses.size()), [&](int job, int worker) {
+  rows.workers().run(share_of(static_cast<int>(losses.size()), rows.workers()), [&](int job, int worker) {
     const int piece = job % pieces.count();
     const auto variant = static_cast<std::size_t>(job / pieces.count());
     std::optional<Silencer> silencer;
@@ -217,6 +218,7 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
     losses[static_cast<std::size_t>(job)] = rows.loss(worker, pieces.first(piece), pieces.size(piece), false,
                                                       silencer ? &*silencer : nullptr);
   });
+  exchange_values(rows.workers(), losses, even_share);
   const auto total = [&](std::size_t variant) {
     double sum = 0;
     for (std::size_t p = 0; p < count; ++p) sum += losses[variant * count + p];

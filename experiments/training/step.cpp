@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/optimizers.hpp"
+#include "experiments/training/team.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +14,27 @@ std::int64_t shards_of_step(const TrainOptions& options) {
   return options.batch_tokens > 0 ? options.shards : std::min(options.shards, options.batch);
 }
 
+namespace {
+
+std::pair<int, int> share_of_shards(int shards, const Workers& workers) {
+  const Ranks* ranks = workers.ranks();
+  return ranks ? aligned_share(shards, ranks->rank(), ranks->count()) : std::pair(0, shards);
+}
+
+} // namespace
+
 StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
   const auto shards = static_cast<std::size_t>(shards_of_step(config.train));
   for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
-  gradients_.assign(shards, PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));
-  for (auto& g : gradients_) parts_.push_back(g.data());
+  share_ = share_of_shards(static_cast<int>(shards), workers);
+  const auto own = static_cast<std::size_t>(share_.second - share_.first);
+  gradients_.assign(std::max<std::size_t>(own, 1),
+                    PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));
+  for (std::size_t i = 0; i < own; ++i) parts_.push_back(gradients_[i].data());
   batches_.resize(shards);
   counts_.resize(shards);
+  tokens_.resize(shards);
   losses_.resize(shards);
   first_rows_.resize(shards + 1);
 }
@@ -32,15 +46,16 @@ void StepRunner::share_rows(std::int64_t rows) {
 }
 
 double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly) {
+  PagedVector<Real>& gradients = gradients_[shard - static_cast<std::size_t>(share_.first)];
   if (batches_[shard].rows == 0) {
-    std::ranges::fill(gradients_[shard], Real{0});
+    std::ranges::fill(gradients, Real{0});
     return 0;
   }
   Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
   tape.rewind();
   tape.detect_anomaly(detect_anomaly);
   const Batch& batch = batches_[shard];
-  Pass pass(tape, run_.parameters, gradients_[shard].data(),
+  Pass pass(tape, run_.parameters, gradients.data(),
             {.training = true,
              .seed = static_cast<std::uint64_t>(config_.general.seed),
              .step = step,
@@ -55,27 +70,41 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
   return static_cast<double>(loss.item());
 }
 
-StepRunner::Result StepRunner::operator()(std::int64_t step) {
-  const int shards = static_cast<int>(batches_.size());
+void StepRunner::fill_batches(std::int64_t step) {
   share_rows(training_rows(config_, task_, run_, step));
-  workers_.run(shards, [&](int job, int) {
-    const auto s = static_cast<std::size_t>(job);
+  workers_.run(share_, [&](int shard, int) {
+    const auto s = static_cast<std::size_t>(shard);
     fill_training_batch(config_, task_, run_, step, first_rows_[s], first_rows_[s + 1] - first_rows_[s], batches_[s]);
     counts_[s] = counted_targets(batches_[s]);
+    tokens_[s] = batches_[s].real_tokens();
   });
+  exchange_values(workers_, counts_, aligned_share);
+  exchange_values(workers_, tokens_, aligned_share);
+}
+
+double StepRunner::sum_gradients() {
+  const std::int64_t extent = run_.parameters.extent();
+  return workers_.ranks()
+             ? sum_parts_of_team(workers_, parts_, gradients_[0].data(), static_cast<int>(batches_.size()), extent)
+             : sum_parts(workers_, parts_, extent);
+}
+
+StepRunner::Result StepRunner::operator()(std::int64_t step) {
+  fill_batches(step);
   Result result;
   std::int64_t targets = 0;
   for (std::size_t s = 0; s < batches_.size(); ++s) {
     targets += counts_[s];
-    result.tokens += batches_[s].real_tokens();
+    result.tokens += tokens_[s];
   }
   divisor_ = static_cast<double>(std::max<std::int64_t>(targets, 1));
-  workers_.run(shards, [&](int job, int worker) {
-    const auto s = static_cast<std::size_t>(job);
+  workers_.run(share_, [&](int shard, int worker) {
+    const auto s = static_cast<std::size_t>(shard);
     losses_[s] = shard_loss(s, worker, step, false);
   });
+  exchange_values(workers_, losses_, aligned_share);
   for (double loss : losses_) result.loss += loss;
-  result.gradient_norm = std::sqrt(sum_parts(workers_, parts_, run_.parameters.extent()));
+  result.gradient_norm = std::sqrt(sum_gradients());
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
     diagnose(step, result.loss, result.gradient_norm);
   result.learning_rate = learning_rate(config_, step);
@@ -84,7 +113,7 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
   const auto pieces = std::min<std::size_t>(entries, static_cast<std::size_t>(workers_.threads()) * 4);
   workers_.run(static_cast<int>(pieces), [&](int job, int) {
     const auto j = static_cast<std::size_t>(job);
-    optimizer_.update(run_.parameters, parts_[0], result.learning_rate, factor, step + 1, j * entries / pieces,
+    optimizer_.update(run_.parameters, gradients(), result.learning_rate, factor, step + 1, j * entries / pieces,
                       (j + 1) * entries / pieces);
   });
   return result;
@@ -92,15 +121,22 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
 
 void StepRunner::diagnose(std::int64_t step, double loss, double norm) {
   // The parameters are still those before the step: run it again, looking at every result.
-  std::string where = "no single operation's result shows it; the gradients' sum of squares overflows";
-  for (std::size_t s = 0; s < batches_.size(); ++s) {
+  std::string found;
+  for (int s = share_.first; s < share_.second && found.empty(); ++s) {
     try {
-      shard_loss(s, 0, step, true);
+      shard_loss(static_cast<std::size_t>(s), 0, step, true);
     } catch (const Failed& e) {
-      where = e.what();
-      break;
+      found = e.what();
     }
   }
+  if (workers_.ranks()) {
+    const std::vector<std::string> all = gather(*workers_.ranks(), std::move(found));
+    const auto first = std::ranges::find_if(all, [](const std::string& one) { return !one.empty(); });
+    found = first == all.end() ? "" : *first;
+  }
+  const std::string where = found.empty()
+                                ? "no single operation's result shows it; the gradients' sum of squares overflows"
+                                : found;
   throw Failed(fmt::format("step {}: the {} is not finite ({}). It first shows here: {}. Try a lower "
                            "train.learning_rate, train.clip = 1.0, or more train.warmup",
                            step + 1, std::isfinite(loss) ? "gradient norm" : "loss", std::isfinite(loss) ? norm : loss,

@@ -18,6 +18,8 @@ namespace heed::HEED_REAL {
 /// Into how many shards a step's batch is cut: train.shards, where a batch is known to have as many rows.
 std::int64_t shards_of_step(const TrainOptions& options);
 
+/// Of a team of several processes each has its share of the shards, and all have the same parameters and do the same
+/// update.
 class StepRunner {
 public:
   StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers);
@@ -34,12 +36,14 @@ public:
   Result operator()(std::int64_t step);
 
   /// Of the last step, the whole batch's, before clipping; laid out as the parameters are.
-  const Real* gradients() const { return parts_[0]; }
+  const Real* gradients() const { return gradients_[0].data(); }
 
   /// One for each thread; between steps others may use their memory.
   std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
 
 private:
+  void fill_batches(std::int64_t step);
+  double sum_gradients();
   void share_rows(std::int64_t rows);
   double shard_loss(std::size_t shard, int worker, std::int64_t step, bool detect_anomaly);
   [[noreturn]] void diagnose(std::int64_t step, double loss, double norm);
@@ -50,10 +54,12 @@ private:
   Optimizer& optimizer_;
   Workers& workers_;
   std::vector<std::unique_ptr<Tape>> tapes_; // one for each worker
-  std::vector<PagedVector<Real>> gradients_; // one for each shard
+  std::pair<int, int> share_;                // of the shards, those of this process
+  std::vector<PagedVector<Real>> gradients_; // one for each of these; one at least, for the sum
   std::vector<Real*> parts_;
   std::vector<Batch> batches_;                    // one for each shard
   std::vector<std::int64_t> first_rows_, counts_; // of each shard; some may be empty where rows are few
+  std::vector<std::int64_t> tokens_;              // likewise
   std::vector<double> losses_;
   double divisor_ = 1;
 };

@@ -7,8 +7,10 @@
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
+#include "experiments/training/team.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,9 +23,20 @@ double machine_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-int thread_count(const TrainOptions& options) {
+int thread_count(const TrainOptions& options, const Ranks* ranks) {
   if (options.threads > 0) return static_cast<int>(options.threads);
-  return static_cast<int>(std::min<std::int64_t>(usable_cores(), shards_of_step(options)));
+  auto shards = static_cast<int>(shards_of_step(options));
+  if (ranks) shards = aligned_share(shards, 0, ranks->count()).second; // no process has more
+  return std::min(usable_cores(), shards);
+}
+
+void require_work_for(const Ranks& ranks, const TrainOptions& options) {
+  const std::int64_t shards = shards_of_step(options);
+  if (ranks.count() <= shards) return;
+  throw Refused(
+      fmt::format("there are {} processes, and a step's batch is cut into {} shards: {} would have nothing to "
+                  "do. Start {} at most, or raise train.shards, with which the run is another",
+                  ranks.count(), shards, ranks.count() - shards, std::bit_floor(static_cast<std::uint64_t>(shards))));
 }
 
 // For a step whose loss was finite, and whose update left a model that is of no use.
@@ -84,12 +97,13 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
 
 Outcome train(const Config& config, const Task& task, const std::optional<Checkpoint>& from,
               const TrainingHooks& hooks) {
+  if (hooks.ranks) require_work_for(*hooks.ranks, config.train);
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;
   if (from) place = restore(run, *optimizer, *from);
-  Workers workers(thread_count(config.train));
+  Workers workers(thread_count(config.train, hooks.ranks), hooks.ranks);
   StepRunner step(config, task, run, *optimizer, workers);
 
   const TrainOptions& t = config.train;
@@ -139,7 +153,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (hooks.progress)
       hooks.progress({place.step, t.steps, result.loss,
                       static_cast<double>(place.step - resumed_at) / std::max(1e-9, now() - begin)});
-    const bool stop = !last && hooks.stop_requested && hooks.stop_requested();
+    const bool stop = !last && decided(workers, hooks.stop_requested && hooks.stop_requested());
     if (due(t.checkpoint_every) || last || stop) keep();
     if (stop) return Outcome::interrupted;
   }

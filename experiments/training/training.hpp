@@ -18,6 +18,7 @@ namespace heed {
 struct Config;
 class Task;
 enum class Split;
+class Ranks;
 
 /// A named array as it stands in a checkpoint.
 struct StoredTensor {
@@ -59,6 +60,9 @@ struct TrainingHooks {
   std::function<void(const Progress&)> progress;
   std::function<bool()> stop_requested; ///< true: keep a checkpoint and return
   std::function<double()> now;          ///< a clock, in seconds; none: the machine's
+  /// The processes that train together, each of which calls `train` with the same configuration and checkpoint: the
+  /// same bits as one. The other hooks are asked of the first alone. None: this one is alone.
+  Ranks* ranks = nullptr;
 };
 
 enum class Outcome { finished, interrupted };

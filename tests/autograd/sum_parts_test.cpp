@@ -4,6 +4,7 @@
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 #include "tests/autograd/heap.hpp"
+#include "tests/autograd/thread_ranks.hpp"
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -78,4 +79,34 @@ TEST_CASE("the sum takes nothing from the heap once it has run", "[shards]") {
   const std::int64_t before = heap_calls();
   sum_parts(workers, pointers, 40000);
   CHECK(heap_calls() == before);
+}
+
+TEST_CASE("parts that lie in several processes are summed to the same bits, in each of them", "[shards][ranks]") {
+  for (int shards = 1; shards <= 16; ++shards)
+    for (std::int64_t extent : {1, 8192, 8193, 50000}) {
+      Workers one(1);
+      Parts expected = some_parts(shards, extent);
+      const double squares = add_up(one, expected);
+      for (int count : {1, 2, 4, 8}) {
+        INFO(shards << " parts of " << extent << " in " << count << " processes");
+        std::vector<std::vector<Real>> sums(static_cast<std::size_t>(count));
+        std::vector<double> norms(static_cast<std::size_t>(count));
+        ThreadRanks::run(count, [&](Ranks& ranks) {
+          Workers workers(2, &ranks);
+          Parts all = some_parts(shards, extent);
+          const auto [first, last] = aligned_share(shards, ranks.rank(), count);
+          std::vector<Real*> own;
+          for (int i = first; i < last; ++i) own.push_back(all[static_cast<std::size_t>(i)].data());
+          const auto rank = static_cast<std::size_t>(ranks.rank());
+          std::vector<Real> without(static_cast<std::size_t>(extent), Real{-1}); // of a process without a part
+          norms[rank] = sum_parts_of_team(workers, own, without.data(), shards, extent);
+          const Real* sum = own.empty() ? without.data() : own[0];
+          sums[rank].assign(sum, sum + extent);
+        });
+        for (int rank = 0; rank < count; ++rank) {
+          CHECK(norms[static_cast<std::size_t>(rank)] == squares);
+          CHECK(sums[static_cast<std::size_t>(rank)] == expected[0]);
+        }
+      }
+    }
 }

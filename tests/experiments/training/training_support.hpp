@@ -3,6 +3,7 @@
 
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
+#include "tests/autograd/thread_ranks.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
@@ -37,17 +38,34 @@ struct History {
 };
 
 /// Trains; asks it to stop after `stop_at` steps (0: never).
-inline History train(const Config& config, const std::optional<Checkpoint>& from = {}, std::int64_t stop_at = 0) {
+/// @param ranks  as one process of these; what came of it the first one hears
+inline History train(const Config& config, const std::optional<Checkpoint>& from = {}, std::int64_t stop_at = 0,
+                     Ranks* ranks = nullptr) {
   const auto task = make_task(config);
   History h;
   std::int64_t done = 0;
   TrainingHooks hooks;
-  hooks.measured = [&](const Metrics& m) { h.metrics.push_back(m); };
-  hooks.checkpoint = [&](const Checkpoint& c) { h.checkpoints.push_back(c); };
-  hooks.progress = [&](const Progress& p) { done = p.step; };
-  hooks.stop_requested = [&] { return stop_at > 0 && done >= stop_at; };
+  hooks.ranks = ranks;
+  if (!ranks || ranks->rank() == 0) {
+    hooks.measured = [&](const Metrics& m) { h.metrics.push_back(m); };
+    hooks.checkpoint = [&](const Checkpoint& c) { h.checkpoints.push_back(c); };
+    hooks.progress = [&](const Progress& p) { done = p.step; };
+    hooks.stop_requested = [&] { return stop_at > 0 && done >= stop_at; };
+  }
   h.outcome = engine(config).train(config, *task, from, hooks);
   return h;
+}
+
+/// Likewise, by so many processes.
+inline History train_together(int count, const Config& config, const std::optional<Checkpoint>& from = {},
+                              std::int64_t stop_at = 0) {
+  History first;
+  ThreadRanks::run(count, [&](Ranks& ranks) {
+    History h = train(config, from, stop_at, &ranks);
+    if (ranks.rank() == 0) first = std::move(h);
+    else if (!h.metrics.empty() || !h.checkpoints.empty()) throw Failed("another rank than the first was heard");
+  });
+  return first;
 }
 
 /// Metrics to the last bit, but for the seconds, which no two runs share.
