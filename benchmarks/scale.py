@@ -42,7 +42,7 @@ seeds = {seeds}
 """
 
 ARMS = """[[sweep.block]]
-grid = {{ "train.learning_rate" = [{rates}] }}
+grid."train.learning_rate" = [{rates}]
 """
 
 
@@ -102,7 +102,7 @@ def figure(what: str, command: list, bar: float | None, log) -> Figure:
 
 
 def write_config(path: pathlib.Path, name: str, arms: int, seeds: int, steps: int):
-    rates = ", ".join(f"{1e-5 * (i + 2):.6g}" for i in range(arms - 1))
+    rates = ",\n".join(f"{1e-5 * (i + 2):.6g}" for i in range(arms - 1))
     path.write_text(CONFIG.format(name=name, steps=steps, seeds=seeds) + (ARMS.format(rates=rates) if rates else ""))
 
 
@@ -157,7 +157,8 @@ def plans(heed: str, place: pathlib.Path, folders: int, log) -> list[Figure]:
     seeds, arms, nowhere = folders // FEW_ARMS, folders // FEW_SEEDS, place / "none"
     few, listed, many = place / "few.toml", place / "listed.toml", place / "many.toml"
     write_config(few, "scale", FEW_ARMS, seeds, 20)
-    listed.write_text(few.read_text().replace(f"seeds = {seeds}", f"seeds = {list(range(seeds))}"))
+    spelled = ",\n".join(map(str, range(seeds)))
+    listed.write_text(few.read_text().replace(f"seeds = {seeds}", f"seeds = [{spelled}]"))
     write_config(many, "arms", arms, FEW_SEEDS, 20)
     return [figure(what, [heed, "plan", config, "--no-probe", "--out", nowhere], 10, log)
             for config, what in ((few, f"heed plan, {FEW_ARMS} arms x {seeds} seeds"),

@@ -42,10 +42,16 @@ bool is_id(std::string_view text) {
 std::string run_id(const Config& config, std::string_view fingerprint) { return run_id(flatten(config), fingerprint); }
 
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint) {
+  return run_id_of(identity_text(options, fingerprint));
+}
+
+std::string run_id_of(std::string_view identity_text) { return content_hash(identity_text).substr(0, id_digits); }
+
+std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint) {
   std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
   for (const FlatOption& option : options)
     if (option.identifies) identity += fmt::format("{} = {}\n", option.key, option.value);
-  return content_hash(identity).substr(0, id_digits);
+  return identity;
 }
 
 std::string_view name_of(RunState state) {

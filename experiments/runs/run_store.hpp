@@ -31,6 +31,9 @@ namespace heed {
 /// (the task's `fingerprint()`) and `numerics_version`.
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
+/// What the identity is made of, as a text, and the identity of such a text.
+std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint);
+std::string run_id_of(std::string_view identity_text);
 
 enum class RunState { missing, queued, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);
