@@ -118,6 +118,16 @@ RunState state_of(const RunFolder& run);
 /// The state that the run was left in, for one who has its claim: never `running` or `queued`.
 RunState state_of_claimed(const RunFolder& run);
 
+/// A run's state with the records that it follows from, each read once.
+struct RunLook {
+  RunState state = RunState::missing;
+  bool has_manifest = false;           ///< there is such a file, whole or not
+  Parsed<Manifest> manifest;           ///< as read_manifest gives it
+  std::optional<std::string> metrics;  ///< the file's bytes, where they were read: of a run that its manifest says finished
+  std::string wrong_metrics;           ///< as the function of this name says
+};
+RunLook look_at(const RunFolder& run);
+
 Parsed<Manifest> read_manifest(const RunFolder& run);
 /// The resolved configuration. Throws heed::Refused where the file is missing or damaged.
 Config read_config(const RunFolder& run);
@@ -125,6 +135,8 @@ Config read_config(const RunFolder& run);
 /// All whole lines in order. A last line without its newline was cut off by a kill, and is left out; any other line
 /// that does not read is an error that names it.
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
+/// The same of the file's bytes.
+Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run, std::string_view bytes);
 /// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens.
 std::optional<double> value_of(const Metrics& line, std::string_view name);
 /// All that `value_of` knows of a line.

@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/runs/seed_text.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/power.hpp"
 #include "experiments/statistics/spending.hpp"
@@ -18,8 +19,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <stdexcept>
-#include <string_view>
 
 namespace heed {
 namespace {
@@ -80,27 +79,6 @@ private:
 };
 
 Change seed_change(std::int64_t seed) { return {"seed", Value(seed), Origin{"sweep", 0, 0, 0}}; }
-
-/// A text in which a seed stands once: made twice, known for all seeds.
-class SeedText {
-public:
-  /// @param with_0, with_1  the text with these seeds
-  SeedText(std::string with_0, const std::string& with_1) : text_(std::move(with_0)) {
-    const auto [here, there] = std::ranges::mismatch(text_, with_1);
-    at_ = static_cast<std::size_t>(here - text_.begin());
-    if (here == text_.end() || *here != '0' || *there != '1' || text_.substr(at_ + 1) != with_1.substr(at_ + 1))
-      throw std::logic_error("a seed does not stand in a text just once");
-  }
-
-  std::string with(std::int64_t seed) const {
-    return fmt::format("{}{}{}", std::string_view(text_).substr(0, at_), seed,
-                       std::string_view(text_).substr(at_ + 1));
-  }
-
-private:
-  std::string text_;
-  std::size_t at_;
-};
 
 /// The runs of an arm, which is resolved, written and flattened for all its seeds at once.
 class ArmRuns {

@@ -27,12 +27,8 @@ struct RunsArguments {
 
 /// What decides in most of the runs: their report.metric.
 std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
-  const auto rows =
-      index.query("SELECT o.value FROM options o JOIN runs r ON r.id = o.run WHERE o.key = 'report.metric' AND " +
-                      (where ? where->sql : "TRUE") + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
-                  where ? where->values : std::vector<Cell>{});
-  if (rows.empty()) return std::nullopt;
-  const auto* name = std::get_if<std::string>(&rows[0][0]);
+  const Cell value = index.commonest_value("report.metric", where);
+  const auto* name = std::get_if<std::string>(&value);
   return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
 }
 

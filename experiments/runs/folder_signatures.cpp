@@ -1,0 +1,67 @@
+#include "experiments/runs/folder_signatures.hpp"
+
+#include "experiments/runs/run_store.hpp"
+#include "experiments/system/descriptor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <span>
+#include <sys/stat.h>
+#include <thread>
+#include <xxhash.h>
+
+namespace heed {
+namespace {
+
+constexpr std::size_t few = 5'000; ///< folders for which no threads are started
+constexpr std::size_t threads = 4;
+
+/// Of files that stand in the folder `out`, or of paths where it is AT_FDCWD.
+class Signer {
+public:
+  explicit Signer(const std::filesystem::path& out)
+      : out_(::open(out.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), prefix_(out_.get() < 0 ? out.string() + "/" : "") {
+    const RunFolder run;
+    names_ = {run.config().string(), run.manifest().string(), run.metrics().string()};
+  }
+
+  std::int64_t of(const std::string& id) const {
+    std::array<std::array<std::int64_t, 4>, 3> looks{};
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      struct stat about = {};
+      const std::string path = prefix_ + id + '/' + names_[i];
+      if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), path.c_str(), &about, 0) == 0)
+        looks[i] = {about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size,
+                    static_cast<std::int64_t>(about.st_ino)};
+    }
+    return static_cast<std::int64_t>(XXH3_64bits(looks.data(), sizeof looks));
+  }
+
+private:
+  Descriptor out_;
+  std::string prefix_;
+  std::array<std::string, 3> names_;
+};
+
+} // namespace
+
+std::vector<std::int64_t> folder_signatures(const std::filesystem::path& out, const std::vector<std::string>& ids) {
+  const Signer signer(out);
+  std::vector<std::int64_t> signatures(ids.size());
+  const auto sign = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) signatures[i] = signer.of(ids[i]);
+  };
+  if (ids.size() < few) {
+    sign(0, ids.size());
+    return signatures;
+  }
+  std::vector<std::jthread> workers;
+  const std::size_t share = (ids.size() + threads - 1) / threads;
+  for (std::size_t first = 0; first < ids.size(); first += share)
+    workers.emplace_back(sign, first, std::min(first + share, ids.size()));
+  workers.clear(); // waits for all
+  return signatures;
+}
+
+} // namespace heed
