@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <memory>
 #include <system_error>
 
 namespace heed {
@@ -305,11 +307,11 @@ Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {
 
 std::vector<std::string> run_ids(const fs::path& out) {
   std::vector<std::string> ids;
-  std::error_code error;
-  for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (is_id(name)) ids.push_back(std::move(name));
-  }
+  // By the system's own calls, since there may be very many: a path for each would take longer than all else.
+  const auto close = [](DIR* folder) { ::closedir(folder); };
+  const std::unique_ptr<DIR, decltype(close)> folder(::opendir(out.c_str()), close);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (is_id(entry->d_name)) ids.emplace_back(entry->d_name);
   std::sort(ids.begin(), ids.end());
   return ids;
 }
