@@ -133,9 +133,13 @@ def planned_runs(heed: str, config: pathlib.Path, out: pathlib.Path, *words) -> 
     record = config.with_suffix(".plan.json")
     record.unlink(missing_ok=True)
     taken([heed, "plan", config, *words, "--out", out, "--register", record])
-    runs = json.loads(record.read_text())["runs"]
+    plan = json.loads(record.read_text())
     record.unlink()
-    return runs
+    for run in plan["runs"]:
+        if "config" not in run:  # a plan of many runs has an arm's once, in two parts
+            before, after = plan["arms"][run["arm"]]["config"]
+            run["config"] = f"{before}{run['seed']}{after}"
+    return plan["runs"]
 
 
 def make_runs(heed: str, place: pathlib.Path, out: pathlib.Path, runs: list[dict], steps: int, log):

@@ -148,7 +148,8 @@ int status(const StatusArguments& arguments, Console& console) {
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     table.rows.push_back(std::move(row));
   }
-  print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
+  const std::size_t runs = run_ids(out).size();
+  print(console.out, "{}  {} run{}\n", arguments.out, runs, runs == 1 ? "" : "s");
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
