@@ -95,8 +95,7 @@ struct EntryReader::Shared {
   std::map<std::string, SeedText, std::less<>> identities; ///< what the ID is the hash of, by the data's fingerprint
 
   explicit Shared(const Config& config) : flat(flatten(config)), metrics(metrics_of(config)) {
-    for (const FlatOption& option : flat)
-      options.emplace_back(option.key, option_cell(option.key, option.value));
+    for (const FlatOption& option : flat) options.emplace_back(option.key, option_cell(option.key, option.value));
   }
 
   std::vector<std::pair<std::string, Cell>> options_of(std::int64_t seed) const {
@@ -131,8 +130,7 @@ struct EntryReader::Known {
     const auto toml = read_file(run.config());
     const auto seedless = toml ? without_seed(*toml) : std::nullopt;
     if (seedless)
-      if (const auto known = shared.find(seedless->text); known != shared.end())
-        return {known->second, seedless->seed};
+      if (const auto known = shared.find(seedless->text); known != shared.end()) return {known->second, seedless->seed};
     const Config config = read_config(run);
     auto read = std::make_shared<Shared>(config);
     // The file may have been replaced in between, and then says another seed.

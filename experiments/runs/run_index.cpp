@@ -376,12 +376,11 @@ private:
 
 bool RunIndex::refresh() {
   read_ = 0;
-  const bool whole =
-      database_
-          ->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
-                  "'folders', 'flat', 'option_sets', 'metric_names', 'mark', 'unfinished')")
-          .at(0)
-          .at(0) == Cell(std::int64_t{9});
+  const bool whole = database_
+                         ->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
+                                 "'folders', 'flat', 'option_sets', 'metric_names', 'mark', 'unfinished')")
+                         .at(0)
+                         .at(0) == Cell(std::int64_t{9});
   if (!whole && !database_->query("SELECT 1 FROM sqlite_master LIMIT 1").empty() &&
       database_->query("PRAGMA application_id").at(0).at(0) != Cell(application))
     throw DatabaseError(SQLITE_PERM, "it is a database of another program; move it away, to have an index there");
@@ -463,8 +462,8 @@ void RunIndex::find_fields() {
   for (const RunColumn& c : run_columns) {
     add({std::string(c.name), Source::run, c.kind, "", std::string(c.name), {}});
     if (c.name == "state")
-      for (const RunState state :
-           {RunState::missing, RunState::queued, RunState::running, RunState::interrupted, RunState::failed, RunState::finished})
+      for (const RunState state : {RunState::missing, RunState::queued, RunState::running, RunState::interrupted,
+                                   RunState::failed, RunState::finished})
         fields_.back().words.emplace_back(name_of(state));
   }
   for (const std::string& key : all_keys())

@@ -121,10 +121,11 @@ RunState state_of_claimed(const RunFolder& run);
 /// A run's state with the records that it follows from, each read once.
 struct RunLook {
   RunState state = RunState::missing;
-  bool has_manifest = false;           ///< there is such a file, whole or not
-  Parsed<Manifest> manifest;           ///< as read_manifest gives it
-  std::optional<std::string> metrics;  ///< the file's bytes, where they were read: of a run that its manifest says finished
-  std::string wrong_metrics;           ///< as the function of this name says
+  bool has_manifest = false; ///< there is such a file, whole or not
+  Parsed<Manifest> manifest; ///< as read_manifest gives it
+  std::optional<std::string>
+      metrics;               ///< the file's bytes, where they were read: of a run that its manifest says finished
+  std::string wrong_metrics; ///< as the function of this name says
 };
 RunLook look_at(const RunFolder& run);
 

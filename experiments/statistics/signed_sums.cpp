@@ -51,8 +51,7 @@ void add_sampled(const SeedRows& rows, std::uint64_t first, SumsTogether& sums) 
   for (std::size_t s = 0; s < rows.seeds; ++s) {
     if (s % bits_of_block == 0)
       for (std::size_t i = 0; i < together; ++i)
-        if (first + i > 0)
-          blocks[i] = random_block({random_seed, Stream::sampling, first + i}, s / bits_of_block);
+        if (first + i > 0) blocks[i] = random_block({random_seed, Stream::sampling, first + i}, s / bits_of_block);
     if (s % bits_of_word == 0)
       for (std::size_t i = 0; i < together; ++i) words[i] = blocks[i][s % bits_of_block / bits_of_word];
     const std::size_t bit = s % bits_of_word;

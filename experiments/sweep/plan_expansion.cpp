@@ -86,9 +86,7 @@ public:
   ArmRuns(const Settings& arm, std::size_t index, Identities& identities)
       : ArmRuns(arm.with({seed_change(0)}).resolve(), arm.with({seed_change(1)}).resolve(), index, identities) {}
 
-  PlannedRun of(std::int64_t seed) const {
-    return {run_id_of(identity_.with(seed)), index_, seed, config_.with(seed)};
-  }
+  PlannedRun of(std::int64_t seed) const { return {run_id_of(identity_.with(seed)), index_, seed, config_.with(seed)}; }
 
 private:
   ArmRuns(const Config& with_0, const Config& with_1, std::size_t index, Identities& identities)

@@ -355,9 +355,9 @@ std::string to_json(const Plan& plan) {
                                 "\"metric\": {},\n{}{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",
                                 parts ? short_plan_format : plan_format, json_text(plan.name), json_text(plan.hash),
-                                json_text(parts ? parts_hash(*parts) : configs_hash(plan)),
-                                json_text(plan.metric), also, margin, test, learned, question, within_json(plan.within),
-                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "), looks);
+                                json_text(parts ? parts_hash(*parts) : configs_hash(plan)), json_text(plan.metric),
+                                also, margin, test, learned, question, within_json(plan.within), json_text(plan.match),
+                                plan.sweep, fmt::join(plan.seeds, ", "), looks);
   const char* between = "\n";
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     const Arm& arm = plan.arms[a];
