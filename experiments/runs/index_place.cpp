@@ -35,9 +35,18 @@ fs::path temporary_folder() {
   return error ? fs::path() : temporary / fmt::format("heed-index-{}", ::geteuid());
 }
 
-/// Makes the folder for this user alone. Where it is somebody else's, as it may be among temporary files, it is not
-/// one to write to.
-FoundFolder made(const fs::path& path) {
+bool serves(const FoundFolder& folder) { return !folder.shared && folder.writable; }
+
+} // namespace
+
+fs::path index_place(const FoundFolder& out, const fs::path& canonical, const std::vector<FoundFolder>& others) {
+  if (serves(out)) return out.path / file_name;
+  for (const FoundFolder& folder : others)
+    if (serves(folder)) return folder.path / (content_hash(canonical.string()) + ".sqlite");
+  return {};
+}
+
+FoundFolder own_folder(const fs::path& path) {
   FoundFolder out{path, false, false};
   if (path.empty()) return out;
   std::error_code error;
@@ -51,17 +60,6 @@ FoundFolder made(const fs::path& path) {
   return out;
 }
 
-bool serves(const FoundFolder& folder) { return !folder.shared && folder.writable; }
-
-} // namespace
-
-fs::path index_place(const FoundFolder& out, const fs::path& canonical, const std::vector<FoundFolder>& others) {
-  if (serves(out)) return out.path / file_name;
-  for (const FoundFolder& folder : others)
-    if (serves(folder)) return folder.path / (content_hash(canonical.string()) + ".sqlite");
-  return {};
-}
-
 fs::path index_path(const fs::path& out) {
   std::error_code error;
   const fs::path there = out / file_name;
@@ -70,7 +68,7 @@ fs::path index_path(const fs::path& out) {
   if (serves(found)) return there;
   const fs::path canonical = fs::canonical(out, error);
   return index_place(found, error ? fs::absolute(out, error) : canonical,
-                     {made(cache_folder()), made(temporary_folder())});
+                     {own_folder(cache_folder()), own_folder(temporary_folder())});
 }
 
 } // namespace heed

@@ -20,9 +20,13 @@ struct FoundFolder {
 std::filesystem::path index_place(const FoundFolder& out, const std::filesystem::path& canonical,
                                   const std::vector<FoundFolder>& others);
 
-/// The same of the folders that there are: other ones are $XDG_CACHE_HOME/heed/index (~/.cache/heed/index), and
+/// A folder for indexes, made for this user alone where it is missing. What another user has, or may write to, as can be
+/// among temporary files, is not one to write to, nor is a link.
+FoundFolder own_folder(const std::filesystem::path& path);
+
+/// index_place of the folders that there are: other ones are $XDG_CACHE_HOME/heed/index (~/.cache/heed/index), and
 /// heed-index-UID in the folder for temporary files, where the home folder, too, is several machines'. They are made
-/// when they are needed, for this user alone.
+/// when they are needed.
 std::filesystem::path index_path(const std::filesystem::path& out);
 
 } // namespace heed
