@@ -9,7 +9,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ FEW_ARMS, FEW_SEEDS = 10, 100      # arms of the sweep with many seeds; seeds of
 REPORTED, EVALUATIONS = 2000, 200  # runs of the sweep that is reported, and evaluations of each
 MODELS = 4                         # runs of each sweep that are really run, and lend the others their files
 NEW = 10                           # run folders that are new to an index
+FEWEST = FEW_ARMS * FEW_SEEDS      # run folders of which there is something to say
 
 CONFIG = """name = "{name}"
 seed = 0
@@ -183,7 +183,8 @@ def folder_of_runs(heed: str, place: pathlib.Path, folders: int, log) -> list[Fi
         (out / name).rename(away / name)
     ask = [heed, "runs", out, "--where", "train.learning_rate > 3e-5 and seed = 3", "--columns", "id,seed,val_loss"]
     figures = [figure(f"heed runs, index of {folders} runs from nothing", ask, 75, log),
-               figure("heed runs --where, index up to date", ask, 0.5, log)]
+               figure("heed runs --where, index up to date", ask, None, log)]
+    figures.append(Figure("the same, by the clock", figures[-1].wall, 0.5))
     for name in new:
         (away / name).rename(out / name)
     return [*figures,
@@ -205,8 +206,6 @@ def reports(heed: str, place: pathlib.Path, runs: int, log) -> list[Figure]:
 def measure(heed: str, folders: int, log=lambda text: None) -> list[Figure]:
     """All figures of a folder with so many runs. What it makes goes again; in the folder for temporary files there must
     be room for it (100,000 runs: 4.5 GB, 700,000 files)."""
-    if folders < FEW_ARMS * FEW_SEEDS:
-        raise Failure(f"the folder has {folders} runs; {FEW_ARMS * FEW_SEEDS} or more say something")
     with tempfile.TemporaryDirectory(prefix="heed-scale-") as name:
         place = pathlib.Path(name)
         return [*plans(heed, place, folders, log), *folder_of_runs(heed, place, folders, log),
