@@ -259,7 +259,7 @@ Parsed<RunRecord> EntryReader::read_record(const RunFolder& run) {
 
 Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
   auto record = read_record(run);
-  return record ? Parsed<RunEntry>::ok(std::move(record->entry)) : Parsed<RunEntry>::wrong(std::move(record.error));
+  return record ? Parsed<RunEntry>::ok(std::move((*record).entry)) : Parsed<RunEntry>::wrong(std::move(record.error));
 }
 
 Parsed<RunEntry> read_entry(const RunFolder& run) { return EntryReader().read_entry(run); }
