@@ -2,20 +2,15 @@
 
 #include "experiments/runs/run_store.hpp"
 #include "experiments/system/descriptor.hpp"
+#include "experiments/system/threads.hpp"
 
-#include <algorithm>
 #include <array>
 #include <fcntl.h>
-#include <span>
 #include <sys/stat.h>
-#include <thread>
 #include <xxhash.h>
 
 namespace heed {
 namespace {
-
-constexpr std::size_t few = 5'000; ///< folders for which no threads are started
-constexpr std::size_t threads = 4;
 
 /// Of files that stand in the folder `out`, or of paths where it is AT_FDCWD.
 class Signer {
@@ -49,18 +44,7 @@ private:
 std::vector<std::int64_t> folder_signatures(const std::filesystem::path& out, const std::vector<std::string>& ids) {
   const Signer signer(out);
   std::vector<std::int64_t> signatures(ids.size());
-  const auto sign = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) signatures[i] = signer.of(ids[i]);
-  };
-  if (ids.size() < few) {
-    sign(0, ids.size());
-    return signatures;
-  }
-  std::vector<std::jthread> workers;
-  const std::size_t share = (ids.size() + threads - 1) / threads;
-  for (std::size_t first = 0; first < ids.size(); first += share)
-    workers.emplace_back(sign, first, std::min(first + share, ids.size()));
-  workers.clear(); // waits for all
+  for_each_in_threads(ids.size(), [&](std::size_t i) { signatures[i] = signer.of(ids[i]); });
   return signatures;
 }
 

@@ -4,6 +4,7 @@
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/safetensors.hpp"
+#include "experiments/system/threads.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -152,6 +153,12 @@ RunLook look_at(const RunFolder& run) {
 
 RunState state_of(const RunFolder& run) {
   return RunClaim::held(run) ? RunState::running : look_at_unclaimed(run).state;
+}
+
+std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {
+  std::vector<RunState> out(runs.size());
+  for_each_in_threads(runs.size(), [&](std::size_t i) { out[i] = state_of(runs[i]); });
+  return out;
 }
 
 RunState state_of_claimed(const RunFolder& run) { return look_at_claimed(run).state; }

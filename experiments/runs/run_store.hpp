@@ -115,6 +115,8 @@ RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, s
 /// folder knows. A folder without a whole manifest is `missing` where nothing ran in it yet.
 /// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again.
 RunState state_of(const RunFolder& run);
+/// Of each; many are looked at several at a time.
+std::vector<RunState> states_of(const std::vector<RunFolder>& runs);
 /// The state that the run was left in, for one who has its claim: never `running` or `queued`.
 RunState state_of_claimed(const RunFolder& run);
 

@@ -276,6 +276,24 @@ TEST_CASE("the signature of a folder tells each of its three files from any othe
   }
 }
 
+TEST_CASE("states of thousands of runs, looked at several at a time, are each one's own", "[runs][scale]") {
+  const Scratch out;
+  std::vector<RunFolder> folders;
+  for (int i = 0; i < 6000; ++i) folders.push_back({out.path / fmt::format("{:016x}", i)});
+  for (const std::size_t i : {0, 17, 1499, 1500, 3000, 4501, 5999}) {
+    const char* const outcomes[] = {"finished", "failed", "interrupted"};
+    folders[i] = run_of(out, "seed = " + std::to_string(i) + "\n", losses({1.0}), outcomes[i % 3]);
+  }
+  const auto claim = RunClaim::attempt(folders[17]);
+  const std::vector<RunState> states = states_of(folders);
+  REQUIRE(states.size() == folders.size());
+  for (std::size_t i = 0; i < folders.size(); ++i) REQUIRE(states[i] == state_of(folders[i]));
+  CHECK(states[0] == RunState::finished);
+  CHECK(states[17] == RunState::running);
+  CHECK(states[1499] == RunState::interrupted);
+  CHECK(states[18] == RunState::missing);
+}
+
 namespace {
 
 /// What is in the file after its first pages, spoiled.
