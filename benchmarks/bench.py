@@ -16,11 +16,12 @@ import sys
 import tempfile
 import time
 
+import scale
 import suites
 from rounds import Failure
 
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention,
-          "streaming": suites.streaming, "sweep": suites.sweep}
+          "streaming": suites.streaming, "sweep": suites.sweep, "scale": suites.scale}
 
 
 def arguments() -> argparse.Namespace:
@@ -32,9 +33,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", help="write all results there, too")
     parser.add_argument("--only", metavar="SUITE", action="append", choices=list(SUITES),
                         help=f"one of {', '.join(SUITES)}; may be given several times [all]")
+    parser.add_argument("--folders", metavar="N", type=int, default=None,
+                        help="run folders of the suite scale [100000 where --only names it, else 2000]")
     parser.add_argument("--rounds", metavar="N", type=int, default=7, help="turns that each program takes [7]")
     parser.add_argument("--build", help=argparse.SUPPRESS, default=str(suites.HERE.parent / "build"))
     options = parser.parse_args()
+    if options.folders is None:
+        options.folders = 100_000 if "scale" in (options.only or []) else 2000
+    if options.folders < scale.FEWEST:
+        parser.error(f"--folders must be at least {scale.FEWEST}")
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
     if options.json and not os.access(pathlib.Path(options.json).resolve().parent, os.W_OK):
@@ -82,7 +89,7 @@ def main() -> int:
         text = pathlib.Path(place) / "text.txt"
         make_text(text)
         threads = [n for n in (1, 2) if n <= len(os.sched_getaffinity(0))]
-        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0)
+        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0, options.folders)
         machine = describe(tools.engine, torch_about if torch_python else None)
         tools.memory = machine["memory"]
         print(f"{machine['cpu']}, {machine['cores']} cores; {machine['compiler']} {machine['flags']}; "

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+import scale as folders
 import tables
 from rounds import Failure, Subject, take_turns
 
@@ -21,7 +22,8 @@ SERVE, TRAIN = HERE / "peers" / "serve.py", HERE / "peers" / "train.py"
 
 @dataclasses.dataclass
 class Tools:
-    """What is measured with: the build folder, a Python with PyTorch (or none), and how long to take."""
+    """What is measured with: the build folder, a Python with PyTorch (or none), how long to take, and of how many run
+    folders the suite scale is."""
 
     build: pathlib.Path
     torch_python: str | None
@@ -29,6 +31,7 @@ class Tools:
     rounds: int
     text: pathlib.Path
     memory: float
+    folders: int
 
     @property
     def engine(self) -> str:
@@ -414,6 +417,17 @@ def peers(tools: Tools, folder: pathlib.Path, size: Size, each: int):
         for process in running:
             process.kill()
             process.wait()
+
+
+# ---- scale ----------------------------------------------------------------------------------------------------------
+
+
+def scale(tools: Tools) -> list[dict]:
+    say(f"A folder with {tools.folders} finished runs; CPU time, user's and system's.")
+    figures = folders.measure(str(tools.build / "heed"), tools.folders, progress)
+    say()
+    say(folders.table(figures))
+    return [dataclasses.asdict(figure) for figure in figures]
 
 
 # ---- kernels --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <unordered_set>
 
 namespace heed {
 namespace {
@@ -271,12 +272,13 @@ std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node
   const toml::array* list = node.as_array();
   if (!list || list->empty())
     return fmt::format("{} is {}; it must be {}", name, list ? "an empty list" : node_in_words(node), allowed);
+  std::unordered_set<std::int64_t> seen;
   for (const toml::node& entry : *list) {
     const auto* seed = entry.as_integer();
     if (!seed || seed->get() < 0) return fmt::format("{} holds {}; it must be {}", name, node_in_words(entry), allowed);
     if (seed->get() > largest_seed)
       return fmt::format("{} holds {}; a seed is at most {}", name, seed->get(), largest_seed);
-    if (std::find(out.begin(), out.end(), seed->get()) != out.end())
+    if (!seen.insert(seed->get()).second)
       return fmt::format("{} holds {} twice; each seed is one replicate", name, seed->get());
     out.push_back(seed->get());
   }

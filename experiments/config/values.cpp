@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace heed {
@@ -87,6 +88,12 @@ std::optional<unsigned> control_character(std::string_view text) {
 }
 
 std::string without_controls(std::string_view text) {
+  // Of most texts, no byte can begin one.
+  const auto suspicious = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f || byte == 0xc2;
+  };
+  if (std::ranges::none_of(text, suspicious)) return std::string(text);
   std::string out;
   for (; !text.empty(); text.remove_prefix(1)) {
     if (const auto control = control_character(text)) {

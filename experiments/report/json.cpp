@@ -118,9 +118,9 @@ json::value by_length_of(const ReportArm& arm) {
   return out;
 }
 
-json::value run_of(const ReportRun& run) {
+json::value run_of(const ReportRun& run, const Thinning& thinning) {
   json::array step, value;
-  for (const CurvePoint& point : run.curve) {
+  for (const CurvePoint& point : thinned(run.curve, thinning.runs)) {
     step.emplace_back(point.step);
     value.push_back(number(point.value));
   }
@@ -136,13 +136,13 @@ json::value run_of(const ReportRun& run) {
                       {"attention_problem", run.attention_problem}};
 }
 
-json::value arm_of(const ReportData& report, const ReportArm& arm) {
+json::value arm_of(const ReportData& report, const ReportArm& arm, const Thinning& thinning) {
   json::array changes, differences, runs;
   for (const PlannedChange& change : arm.changes)
     changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
   for (const Difference& difference : arm.differences)
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
-  for (const ReportRun& run : arm.runs) runs.push_back(run_of(run));
+  for (const ReportRun& run : arm.runs) runs.push_back(run_of(run, thinning));
   const bool reference = report.is_reference(arm);
   return json::object{{"label", arm.label},
                       {"against", arm.reference},
@@ -161,7 +161,7 @@ json::value arm_of(const ReportData& report, const ReportArm& arm) {
                       {"p_failed_worst", number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},
                       {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
-                      {"curve", band_of(curve_band(arm), "step")},
+                      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
                       {"by_length", by_length_of(arm)},
                       {"config", arm.config},
                       {"differences", std::move(differences)},
@@ -276,44 +276,46 @@ json::array interactions_array(const ReportData& report) {
 
 } // namespace
 
-json::object report_document(const ReportData& report) {
+json::object report_document(const ReportData& report, const Thinning& thinning) {
   json::array arms, machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm));
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   const Digits digits = digits_of(report);
-  return json::object{{"format", "heed report"},
-                      {"version", 1},
-                      {"name", report.name},
-                      {"hash", report.hash},
-                      {"question", report.question},
-                      {"planned", planned_of(report)},
-                      {"sweep", report.sweep},
-                      {"folder", report.folder.string()},
-                      {"out", report.out.string()},
-                      {"seeds", integers(report.seeds)},
-                      {"looks", looks_of(report)},
-                      {"confidence_text", confidence_text(report)},
-                      {"progress", progress_of(report)},
-                      {"metric", metric_object(report.metric)},
-                      {"curve_metric", metric_object(report.curve_metric())},
-                      {"also", further_metrics(report)},
-                      {"margin", number(report.margin)},
-                      {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
-                      {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
-                      {"notes", texts(summary_notes(report))},
-                      {"limits", texts(limit_sentences(report))},
-                      {"chance", chance_of(report)},
-                      {"interactions", interactions_array(report)},
-                      {"machines", std::move(machines)},
-                      {"data", report.data},
-                      {"reference_config", report.reference_config},
-                      {"within", std::move(within)},
-                      {"matching", texts(matching_notes(report))},
-                      {"tuning", tuning_of(report)},
-                      {"arms", std::move(arms)}};
+  json::object out{{"format", "heed report"},
+                   {"version", 1},
+                   {"name", report.name},
+                   {"hash", report.hash},
+                   {"question", report.question},
+                   {"planned", planned_of(report)},
+                   {"sweep", report.sweep},
+                   {"folder", report.folder.string()},
+                   {"out", report.out.string()},
+                   {"seeds", integers(report.seeds)},
+                   {"looks", looks_of(report)},
+                   {"confidence_text", confidence_text(report)},
+                   {"progress", progress_of(report)},
+                   {"metric", metric_object(report.metric)},
+                   {"curve_metric", metric_object(report.curve_metric())},
+                   {"also", further_metrics(report)},
+                   {"margin", number(report.margin)},
+                   {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
+                   {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+                   {"notes", texts(summary_notes(report))},
+                   {"limits", texts(limit_sentences(report))},
+                   {"chance", chance_of(report)},
+                   {"interactions", interactions_array(report)},
+                   {"machines", std::move(machines)},
+                   {"data", report.data},
+                   {"reference_config", report.reference_config},
+                   {"within", std::move(within)},
+                   {"matching", texts(matching_notes(report))},
+                   {"tuning", tuning_of(report)},
+                   {"arms", std::move(arms)}};
+  if (thinning.any()) out["thinned"] = thinning_sentence(thinning);
+  return out;
 }
 
 std::string script_safe(const json::value& document) {

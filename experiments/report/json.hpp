@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/report/report_data.hpp"
+#include "experiments/report/thinning.hpp"
 
 #include <boost/json/object.hpp>
 #include <string>
@@ -14,8 +15,8 @@ namespace heed {
 /// mean); limits (who is at chance, or at the metric's bound); chance (in the metric); interactions; machines, data,
 /// reference_config; arms, the reference first. An arm has label, changes, answer (in words; null for the reference),
 /// statistics, cost, curve (over its seeds), config, differences and runs. Numbers are not rounded; what is not known, and
-/// what is not finite, is null.
-boost::json::object report_document(const ReportData& report);
+/// what is not finite, is null. Where curves are `thinning`, for a page, `thinned` is a sentence that says so.
+boost::json::object report_document(const ReportData& report, const Thinning& thinning = {});
 
 /// A document as text that may stand in an HTML page's <script type="application/json">: no "<", ">" or "&" is left in
 /// it, so that no name in it can end the element or open a comment; parsing gives the same document.

@@ -87,7 +87,7 @@ Reading reading_of(const Plan& plan, const Config& reference, const std::string&
 }
 
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::vector<Reading>& readings,
-                      Origins& origins) {
+                      EntryReader& reader, Origins& origins) {
   const Reading& deciding = readings.front();
   const std::string& metric = deciding.metric.name;
   ReportRun run;
@@ -96,18 +96,17 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.id.empty()) return run; // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
-  run.state = state_of(folder);
+  const auto record = reader.read_record(folder);
+  // Of what can't be relied on, a folder without a run is none yet.
+  run.state = record ? record->entry.state : state_of(folder);
   if (run.state == RunState::missing) return run;
-
-  const auto entry = read_entry(folder);
-  const auto lines = entry ? read_metrics(folder) : Parsed<std::vector<Metrics>>::wrong(entry.error);
-  if (!lines) {
+  if (!record) {
     run.left_out = true;
-    run.problem = lines.error;
+    run.problem = record.error;
     return run;
   }
-  run.state = entry->state;
-  if (const std::optional<Manifest>& manifest = entry->manifest) {
+  const std::vector<Metrics>* const lines = &record->metrics;
+  if (const std::optional<Manifest>& manifest = record->entry.manifest) {
     if (run.state == RunState::failed) run.problem = manifest->failure;
     if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
     if (origins.data.empty()) origins.data = manifest->data;
@@ -425,6 +424,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   for (const std::string& metric : plan.also)
     readings.push_back(reading_of(plan, reference_config, metric, "report.also"));
   Origins origins;
+  EntryReader reader;
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
     arm.label = planned.label;
@@ -434,7 +434,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, readings, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, readings, reader, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = cost_of(plan, first.arm);

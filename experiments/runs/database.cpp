@@ -76,20 +76,37 @@ Statement::Statement(Database& database, const std::string& sql) : connection_(d
   statement_.reset(statement);
 }
 
-std::vector<std::vector<Cell>> Statement::run(const std::vector<Cell>& values) {
+std::int64_t Row::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::string_view Row::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return text ? std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : "";
+}
+
+void Statement::step(const std::vector<Cell>& values, const std::function<void()>& row) {
   sqlite3_stmt* statement = statement_.get();
   sqlite3_reset(statement);
   for (std::size_t i = 0; i < values.size(); ++i) bind(statement, static_cast<int>(i) + 1, values[i]);
-  std::vector<std::vector<Cell>> rows;
   int result = SQLITE_ROW;
-  while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-    std::vector<Cell>& row = rows.emplace_back();
-    for (int at = 0; at < sqlite3_column_count(statement); ++at) row.push_back(column(statement, at));
-  }
+  while ((result = sqlite3_step(statement)) == SQLITE_ROW) row();
   const std::string what = result == SQLITE_DONE ? "" : sqlite3_errmsg(connection_);
   sqlite3_reset(statement);
   if (result != SQLITE_DONE) throw DatabaseError(result, what);
+}
+
+std::vector<std::vector<Cell>> Statement::run(const std::vector<Cell>& values) {
+  std::vector<std::vector<Cell>> rows;
+  step(values, [&] {
+    std::vector<Cell>& row = rows.emplace_back();
+    const int columns = sqlite3_column_count(statement_.get());
+    row.reserve(static_cast<std::size_t>(columns));
+    for (int at = 0; at < columns; ++at) row.push_back(column(statement_.get(), at));
+  });
   return rows;
+}
+
+void Statement::each(const std::vector<Cell>& values, const std::function<void(const Row&)>& row) {
+  step(values, [&] { row(Row(statement_.get())); });
 }
 
 } // namespace heed

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -47,13 +49,28 @@ private:
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
+/// A row as a statement steps through it; what it gives lasts until the next step.
+class Row {
+public:
+  std::int64_t integer(int column) const;
+  std::string_view text(int column) const;
+
+private:
+  friend class Statement;
+  explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
+  sqlite3_stmt* statement_;
+};
+
 /// A statement that is run again and again with other values.
 class Statement {
 public:
   Statement(Database& database, const std::string& sql);
   std::vector<std::vector<Cell>> run(const std::vector<Cell>& values);
+  /// The same row by row, none of them kept.
+  void each(const std::vector<Cell>& values, const std::function<void(const Row&)>& row);
 
 private:
+  void step(const std::vector<Cell>& values, const std::function<void()>& row);
   struct Finish {
     void operator()(sqlite3_stmt* statement) const;
   };

@@ -3,13 +3,18 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/seed_text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <unordered_map>
 
 namespace heed {
 namespace {
@@ -33,8 +38,7 @@ Cell cell_of(const Value& value) {
   return std::visit(ToCell{value}, value);
 }
 
-std::vector<MetricEntry> metric_entries(const Config& config, const std::vector<Metrics>& lines) {
-  const std::vector<MetricInfo> known = metrics_of(config);
+std::vector<MetricEntry> metric_entries(const std::vector<MetricInfo>& known, const std::vector<Metrics>& lines) {
   std::vector<MetricEntry> out;
   std::map<std::string, std::size_t> places;
   for (const Metrics& line : lines)
@@ -54,14 +58,101 @@ std::vector<MetricEntry> metric_entries(const Config& config, const std::vector<
   return out;
 }
 
+/// What a configuration's file says but for its seed.
+struct SeedlessText {
+  std::string text;
+  std::int64_t seed = 0;
+};
+
+/// None where the seed does not stand as Heed writes it: `seed = 12`, before any table, once and in plain digits. Nor
+/// where a text of several lines could hold such a line, or another file has a say.
+std::optional<SeedlessText> without_seed(const std::string& toml) {
+  constexpr std::string_view line = "\nseed = ";
+  const std::string_view top = std::string_view(toml).substr(0, toml.find("\n["));
+  const std::size_t at = top.find(line), digits = at + line.size();
+  const bool plain = toml.find("\"\"\"") == std::string::npos && toml.find("'''") == std::string::npos;
+  if (at == std::string_view::npos || !plain || top.find("extends") != std::string_view::npos) return std::nullopt;
+  SeedlessText out;
+  const char* const end = toml.data() + toml.size();
+  const auto [last, error] = std::from_chars(toml.data() + digits, end, out.seed);
+  const std::string_view written(toml.data() + digits, static_cast<std::size_t>(last - toml.data()) - digits);
+  const bool canonical = error == std::errc() && last != end && *last == '\n' && out.seed >= 0 &&
+                         out.seed <= largest_seed && (written == "0" || written.front() != '0');
+  if (!canonical) return std::nullopt;
+  out.text = toml.substr(0, digits) + std::string(last, end);
+  return out;
+}
+
+constexpr std::string_view seed_key = "seed";
+
+} // namespace
+
+/// What runs have in common whose configurations differ in the seed alone.
+struct EntryReader::Shared {
+  std::vector<FlatOption> flat;
+  std::vector<std::pair<std::string, Cell>> options; ///< as `flat`
+  std::vector<MetricInfo> metrics;
+  std::map<std::string, SeedText, std::less<>> identities; ///< what the ID is the hash of, by the data's fingerprint
+
+  explicit Shared(const Config& config) : flat(flatten(config)), metrics(metrics_of(config)) {
+    for (const FlatOption& option : flat) options.emplace_back(option.key, option_cell(option.key, option.value));
+  }
+
+  std::vector<std::pair<std::string, Cell>> options_of(std::int64_t seed) const {
+    auto out = options;
+    for (auto& [key, value] : out)
+      if (key == seed_key) value = seed;
+    return out;
+  }
+
+  std::string run_id(std::string_view fingerprint, std::int64_t seed) {
+    auto known = identities.find(fingerprint);
+    if (known == identities.end()) {
+      std::vector<FlatOption> with = flat;
+      const auto text = [&](const char* value) {
+        for (FlatOption& option : with)
+          if (option.key == seed_key) option.value = value;
+        return identity_text(with, fingerprint);
+      };
+      std::string with_0 = text("0");
+      known = identities.emplace(fingerprint, SeedText(std::move(with_0), text("1"))).first;
+    }
+    return run_id_of(known->second.with(seed));
+  }
+};
+
+struct EntryReader::Known {
+  static constexpr std::size_t most = 10'000;
+  std::unordered_map<std::string, std::shared_ptr<Shared>> shared; ///< by the configuration's text without its seed
+
+  /// What the run's configuration says, with its seed. Throws heed::Refused as read_config does.
+  std::pair<std::shared_ptr<Shared>, std::int64_t> of(const RunFolder& run) {
+    const auto toml = read_file(run.config());
+    const auto seedless = toml ? without_seed(*toml) : std::nullopt;
+    if (seedless)
+      if (const auto known = shared.find(seedless->text); known != shared.end()) return {known->second, seedless->seed};
+    const Config config = read_config(run);
+    auto read = std::make_shared<Shared>(config);
+    // The file may have been replaced in between, and then says another seed.
+    if (seedless && config.general.seed == seedless->seed && read_file(run.config()).value == toml.value) {
+      if (shared.size() >= most) shared.clear();
+      shared.emplace(seedless->text, read);
+    }
+    return {std::move(read), config.general.seed};
+  }
+};
+
+namespace {
+
 /// Why a manifest and a configuration don't belong to the folder; empty where they do.
-std::string foreign(const RunFolder& run, const Manifest& manifest, const Config& config) {
+/// @param id_of  the configuration's ID with some data
+template <class IdOf> std::string foreign(const RunFolder& run, const Manifest& manifest, const IdOf& id_of) {
   if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", manifest.run);
   if (manifest.numerics != 0 && manifest.numerics != numerics_version)
     return fmt::format("it is from another version of Heed (heed {}, numerics {}; this one has numerics {}), whose "
                        "bits are not comparable",
                        manifest.build.version, manifest.numerics, numerics_version);
-  if (!manifest.data.empty() && run_id(config, manifest.data) != run.id())
+  if (!manifest.data.empty() && id_of(manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
                        "from another version of Heed ({}); where the folder is removed, the original file "
                        "makes the run anew",
@@ -122,51 +213,55 @@ std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoin
   return count;
 }
 
-std::string signature_of(const RunFolder& run) {
-  std::string out;
-  for (const std::filesystem::path& path : {run.config(), run.manifest(), run.metrics()}) {
-    struct stat about = {};
-    if (::stat(path.c_str(), &about) != 0) out += "- ";
-    else
-      out += fmt::format("{}.{:09}/{}/{} ", about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size, about.st_ino);
-  }
-  return out;
-}
+EntryReader::EntryReader() : known_(std::make_unique<Known>()) {}
+EntryReader::~EntryReader() = default;
+EntryReader::EntryReader(EntryReader&&) noexcept = default;
+EntryReader& EntryReader::operator=(EntryReader&&) noexcept = default;
 
-Parsed<RunEntry> read_entry(const RunFolder& run) {
-  using Result = Parsed<RunEntry>;
-  RunEntry entry;
+Parsed<RunRecord> EntryReader::read_record(const RunFolder& run) {
+  using Result = Parsed<RunRecord>;
+  RunRecord record;
+  RunEntry& entry = record.entry;
   entry.id = run.id();
   std::error_code error;
   if (!std::filesystem::exists(run.config(), error)) return Result::wrong("it is half-written: it has no config.toml");
-  Config config;
+  std::shared_ptr<Shared> shared;
+  std::int64_t seed = 0;
   try {
-    config = read_config(run);
+    std::tie(shared, seed) = known_->of(run);
   } catch (const Refused& refused) {
     return Result::wrong(fmt::format("its config.toml is damaged, or from another version of Heed: {}",
                                      refused.what()));
   }
-  entry.state = state_of(run);
-  if (std::filesystem::exists(run.manifest(), error)) {
-    auto manifest = read_manifest(run);
-    if (!manifest) return Result::wrong(manifest.error);
-    if (std::string why = foreign(run, *manifest, config); !why.empty()) return Result::wrong(std::move(why));
-    if (manifest->outcome == "finished" && entry.state == RunState::interrupted)
-      if (std::string why = wrong_metrics(run, *manifest); !why.empty()) return Result::wrong(std::move(why));
-    entry.manifest = std::move(*manifest);
+  RunLook look = look_at(run);
+  entry.state = look.state;
+  if (look.has_manifest) {
+    if (!look.manifest) return Result::wrong(look.manifest.error);
+    const auto id_of = [&](const std::string& data) { return shared->run_id(data, seed); };
+    if (std::string why = foreign(run, *look.manifest, id_of); !why.empty()) return Result::wrong(std::move(why));
+    if (look.manifest->outcome == "finished" && entry.state == RunState::interrupted && !look.wrong_metrics.empty())
+      return Result::wrong(std::move(look.wrong_metrics));
+    entry.manifest = std::move(*look.manifest);
   } else if (entry.state == RunState::interrupted) {
     return Result::wrong("it is half-written: something ran in it, but its manifest.json is missing");
   }
-  const auto metrics = read_metrics(run);
+  auto metrics = look.metrics ? read_metrics(run, *look.metrics) : read_metrics(run);
   if (!metrics) return Result::wrong(metrics.error);
-  entry.metrics = metric_entries(config, *metrics);
-  for (const FlatOption& option : flatten(config))
-    entry.options.emplace_back(option.key, option_cell(option.key, option.value));
+  record.metrics = std::move(*metrics);
+  entry.metrics = metric_entries(shared->metrics, record.metrics);
+  entry.options = shared->options_of(seed);
   for (const std::int64_t step : checkpoint_steps(run)) {
     entry.parameters = parameters_in(run.checkpoint(step));
     if (entry.parameters) break;
   }
-  return Result::ok(std::move(entry));
+  return Result::ok(std::move(record));
 }
+
+Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
+  auto record = read_record(run);
+  return record ? Parsed<RunEntry>::ok(std::move((*record).entry)) : Parsed<RunEntry>::wrong(std::move(record.error));
+}
+
+Parsed<RunEntry> read_entry(const RunFolder& run) { return EntryReader().read_entry(run); }
 
 } // namespace heed

@@ -4,6 +4,7 @@
 #include "experiments/runs/database.hpp"
 #include "experiments/runs/run_store.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,9 +37,30 @@ struct RunEntry {
 /// of Heed, or edited (the configuration no longer hashes to the ID).
 Parsed<RunEntry> read_entry(const RunFolder& run);
 
-/// Names, sizes and times of the files that an entry is read from: while it stays the same, so does the entry, except
-/// for its state where the run is not finished.
-std::string signature_of(const RunFolder& run);
+/// A run's entry with all lines of its metrics.
+struct RunRecord {
+  RunEntry entry;
+  std::vector<Metrics> metrics;
+};
+
+/// Reads the entries of many runs: a configuration that differs from an earlier one in its seed alone is not parsed
+/// again.
+class EntryReader {
+public:
+  EntryReader();
+  ~EntryReader();
+  EntryReader(EntryReader&&) noexcept;
+  EntryReader& operator=(EntryReader&&) noexcept;
+
+  /// As the function.
+  Parsed<RunEntry> read_entry(const RunFolder& run);
+  Parsed<RunRecord> read_record(const RunFolder& run);
+
+private:
+  struct Shared;
+  struct Known;
+  std::unique_ptr<Known> known_;
+};
 
 /// An option's value, as `flatten` gives it, as SQLite stores it: true and false as 1 and 0, lists as TOML writes them.
 Cell option_cell(const std::string& key, const std::string& toml_value);

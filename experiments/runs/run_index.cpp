@@ -3,20 +3,26 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/folder_signatures.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
+#include <random>
 #include <set>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <xxhash.h>
 
 namespace heed {
 namespace {
 
 constexpr std::chrono::milliseconds for_readers{2'000};
+constexpr std::string_view seed_option = "seed";
 constexpr std::int64_t application = 0x48656564; // "Heed", by which the file is known to be an index
 
 using Kind = IndexField::Kind;
@@ -81,18 +87,45 @@ std::vector<Cell> row_of(const RunEntry& entry) {
 
 std::string tables_sql() {
   std::string columns;
-  for (const RunColumn& c : run_columns) columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", c.name, c.type);
+  for (const RunColumn& c : run_columns) columns += fmt::format("{} {}, ", c.name, c.type);
   return "CREATE TABLE runs(" + columns +
-         ");"
-         "CREATE TABLE options(run TEXT NOT NULL, key TEXT NOT NULL, value, PRIMARY KEY(run, key)) WITHOUT ROWID;"
+         "option_set INTEGER NOT NULL);"
+         "CREATE INDEX unfinished ON runs(id, state) WHERE state <> 'finished';"
+         "CREATE TABLE option_sets(option_set INTEGER NOT NULL, key TEXT NOT NULL, value, "
+         "PRIMARY KEY(option_set, key)) WITHOUT ROWID;"
+         "CREATE VIEW options(run, key, value) AS SELECT r.id, o.key, o.value FROM runs r JOIN option_sets o "
+         "ON o.option_set = r.option_set UNION ALL SELECT id, 'seed', seed FROM runs WHERE seed IS NOT NULL;"
          "CREATE TABLE metrics(run TEXT NOT NULL, name TEXT NOT NULL, last REAL, step INTEGER, best REAL, "
          "best_step INTEGER, PRIMARY KEY(run, name)) WITHOUT ROWID;"
-         "CREATE TABLE folders(id TEXT PRIMARY KEY, signature TEXT NOT NULL, problem TEXT NOT NULL);";
+         "CREATE TABLE metric_names(name TEXT PRIMARY KEY) WITHOUT ROWID;"
+         "CREATE TABLE folders(id TEXT PRIMARY KEY, signature INTEGER NOT NULL, problem TEXT NOT NULL) WITHOUT ROWID;"
+         // How the file was left: the last digits of its time.
+         "CREATE TABLE mark(nanoseconds INTEGER NOT NULL);";
+}
+
+/// A number for all of an entry's options but the seed.
+std::int64_t option_set_of(const RunEntry& entry) {
+  std::string text;
+  for (const auto& [key, value] : entry.options) {
+    if (key == seed_option) continue;
+    struct Append {
+      std::string& text;
+      void operator()(std::monostate) const { text += 'n'; }
+      void operator()(std::int64_t v) const { text += fmt::format("i{}", v); }
+      void operator()(double v) const { text += fmt::format("r{}", v); }
+      void operator()(const std::string& v) const { text += fmt::format("t{}", v); }
+    };
+    text += key;
+    text += '\0';
+    std::visit(Append{text}, value);
+    text += '\0';
+  }
+  return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()));
 }
 
 /// Of all that decides how a folder is read: an index with another number is made anew.
 std::int64_t index_version() {
-  std::string text = tables_sql() + fmt::format("2 {}", numerics_version);
+  std::string text = tables_sql() + fmt::format("3 {}", numerics_version);
   for (const std::string& key : all_keys()) {
     const std::optional<Value>& neutral = find_option(key)->neutral;
     text += fmt::format(" {}{}", key, neutral ? "=" + value_text(*neutral) : "");
@@ -120,9 +153,36 @@ IndexField option_field(const std::string& key, const Option& option) {
   return {key, Source::option, kind_of(option), key, "value", one_word ? option.words : std::vector<std::string>{}};
 }
 
-} // namespace
+// SQLite's check of a whole file takes long where it is large. So whoever wrote the file leaves a mark: the fraction of
+// a second in its time of change is the number that stands in it. Of a file that anybody else changed it is not.
 
-std::filesystem::path index_path(const std::filesystem::path& out) { return out / "index.sqlite"; }
+std::int64_t new_mark() {
+  std::random_device draw;
+  return std::uniform_int_distribution<std::int64_t>(1, 999'999'999)(draw);
+}
+
+std::int64_t mark_in(Database& database) {
+  const auto rows = database.query("SELECT nanoseconds FROM mark");
+  const auto* mark = rows.size() == 1 ? std::get_if<std::int64_t>(&rows[0][0]) : nullptr;
+  return mark ? *mark : 0;
+}
+
+/// -1 where there is no file.
+std::int64_t nanoseconds_of(const std::filesystem::path& file) {
+  struct stat about = {};
+  return ::stat(file.c_str(), &about) == 0 ? std::int64_t{about.st_mtim.tv_nsec} : -1;
+}
+
+/// Where a file system keeps no fractions of a second, the file is checked each time.
+void leave_mark(const std::filesystem::path& file, std::int64_t mark) {
+  if (mark == nanoseconds_of(file)) return;
+  struct timespec times[2] = {{0, UTIME_OMIT}, {0, 0}};
+  ::clock_gettime(CLOCK_REALTIME, &times[1]);
+  times[1].tv_nsec = static_cast<long>(mark);
+  ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+}
+
+} // namespace
 
 std::string sql_name(std::string_view name) {
   std::string out = "\"";
@@ -133,7 +193,8 @@ std::string sql_name(std::string_view name) {
 SqlPart value_of(const IndexField& field) {
   switch (field.source) {
     case Source::run: return {"r." + sql_name(field.column), {}};
-    case Source::option: return {"(SELECT o.value FROM options o WHERE o.run = r.id AND o.key = ?)", {field.key}};
+    case Source::option:
+      return {"(SELECT o.value FROM option_sets o WHERE o.option_set = r.option_set AND o.key = ?)", {field.key}};
     case Source::metric:
       return {fmt::format("(SELECT m.{} FROM metrics m WHERE m.run = r.id AND m.name = ?)", field.column), {field.key}};
   }
@@ -176,7 +237,13 @@ RunIndex::~RunIndex() {
 }
 
 void RunIndex::open() {
-  const std::string file = index_path(out_).string();
+  file_ = index_path(out_);
+  if (file_.empty()) {
+    in_memory_ = "no folder for it is on a local disk and can be written; set XDG_CACHE_HOME to one that is";
+    use_memory();
+    return;
+  }
+  const std::string file = file_.string();
   std::error_code error;
   if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
     in_memory_ = "it is not a regular file";
@@ -191,8 +258,12 @@ void RunIndex::open() {
       // From here on, only who reads is in the way: the file is changed in the end alone, and readers need not end.
       database_->wait_up_to(for_readers);
       database_->run("PRAGMA cache_spill = OFF");
+      check_file();
       // To commit, even nothing, is to wait for readers.
-      database_->run(refresh() ? "COMMIT" : "ROLLBACK");
+      const bool changed = refresh();
+      const std::int64_t mark = mark_in(*database_);
+      database_->run(changed ? "COMMIT" : "ROLLBACK");
+      leave_mark(file_, mark);
       database_->wait_up_to(Database::patience);
       database_->run("BEGIN");
       in_memory_.clear();
@@ -229,65 +300,136 @@ void RunIndex::make_tables() {
                  fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", index_version(), application));
 }
 
-bool RunIndex::refresh() {
-  read_ = 0;
+void RunIndex::check_file() {
+  const bool marked = database_->query("PRAGMA application_id").at(0).at(0) == Cell(application) &&
+                      database_->query("SELECT count(*) FROM sqlite_master WHERE name = 'mark'").at(0).at(0) ==
+                          Cell(std::int64_t{1});
+  if (marked && nanoseconds_of(file_) == mark_in(*database_)) return;
   if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
     throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
+}
+
+/// What is written while the index is brought up to date, by statements that are prepared once.
+class RunIndex::Writing {
+public:
+  explicit Writing(RunIndex& index) : index_(index), database_(*index.database_) {
+    for (const auto& row : database_.query("SELECT DISTINCT option_set FROM option_sets"))
+      sets_.insert(std::get<std::int64_t>(row.at(0)));
+    for (const auto& row : database_.query("SELECT name FROM metric_names")) names_.insert(text_in(row.at(0)));
+  }
+
+  void remove(const std::string& id) {
+    for (Statement* statement : {&delete_run_, &delete_metrics_, &delete_folder_}) statement->run({id});
+    removed_ = true;
+  }
+
+  /// @param known  it is in the index already
+  void take(const std::string& id, std::int64_t signature, bool known) {
+    if (known) remove(id);
+    const auto entry = reader_.read_entry(RunFolder{index_.out_ / id});
+    insert_folder_.run({id, signature, entry.error});
+    if (!entry) return;
+    const std::int64_t set = option_set_of(*entry);
+    std::vector<Cell> row = row_of(*entry);
+    row.emplace_back(set);
+    insert_run_.run(row);
+    if (sets_.insert(set).second)
+      for (const auto& [key, value] : entry->options)
+        if (key != seed_option) insert_option_.run({set, key, value});
+    for (const MetricEntry& m : entry->metrics) {
+      insert_metric_.run({id, m.name, m.last, m.step, cell_of(m.best), cell_of(m.best_step)});
+      if (names_.insert(m.name).second) insert_name_.run({m.name});
+    }
+  }
+
+  /// What no run has any more goes.
+  void finish() {
+    if (removed_)
+      database_.run("DELETE FROM option_sets WHERE option_set NOT IN (SELECT option_set FROM runs);"
+                    "DELETE FROM metric_names; INSERT INTO metric_names SELECT DISTINCT name FROM metrics");
+    database_.run("DELETE FROM mark");
+    database_.query("INSERT INTO mark VALUES(?)", {new_mark()});
+  }
+
+private:
+  static std::string marks() {
+    std::string out = "?";
+    for (std::size_t i = 0; i < std::size(run_columns); ++i) out += ", ?";
+    return out;
+  }
+
+  RunIndex& index_;
+  Database& database_;
+  EntryReader reader_;
+  std::set<std::int64_t> sets_;
+  std::set<std::string> names_;
+  bool removed_ = false;
+  Statement delete_run_{database_, "DELETE FROM runs WHERE id = ?"};
+  Statement delete_metrics_{database_, "DELETE FROM metrics WHERE run = ?"};
+  Statement delete_folder_{database_, "DELETE FROM folders WHERE id = ?"};
+  Statement insert_folder_{database_, "INSERT INTO folders VALUES(?, ?, ?)"};
+  Statement insert_run_{database_, "INSERT INTO runs VALUES(" + marks() + ")"};
+  Statement insert_option_{database_, "INSERT OR REPLACE INTO option_sets VALUES(?, ?, ?)"};
+  Statement insert_metric_{database_, "INSERT OR REPLACE INTO metrics VALUES(?, ?, ?, ?, ?, ?)"};
+  Statement insert_name_{database_, "INSERT INTO metric_names VALUES(?)"};
+};
+
+bool RunIndex::refresh() {
+  read_ = 0;
   const bool whole = database_
                          ->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
-                                 "'folders', 'flat')")
+                                 "'folders', 'flat', 'option_sets', 'metric_names', 'mark', 'unfinished')")
                          .at(0)
-                         .at(0) == Cell(std::int64_t{5});
+                         .at(0) == Cell(std::int64_t{9});
   if (!whole && !database_->query("SELECT 1 FROM sqlite_master LIMIT 1").empty() &&
       database_->query("PRAGMA application_id").at(0).at(0) != Cell(application))
     throw DatabaseError(SQLITE_PERM, "it is a database of another program; move it away, to have an index there");
   const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
   if (anew) make_tables();
 
-  std::map<std::string, std::pair<std::string, bool>> known; // signature, whether it is among the runs
-  for (const auto& row : database_->query("SELECT id, signature, problem = '' FROM folders"))
-    known[text_in(row.at(0))] = {text_in(row.at(1)), row.at(2) == Cell(std::int64_t{1})};
+  // Both lists are sorted by ID, and are gone through side by side.
+  struct Known {
+    std::string id;
+    std::int64_t signature;
+  };
+  std::vector<Known> known;
+  Statement(*database_, "SELECT id, signature FROM folders ORDER BY id").each({}, [&](const Row& row) {
+    known.push_back({std::string(row.text(0)), row.integer(1)});
+  });
   std::map<std::string, std::string> unfinished;
-  for (const auto& row : database_->query("SELECT id, state FROM runs WHERE state <> 'finished'"))
-    unfinished[text_in(row.at(0))] = text_in(row.at(1));
+  Statement(*database_, "SELECT id, state FROM runs WHERE state <> 'finished'").each({}, [&](const Row& row) {
+    unfinished.emplace(row.text(0), row.text(1));
+  });
+  const std::vector<std::string> ids = run_ids(out_);
+  // Before anything is read: what changes meanwhile is read next time.
+  const std::vector<std::int64_t> signatures = folder_signatures(out_, ids);
 
-  for (const std::string& id : run_ids(out_)) {
-    const RunFolder run{out_ / id};
-    const std::string signature = signature_of(run); // before it is read: what changes meanwhile is read next time
-    const auto before = known.find(id);
-    bool stale = before == known.end() || before->second.first != signature;
+  std::optional<Writing> writing;
+  const auto write = [&]() -> Writing& { return writing ? *writing : writing.emplace(*this); };
+  auto before = known.begin();
+  const auto remove_until = [&](const std::string* id) {
+    for (; before != known.end() && (!id || before->id < *id); ++before) write().remove(before->id);
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    remove_until(&ids[i]);
+    const bool is_known = before != known.end() && before->id == ids[i];
+    bool stale = !is_known || before->signature != signatures[i];
     // Who holds the lock, or let it go, leaves no trace in the files.
-    if (const auto state = unfinished.find(id); !stale && state != unfinished.end())
-      stale = state->second != name_of(state_of(run));
-    if (stale) take(id, signature);
-    if (before != known.end()) known.erase(before);
+    if (!stale && !unfinished.empty())
+      if (const auto state = unfinished.find(ids[i]); state != unfinished.end())
+        stale = state->second != name_of(state_of(RunFolder{out_ / ids[i]}));
+    if (stale) {
+      ++read_;
+      write().take(ids[i], signatures[i], is_known);
+    }
+    if (is_known) ++before;
   }
-  for (const auto& [id, rest] : known)
-    for (const char* sql : {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?",
-                            "DELETE FROM metrics WHERE run = ?", "DELETE FROM folders WHERE id = ?"})
-      database_->query(sql, {id});
-  const bool changed = anew || read_ > 0 || !known.empty();
-  if (changed) make_flat_view();
-  return changed;
-}
-
-void RunIndex::take(const std::string& id, const std::string& signature) {
-  ++read_;
-  for (const char* sql :
-       {"DELETE FROM runs WHERE id = ?", "DELETE FROM options WHERE run = ?", "DELETE FROM metrics WHERE run = ?"})
-    database_->query(sql, {id});
-  const auto entry = read_entry(RunFolder{out_ / id});
-  database_->query("INSERT OR REPLACE INTO folders VALUES(?, ?, ?)", {id, signature, entry.error});
-  if (!entry) return;
-  const std::vector<Cell> row = row_of(*entry);
-  std::string marks;
-  for (std::size_t i = 0; i < row.size(); ++i) marks += i ? ", ?" : "?";
-  database_->query("INSERT INTO runs VALUES(" + marks + ")", row);
-  Statement option(*database_, "INSERT OR REPLACE INTO options VALUES(?, ?, ?)");
-  for (const auto& [key, value] : entry->options) option.run({id, key, value});
-  Statement metric(*database_, "INSERT OR REPLACE INTO metrics VALUES(?, ?, ?, ?, ?, ?)");
-  for (const MetricEntry& m : entry->metrics)
-    metric.run({id, m.name, m.last, m.step, cell_of(m.best), cell_of(m.best_step)});
+  remove_until(nullptr);
+  if (!anew && !writing) return false;
+  write().finish();
+  writing.reset(); // tables can't be changed while statements are at work
+  make_flat_view();
+  return true;
 }
 
 void RunIndex::make_flat_view() {
@@ -299,17 +441,16 @@ void RunIndex::make_flat_view() {
     taken.insert(std::string(c.name));
     columns += fmt::format("{}r.{}", columns.empty() ? "" : ", ", c.name);
   }
-  const auto add = [&](const std::string& name, std::string_view column, std::string_view table, std::string_view key) {
+  const auto add = [&](const std::string& name, std::string_view value, std::string_view key) {
     if (taken.size() >= most || !taken.insert(name).second) return;
     std::string quoted;
     for (const char c : name) quoted += c == '\'' ? "''" : std::string(1, c);
-    columns += fmt::format(", (SELECT {} FROM {} WHERE run = r.id AND {} = '{}') AS {}", column, table, key, quoted,
-                           sql_name(name));
+    columns += fmt::format(", (SELECT {} AND {} = '{}') AS {}", value, key, quoted, sql_name(name));
   };
-  for (const auto& row : database_->query("SELECT DISTINCT key FROM options ORDER BY key"))
-    add(text_in(row[0]), "value", "options", "key");
-  for (const auto& row : database_->query("SELECT DISTINCT name FROM metrics ORDER BY instr(name, '.') > 0, name"))
-    add(text_in(row[0]), "last", "metrics", "name");
+  for (const auto& row : database_->query("SELECT DISTINCT key FROM option_sets ORDER BY key"))
+    add(text_in(row[0]), "value FROM option_sets o WHERE o.option_set = r.option_set", "key");
+  for (const auto& row : database_->query("SELECT name FROM metric_names ORDER BY instr(name, '.') > 0, name"))
+    add(text_in(row[0]), "last FROM metrics WHERE run = r.id", "name");
   database_->run("DROP VIEW IF EXISTS flat; CREATE VIEW flat AS SELECT " + columns + " FROM runs r");
 }
 
@@ -327,13 +468,13 @@ void RunIndex::find_fields() {
   }
   for (const std::string& key : all_keys())
     if (const Option* option = find_option(key)) add(option_field(key, *option));
-  for (const auto& row : query("SELECT DISTINCT key FROM options ORDER BY key"))
+  for (const auto& row : query("SELECT DISTINCT key FROM option_sets ORDER BY key"))
     if (const Option* option = option_of_flat(text_in(row[0]))) add(option_field(text_in(row[0]), *option));
 
   // Metrics that any run may have can be asked for before one has them.
   std::vector<std::string> metrics;
   for (const MetricInfo& metric : metrics_of(default_config())) metrics.push_back(metric.name);
-  for (const auto& row : query("SELECT DISTINCT name FROM metrics ORDER BY name")) metrics.push_back(text_in(row[0]));
+  for (const auto& row : query("SELECT name FROM metric_names ORDER BY name")) metrics.push_back(text_in(row[0]));
   for (const std::string& name : metrics) {
     add({name, Source::metric, Kind::number, name, "last", {}});
     add({name + ".best", Source::metric, Kind::number, name, "best", {}});
@@ -377,11 +518,18 @@ std::vector<std::vector<Cell>> RunIndex::select(const std::vector<IndexField>& c
 std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& where) {
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
   std::set<std::string> present;
-  for (const auto& [column, table] : {std::pair("t.key", "options"), std::pair("t.name", "metrics")})
-    for (const auto& row : query(fmt::format("SELECT DISTINCT {} FROM {} t JOIN runs r ON r.id = t.run WHERE {}",
-                                             column, table, chosen.sql),
-                                 chosen.values))
-      present.insert(text_in(row[0]));
+  for (const auto& row : query(fmt::format("SELECT DISTINCT key FROM option_sets WHERE option_set IN (SELECT "
+                                           "r.option_set FROM runs r WHERE {})",
+                                           chosen.sql),
+                               chosen.values))
+    present.insert(text_in(row[0]));
+  // Of all runs, metrics are known by name.
+  for (const auto& row : where ? query(fmt::format("SELECT DISTINCT m.name FROM runs r JOIN metrics m ON m.run = r.id "
+                                                   "WHERE {}",
+                                                   chosen.sql),
+                                       chosen.values)
+                               : query("SELECT name FROM metric_names"))
+    present.insert(text_in(row[0]));
   std::vector<IndexField> out;
   for (const IndexField& field : fields_)
     if (field.source == Source::run || (present.contains(field.key) && field.name == field.key)) out.push_back(field);
@@ -390,14 +538,15 @@ std::vector<IndexField> RunIndex::fields_present(const std::optional<SqlPart>& w
 
 std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPart>& where) {
   const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
-  std::vector<Cell> values = chosen.values;
-  values.insert(values.end(), chosen.values.begin(), chosen.values.end());
   std::map<std::string, bool> differing; // whether all runs have it
-  for (const auto& row : query(fmt::format("SELECT o.key, count(*) AS some, (SELECT count(*) FROM runs r WHERE {0}) "
-                                           "AS everyone FROM options o JOIN runs r ON r.id = o.run WHERE {0} GROUP BY "
-                                           "o.key HAVING count(DISTINCT o.value) > 1 OR some < everyone",
-                                           chosen.sql),
-                               values))
+  for (const auto& row :
+       query(fmt::format("WITH chosen AS MATERIALIZED (SELECT r.option_set AS option_set, count(*) AS runs FROM runs r "
+                         "WHERE {} GROUP BY r.option_set) "
+                         "SELECT o.key, sum(c.runs) AS some, (SELECT sum(runs) FROM chosen) AS everyone FROM chosen c "
+                         "JOIN option_sets o ON o.option_set = c.option_set GROUP BY o.key "
+                         "HAVING count(DISTINCT o.value) > 1 OR some < everyone",
+                         chosen.sql),
+             chosen.values))
     differing[text_in(row[0])] = row[1] == row[2];
   std::vector<IndexField> everywhere, somewhere;
   for (const IndexField& field : fields_) {
@@ -410,7 +559,27 @@ std::vector<IndexField> RunIndex::options_that_differ(const std::optional<SqlPar
   return everywhere;
 }
 
+Cell RunIndex::commonest_value(const std::string& option, const std::optional<SqlPart>& where) {
+  const SqlPart chosen = where.value_or(SqlPart{"TRUE", {}});
+  std::vector<Cell> values{option};
+  values.insert(values.end(), chosen.values.begin(), chosen.values.end());
+  const auto rows = query("SELECT o.value FROM runs r JOIN option_sets o ON o.option_set = r.option_set AND o.key = ? "
+                          "WHERE " +
+                              chosen.sql + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
+                          values);
+  return rows.empty() ? Cell() : rows[0][0];
+}
+
 std::vector<std::vector<Cell>> RunIndex::query(const std::string& sql, const std::vector<Cell>& values) {
+  try {
+    return database_->query(sql, values);
+  } catch (const DatabaseError& failed) {
+    const bool damaged = failed.code == SQLITE_CORRUPT || failed.code == SQLITE_NOTADB;
+    if (!damaged || !in_memory_.empty()) throw;
+    in_memory_ = failed.what();
+  }
+  leave_mark(file_, 0); // so that it is checked next time
+  use_memory();
   return database_->query(sql, values);
 }
 

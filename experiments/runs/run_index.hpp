@@ -1,15 +1,20 @@
-// A searchable index of the runs in an output folder: OUT/index.sqlite, derived from the runs' folders, which are the
-// truth. Any SQLite tool can query it. Times are texts in UTC; true and false are 1 and 0.
+// A searchable index of the runs in an output folder: OUT/index.sqlite, or another file where that can't be
+// (runs/index_place.hpp). It is derived from the runs' folders, which are the truth. Any SQLite tool can query it.
+// Times are texts in UTC; true and false are 1 and 0.
 //
 //   runs      id, name, state, seed, created, ended, seconds, step, parameters, threads, starts, heed, compiler, flags,
-//             blas, numerics, host, cpu, data, failure
-//   options   run, key, value         an option that does something, by full name ('attention.score'), typed
+//             blas, numerics, host, cpu, data, failure, option_set
+//   options   run, key, value         a view: an option that does something, by full name ('attention.score'), typed
 //   metrics   run, name, last, step, best, best_step
 //   folders   id, signature, problem  every folder, and why it is not among the runs ('' where it is)
 //   flat      a view: a row a run, with columns "attention.score", "val_loss", ...
+//
+// Runs of one arm differ in their seed alone, so that what options have but for it stands once, in `option_sets`
+// (option_set, key, value); `metric_names` are all names in `metrics`.
 #pragma once
 
 #include "experiments/runs/database.hpp"
+#include "experiments/runs/index_place.hpp"
 #include "experiments/runs/run_entry.hpp"
 
 #include <cstddef>
@@ -81,26 +86,27 @@ public:
   /// Options that change results, and that the selected runs don't all have with the same value; in the catalogue's
   /// order, those that all of them have first.
   std::vector<IndexField> options_that_differ(const std::optional<SqlPart>& where);
+  /// The value that most of the selected runs have of an option; of several such, the least. Null where none has one.
+  Cell commonest_value(const std::string& option, const std::optional<SqlPart>& where);
   /// Any query, for tests and other readers.
   std::vector<std::vector<Cell>> query(const std::string& sql, const std::vector<Cell>& values = {});
 
 private:
+  class Writing;
   void open();
   void use_memory();
-  bool refresh(); ///< whether there was anything new
+  void check_file(); ///< throws DatabaseError where it is damaged
+  bool refresh();    ///< whether there was anything new
   void make_tables();
-  void take(const std::string& id, const std::string& signature);
   void make_flat_view();
   void find_fields();
 
-  std::filesystem::path out_;
+  std::filesystem::path out_, file_;
   std::optional<Database> database_;
   std::vector<IndexField> fields_;
   std::size_t read_ = 0;
   std::string in_memory_;
 };
-
-std::filesystem::path index_path(const std::filesystem::path& out);
 
 /// The field of a name. Throws heed::Refused with the nearest name where there is none; `where` begins the message.
 const IndexField& field_named(const std::vector<IndexField>& fields, std::string_view name, std::string_view where);

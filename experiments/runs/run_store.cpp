@@ -4,12 +4,15 @@
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/safetensors.hpp"
+#include "experiments/system/threads.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <memory>
 #include <system_error>
 
 namespace heed {
@@ -28,6 +31,14 @@ std::vector<std::string_view> whole_lines(std::string_view text) {
   return lines;
 }
 
+/// None where there is no whole one.
+std::optional<std::string_view> last_whole_line(std::string_view text) {
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  text = text.substr(0, end);
+  return text.substr(text.rfind('\n') + 1); // npos + 1 is 0
+}
+
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
@@ -42,10 +53,16 @@ bool is_id(std::string_view text) {
 std::string run_id(const Config& config, std::string_view fingerprint) { return run_id(flatten(config), fingerprint); }
 
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint) {
+  return run_id_of(identity_text(options, fingerprint));
+}
+
+std::string run_id_of(std::string_view identity_text) { return content_hash(identity_text).substr(0, id_digits); }
+
+std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint) {
   std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
   for (const FlatOption& option : options)
     if (option.identifies) identity += fmt::format("{} = {}\n", option.key, option.value);
-  return content_hash(identity).substr(0, id_digits);
+  return identity;
 }
 
 std::string_view name_of(RunState state) {
@@ -73,23 +90,78 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   return run;
 }
 
-RunState state_of(const RunFolder& run) {
-  if (RunClaim::held(run)) return RunState::running;
-  const RunState state = state_of_claimed(run);
-  return state != RunState::finished && waits_in_queue(run) ? RunState::queued : state;
+namespace {
+
+/// metrics.jsonl; empty where there is none.
+Parsed<std::string> metrics_text(const RunFolder& run) {
+  auto text = read_file(run.metrics());
+  return text || is_there(run.metrics()) ? text : Parsed<std::string>::ok("");
 }
 
-RunState state_of_claimed(const RunFolder& run) {
-  if (const auto manifest = read_manifest(run)) {
-    if (manifest->outcome == "finished")
-      return wrong_metrics(run, *manifest).empty() ? RunState::finished : RunState::interrupted;
-    if (manifest->outcome == "failed") return RunState::failed;
-    return RunState::interrupted;
+std::string wrong_metrics(const Parsed<std::string>& text, const Manifest& manifest) {
+  constexpr std::string_view mend = "heed run with its configuration makes again what is missing";
+  if (!text) return text.error;
+  const auto last_line = last_whole_line(*text);
+  const auto last = last_line ? metrics_from_json(*last_line) : Parsed<Metrics>::ok({});
+  if (last && last->step < manifest.step)
+    return fmt::format("its metrics.jsonl ends at step {}, but the run at step {}; {}", last->step, manifest.step,
+                       mend);
+  const bool changed = manifest.metrics.empty() ? !text->empty() && !text->ends_with('\n')
+                                                : content_hash(*text) != manifest.metrics.back().hash;
+  if (changed)
+    return fmt::format("its metrics.jsonl is not what it was when the run finished (another checksum); {}", mend);
+  return {};
+}
+
+/// As who has the claim sees it.
+RunLook look_at_claimed(const RunFolder& run) {
+  RunLook look;
+  look.manifest = read_manifest(run);
+  look.has_manifest = look.manifest || is_there(run.manifest());
+  if (look.manifest) {
+    if (look.manifest->outcome == "finished") {
+      auto text = metrics_text(run);
+      look.wrong_metrics = wrong_metrics(text, *look.manifest);
+      look.state = look.wrong_metrics.empty() ? RunState::finished : RunState::interrupted;
+      look.metrics = std::move(text.value);
+    } else {
+      look.state = look.manifest->outcome == "failed" ? RunState::failed : RunState::interrupted;
+    }
+    return look;
   }
   // What a run leaves behind is more to be trusted than the one file that is gone or damaged.
-  const bool begun = is_there(run.manifest()) || is_there(run.metrics()) || !checkpoint_steps(run).empty();
-  return begun ? RunState::interrupted : RunState::missing;
+  const bool begun = look.has_manifest || is_there(run.metrics()) || !checkpoint_steps(run).empty();
+  look.state = begun ? RunState::interrupted : RunState::missing;
+  return look;
 }
+
+/// Of a run whose claim nobody has.
+RunLook look_at_unclaimed(const RunFolder& run) {
+  RunLook look = look_at_claimed(run);
+  if (look.state != RunState::finished && waits_in_queue(run)) look.state = RunState::queued;
+  return look;
+}
+
+} // namespace
+
+RunLook look_at(const RunFolder& run) {
+  if (!RunClaim::held(run)) return look_at_unclaimed(run);
+  RunLook look = look_at_claimed(run);
+  look.state = RunState::running;
+  return look;
+}
+
+RunState state_of(const RunFolder& run) {
+  return RunClaim::held(run) ? RunState::running : look_at_unclaimed(run).state;
+}
+
+std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {
+  std::vector<RunState> out(runs.size());
+  for_each_in_threads(runs.size(), [&](std::size_t i) { out[i] = state_of(runs[i]); });
+  return out;
+}
+
+RunState state_of_claimed(const RunFolder& run) { return look_at_claimed(run).state; }
 
 Parsed<Manifest> read_manifest(const RunFolder& run) {
   const auto bytes = read_file(run.manifest());
@@ -106,12 +178,14 @@ Config read_config(const RunFolder& run) {
 }
 
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run) {
+  const auto text = metrics_text(run);
+  return text ? read_metrics(run, *text) : Parsed<std::vector<Metrics>>::wrong(text.error);
+}
+
+Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run, std::string_view bytes) {
   using Result = Parsed<std::vector<Metrics>>;
-  if (!is_there(run.metrics())) return Result::ok({});
-  const auto text = read_file(run.metrics());
-  if (!text) return Result::wrong(text.error);
   std::vector<Metrics> out;
-  for (const std::string_view line : whole_lines(*text)) {
+  for (const std::string_view line : whole_lines(bytes)) {
     auto metrics = metrics_from_json(line);
     if (!metrics)
       return Result::wrong(fmt::format("'{}' is damaged in line {}: {}", run.metrics().string(), out.size() + 1,
@@ -161,19 +235,7 @@ MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
 }
 
 std::string wrong_metrics(const RunFolder& run, const Manifest& manifest) {
-  constexpr std::string_view mend = "heed run with its configuration makes again what is missing";
-  const auto text = is_there(run.metrics()) ? read_file(run.metrics()) : Parsed<std::string>::ok("");
-  if (!text) return text.error;
-  const auto lines = whole_lines(*text);
-  const auto last = lines.empty() ? Parsed<Metrics>::ok({}) : metrics_from_json(lines.back());
-  if (last && last->step < manifest.step)
-    return fmt::format("its metrics.jsonl ends at step {}, but the run at step {}; {}", last->step, manifest.step,
-                       mend);
-  const bool changed = manifest.metrics.empty() ? !text->empty() && !text->ends_with('\n')
-                                                : content_hash(*text) != manifest.metrics.back().hash;
-  if (changed)
-    return fmt::format("its metrics.jsonl is not what it was when the run finished (another checksum); {}", mend);
-  return {};
+  return wrong_metrics(metrics_text(run), manifest);
 }
 
 void truncate_metrics(const RunFolder& run, std::int64_t step) {
@@ -252,11 +314,11 @@ Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {
 
 std::vector<std::string> run_ids(const fs::path& out) {
   std::vector<std::string> ids;
-  std::error_code error;
-  for (fs::directory_iterator it(out, error), end; !error && it != end; it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (is_id(name)) ids.push_back(std::move(name));
-  }
+  // By the system's own calls, since there may be very many: a path for each would take longer than all else.
+  const auto close = [](DIR* folder) { ::closedir(folder); };
+  const std::unique_ptr<DIR, decltype(close)> folder(::opendir(out.c_str()), close);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (is_id(entry->d_name)) ids.emplace_back(entry->d_name);
   std::sort(ids.begin(), ids.end());
   return ids;
 }

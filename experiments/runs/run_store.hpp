@@ -31,6 +31,9 @@ namespace heed {
 /// (the task's `fingerprint()`) and `numerics_version`.
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
+/// What the identity is made of, as a text, and the identity of such a text.
+std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint);
+std::string run_id_of(std::string_view identity_text);
 
 enum class RunState { missing, queued, running, interrupted, failed, finished };
 std::string_view name_of(RunState state);
@@ -112,8 +115,21 @@ RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, s
 /// folder knows. A folder without a whole manifest is `missing` where nothing ran in it yet.
 /// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again.
 RunState state_of(const RunFolder& run);
+/// Of each; many are looked at several at a time.
+std::vector<RunState> states_of(const std::vector<RunFolder>& runs);
 /// The state that the run was left in, for one who has its claim: never `running` or `queued`.
 RunState state_of_claimed(const RunFolder& run);
+
+/// A run's state with the records that it follows from, each read once.
+struct RunLook {
+  RunState state = RunState::missing;
+  bool has_manifest = false; ///< there is such a file, whole or not
+  Parsed<Manifest> manifest; ///< as read_manifest gives it
+  std::optional<std::string>
+      metrics;               ///< the file's bytes, where they were read: of a run that its manifest says finished
+  std::string wrong_metrics; ///< as the function of this name says
+};
+RunLook look_at(const RunFolder& run);
 
 Parsed<Manifest> read_manifest(const RunFolder& run);
 /// The resolved configuration. Throws heed::Refused where the file is missing or damaged.
@@ -122,6 +138,8 @@ Config read_config(const RunFolder& run);
 /// All whole lines in order. A last line without its newline was cut off by a kill, and is left out; any other line
 /// that does not read is an error that names it.
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
+/// The same of the file's bytes.
+Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run, std::string_view bytes);
 /// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens.
 std::optional<double> value_of(const Metrics& line, std::string_view name);
 /// All that `value_of` knows of a line.

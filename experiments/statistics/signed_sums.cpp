@@ -3,7 +3,8 @@
 #include "autograd/rng.hpp"
 #include "experiments/statistics/flips.hpp"
 
-#include <algorithm>
+#include <array>
+#include <bit>
 
 namespace heed::statistics {
 
@@ -35,20 +36,49 @@ std::uint64_t each_of(const SeedRows& rows, bool mirrored, const std::function<v
   return std::uint64_t{1} << (rows.seeds - 1);
 }
 
+/// So many sampled flips are added up side by side, each in the order of the seeds: what a flip comes to does not depend
+/// on its neighbours, and the processor neither waits for one addition before it begins the next nor guesses signs.
+constexpr std::size_t together = 16;
+using SumsTogether = std::vector<std::array<double, together>>; // by column, then by flip
+
+/// Flips `first` to `first + together`; flip 0 is the data as they are.
+void add_sampled(const SeedRows& rows, std::uint64_t first, SumsTogether& sums) {
+  for (auto& column : sums) column.fill(0.0);
+  constexpr std::size_t bits_of_word = 32, bits_of_block = 128;
+  std::array<RandomBlock, together> blocks{};
+  std::array<std::uint32_t, together> words{};
+  std::array<std::uint64_t, together> signs{};
+  for (std::size_t s = 0; s < rows.seeds; ++s) {
+    if (s % bits_of_block == 0)
+      for (std::size_t i = 0; i < together; ++i)
+        if (first + i > 0) blocks[i] = random_block({random_seed, Stream::sampling, first + i}, s / bits_of_block);
+    if (s % bits_of_word == 0)
+      for (std::size_t i = 0; i < together; ++i) words[i] = blocks[i][s % bits_of_block / bits_of_word];
+    const std::size_t bit = s % bits_of_word;
+    for (std::size_t i = 0; i < together; ++i) signs[i] = std::uint64_t{words[i] >> bit & 1U} << 63;
+    const double* row = rows.values.data() + s * rows.columns;
+    for (std::size_t c = 0; c < rows.columns; ++c) {
+      const auto value = std::bit_cast<std::uint64_t>(row[c]);
+      std::array<double, together>& column = sums[c];
+      for (std::size_t i = 0; i < together; ++i) column[i] += std::bit_cast<double>(value ^ signs[i]);
+    }
+  }
+}
+
 } // namespace
 
 std::uint64_t each_flip(const SeedRows& rows, Flips flips, const std::function<void(const double* sums)>& visit) {
   if (flips == Flips::half) return each_of(rows, false, visit);
   if (flips == Flips::all) return each_of(rows, false, visit) + each_of(rows, true, visit);
+  static_assert((random_flips + 1) % together == 0);
   std::vector<double> sums(rows.columns);
-  for (std::uint64_t flip = 0; flip <= random_flips; ++flip) {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    RandomBlock bits{};
-    for (std::size_t s = 0; s < rows.seeds; ++s) {
-      if (flip > 0 && s % 128 == 0) bits = random_block({random_seed, Stream::sampling, flip}, s / 128);
-      add(rows, s, (bits[s % 128 / 32] >> s % 32 & 1U) != 0, sums.data(), sums.data());
+  SumsTogether several(rows.columns);
+  for (std::uint64_t first = 0; first <= random_flips; first += together) {
+    add_sampled(rows, first, several);
+    for (std::size_t flip = 0; flip < together; ++flip) {
+      for (std::size_t i = 0; i < rows.columns; ++i) sums[i] = several[i][flip];
+      visit(sums.data());
     }
-    visit(sums.data());
   }
   return random_flips + 1;
 }

@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/runs/seed_text.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/power.hpp"
 #include "experiments/statistics/spending.hpp"
@@ -52,22 +53,49 @@ public:
   explicit Identities(const Fingerprint& fingerprint) : fingerprint_(fingerprint) {}
 
   std::string of(const Config& config) {
-    std::string data;
     const std::vector<FlatOption> options = flatten(config);
+    return run_id(options, data_of(config, options));
+  }
+
+  /// What the identity is the hash of.
+  std::string text_of(const Config& config) {
+    const std::vector<FlatOption> options = flatten(config);
+    return identity_text(options, data_of(config, options));
+  }
+
+private:
+  const std::string& data_of(const Config& config, const std::vector<FlatOption>& options) {
+    std::string data;
     for (const FlatOption& option : options)
       if (option.key.starts_with("data.") || option.key.starts_with("task."))
         data += fmt::format("{} = {}\n", option.key, option.value);
     auto it = known_.find(data);
     if (it == known_.end()) it = known_.emplace(std::move(data), fingerprint_(config)).first;
-    return run_id(options, it->second);
+    return it->second;
   }
 
-private:
   const Fingerprint& fingerprint_;
   std::map<std::string, std::string> known_;
 };
 
 Change seed_change(std::int64_t seed) { return {"seed", Value(seed), Origin{"sweep", 0, 0, 0}}; }
+
+/// The runs of an arm, which is resolved, written and flattened for all its seeds at once.
+class ArmRuns {
+public:
+  ArmRuns(const Settings& arm, std::size_t index, Identities& identities)
+      : ArmRuns(arm.with({seed_change(0)}).resolve(), arm.with({seed_change(1)}).resolve(), index, identities) {}
+
+  PlannedRun of(std::int64_t seed) const { return {run_id_of(identity_.with(seed)), index_, seed, config_.with(seed)}; }
+
+private:
+  ArmRuns(const Config& with_0, const Config& with_1, std::size_t index, Identities& identities)
+      : identity_(identities.text_of(with_0), identities.text_of(with_1)), config_(to_toml(with_0), to_toml(with_1)),
+        index_(index) {}
+
+  SeedText identity_, config_;
+  std::size_t index_;
+};
 
 std::vector<PlannedChange> planned(const std::vector<Change>& changes) {
   std::vector<PlannedChange> out;
@@ -144,10 +172,13 @@ public:
 
   /// The runs of all arms. Whole replicates come first: a sweep that is stopped early has seeds that compare all arms.
   void add_runs() {
+    std::vector<ArmRuns> runs;
+    for (std::size_t a = 0; a < arms_.size(); ++a) runs.emplace_back(arms_[a].settings, a, identities_);
+    plan_.runs.reserve(plan_.seeds.size() * arms_.size());
     for (const std::int64_t seed : plan_.seeds)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
         plan_.arms[a].runs.push_back(plan_.runs.size());
-        plan_.runs.push_back(run_of(arms_[a].settings, a, seed));
+        plan_.runs.push_back(runs[a].of(seed));
       }
   }
 
@@ -163,16 +194,17 @@ public:
       tuning.options.push_back(std::move(option));
     }
     const auto points = combinations(spec.axes, spec.origin);
-    std::vector<std::vector<Settings>> tried(arms_.size());
+    std::vector<std::vector<ArmRuns>> tried(arms_.size());
     for (std::size_t a = 0; a < arms_.size(); ++a) {
       tuning.arms.emplace_back();
       for (const auto& point : points) {
         try {
-          tried[a].push_back(arms_[a].settings.with(point));
-          if (matcher_) refuse_unevened(a, point, tried[a].back());
+          const Settings settings = arms_[a].settings.with(point);
+          if (matcher_) refuse_unevened(a, point, settings);
+          const ArmRuns& runs = tried[a].emplace_back(settings, a, identities_);
           Trial trial;
           trial.point = planned(point);
-          for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(run_of(tried[a].back(), a, seed));
+          for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(runs.of(seed));
           tuning.arms[a].trials.push_back(std::move(trial));
         } catch (const Refused& error) {
           throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan_.arms[a].label,
@@ -184,7 +216,7 @@ public:
       for (std::size_t a = 0; a < arms_.size(); ++a)
         for (std::size_t t = 0; t < points.size(); ++t) {
           tuning.arms[a].trials[t].runs.push_back(tuning.runs.size());
-          tuning.runs.push_back(run_of(tried[a][t], a, seed));
+          tuning.runs.push_back(tried[a][t].of(seed));
         }
     plan_.tuning = std::move(tuning);
     for (std::size_t a = 0; a < arms_.size(); ++a)
@@ -193,11 +225,6 @@ public:
   }
 
 private:
-  PlannedRun run_of(const Settings& arm, std::size_t index, std::int64_t seed) {
-    const Config config = arm.with({seed_change(seed)}).resolve();
-    return {identities_.of(config), index, seed, to_toml(config)};
-  }
-
   /// What is evened out must stay so, whichever point an arm takes.
   void refuse_unevened(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
     const double even = matcher_->amount_of(arms_[a].settings, plan_.match),

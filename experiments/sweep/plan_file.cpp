@@ -19,7 +19,41 @@ namespace {
 namespace fs = std::filesystem;
 using namespace json_fields;
 
+// Each run has its configuration.
 constexpr std::int64_t plan_format = 1;
+// Each arm has the configuration of its runs once, in two parts, between which the seed stands. Where there are many
+// runs, the file would else be mostly that (1.5 kB a run), and take longer to read than all else.
+constexpr std::int64_t short_plan_format = 2;
+constexpr std::size_t most_in_full = 10'000; ///< runs of a plan that has each with its configuration
+
+/// What stands before and after the seed in a configuration.
+struct ConfigParts {
+  std::string before, after;
+  std::string with(std::int64_t seed) const { return fmt::format("{}{}{}", before, seed, after); }
+};
+
+/// Of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is another than its arm's.
+std::optional<std::vector<ConfigParts>> parts_of(const Plan& plan) {
+  if (plan.tuning || plan.runs.size() <= most_in_full) return std::nullopt;
+  std::vector<ConfigParts> out;
+  for (const Arm& arm : plan.arms) {
+    const PlannedRun& first = plan.runs.at(arm.runs.front());
+    const std::string line = fmt::format("\nseed = {}\n", first.seed);
+    const std::size_t at = first.config.find(line), digits = at + std::string_view("\nseed = ").size();
+    if (at == std::string::npos) return std::nullopt;
+    out.push_back({first.config.substr(0, digits), first.config.substr(at + line.size() - 1)});
+  }
+  const auto fits = [&](const PlannedRun& run) { return run.config == out[run.arm].with(run.seed); };
+  return std::ranges::all_of(plan.runs, fits) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::string parts_hash(const std::vector<ConfigParts>& parts) {
+  ContentHash hash;
+  for (const ConfigParts& of_arm : parts)
+    hash.add(fmt::format("arm {} {}\n{}\n{}\n", of_arm.before.size(), of_arm.after.size(), of_arm.before,
+                         of_arm.after));
+  return hash.text().substr(0, 12);
+}
 
 std::vector<PlannedChange> read_changes(const json::array& changes) {
   std::vector<PlannedChange> out;
@@ -56,7 +90,14 @@ Arm read_arm(const json::object& object) {
   return arm;
 }
 
-PlannedRun read_run(const json::object& object, std::size_t arms) {
+ConfigParts read_parts(const json::object& object) {
+  const std::vector<std::string> parts = texts(object, "config");
+  if (parts.size() != 2) throw Wrong{"an arm's \"config\" has not two parts"};
+  return {parts[0], parts[1]};
+}
+
+/// @param parts  the arms' configurations; none: each run has its own
+PlannedRun read_run(const json::object& object, std::size_t arms, const std::vector<ConfigParts>& parts) {
   PlannedRun run;
   run.id = text(object, "id");
   run.seed = integer(object, "seed");
@@ -67,13 +108,14 @@ PlannedRun read_run(const json::object& object, std::size_t arms) {
   // The ID becomes the name of a folder.
   if (run.id.empty() || run.id.find_first_not_of("0123456789abcdef") != std::string::npos)
     throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
-  run.config = text(object, "config");
+  run.config = parts.empty() ? text(object, "config") : parts.at(run.arm).with(run.seed);
   return run;
 }
 
-std::vector<PlannedRun> read_runs(const json::object& object, std::string_view key, std::size_t arms) {
+std::vector<PlannedRun> read_runs(const json::object& object, std::string_view key, std::size_t arms,
+                                  const std::vector<ConfigParts>& parts = {}) {
   std::vector<PlannedRun> out;
-  for (const json::value& run : list(object, key)) out.push_back(read_run(as_object(run, "a run"), arms));
+  for (const json::value& run : list(object, key)) out.push_back(read_run(as_object(run, "a run"), arms, parts));
   return out;
 }
 
@@ -136,9 +178,9 @@ Tuning read_tuning(const json::object& object, std::size_t arms, const std::vect
 
 /// Of all runs' configurations. They are no part of a plan's own hash: options that can't change a result may differ.
 std::string configs_hash(const Plan& plan) {
-  std::string text;
+  ContentHash hash;
   const auto add = [&](const std::vector<PlannedRun>& runs) {
-    for (const PlannedRun& run : runs) text += fmt::format("run {}\n{}\n", run.id, run.config);
+    for (const PlannedRun& run : runs) hash.add(fmt::format("run {}\n{}\n", run.id, run.config));
   };
   if (!plan.tuning) add(plan.runs);
   else {
@@ -146,7 +188,7 @@ std::string configs_hash(const Plan& plan) {
     for (const ArmTuning& arm : plan.tuning->arms)
       for (const Trial& trial : arm.trials) add(trial.replicates);
   }
-  return content_hash(text).substr(0, 12);
+  return hash.text().substr(0, 12);
 }
 
 /// Of what a plan says of its own time.
@@ -168,8 +210,9 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
-  if (const auto format = integer(object, "format"); format != plan_format)
-    throw Wrong{fmt::format("its format is {}, this Heed reads {}", format, plan_format)};
+  const std::int64_t format = integer(object, "format");
+  if (format != plan_format && format != short_plan_format)
+    throw Wrong{fmt::format("its format is {}, this Heed reads {} and {}", format, plan_format, short_plan_format)};
 
   Plan plan;
   plan.name = text(object, "name");
@@ -201,12 +244,16 @@ Plan read(std::string_view bytes) {
       const json::object& option = as_object(value, "an option of \"within\"");
       plan.within.push_back({text(option, "key"), text(option, "name")});
     }
-  for (const json::value& arm : list(object, "arms")) plan.arms.push_back(read_arm(as_object(arm, "an arm")));
+  std::vector<ConfigParts> parts;
+  for (const json::value& arm : list(object, "arms")) {
+    plan.arms.push_back(read_arm(as_object(arm, "an arm")));
+    if (format == short_plan_format) parts.push_back(read_parts(arm.get_object()));
+  }
   for (const Arm& arm : plan.arms)
     if (arm.reference >= plan.arms.size() || plan.arms[arm.reference].reference != arm.reference ||
         arm.group.size() != plan.within.size())
       throw Wrong{fmt::format("arm \"{}\" has no reference in its group", arm.label)};
-  plan.runs = read_runs(object, "runs", plan.arms.size());
+  plan.runs = read_runs(object, "runs", plan.arms.size(), parts);
   if (const json::value* tuning = object.if_contains("tuning")) {
     plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds);
     apply_choices(plan);
@@ -221,7 +268,8 @@ Plan read(std::string_view bytes) {
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
   if (const json::value* frozen = object.if_contains("frozen"))
     plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
-  if (const std::string stated = text(object, "configs"), hash = configs_hash(plan); stated != hash)
+  const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
+  if (const std::string stated = text(object, "configs"); stated != hash)
     throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
   return plan;
 }
@@ -255,12 +303,12 @@ std::string within_json(const std::vector<PlannedOption>& within) {
 }
 
 /// The runs as lines of a list.
-std::string runs_json(const std::vector<PlannedRun>& runs) {
+std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = true) {
   std::string out = "[";
   const char* between = "\n";
   for (const PlannedRun& run : runs) {
-    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}, \"config\": {}}}", between, json_text(run.id),
-                       run.arm, run.seed, json_text(run.config));
+    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}{}}}", between, json_text(run.id), run.arm, run.seed,
+                       with_config ? fmt::format(", \"config\": {}", json_text(run.config)) : "");
     between = ",\n";
   }
   return out + "\n]";
@@ -302,14 +350,20 @@ std::string to_json(const Plan& plan) {
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
   const std::string looks = plan.looks.empty() ? "" : fmt::format("\"looks\": [{}],\n", fmt::join(plan.looks, ", "));
+  const std::optional<std::vector<ConfigParts>> parts = parts_of(plan);
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
                                 "\"metric\": {},\n{}{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",
-                                plan_format, json_text(plan.name), json_text(plan.hash), json_text(configs_hash(plan)),
-                                json_text(plan.metric), also, margin, test, learned, question, within_json(plan.within),
-                                json_text(plan.match), plan.sweep, fmt::join(plan.seeds, ", "), looks);
+                                parts ? short_plan_format : plan_format, json_text(plan.name), json_text(plan.hash),
+                                json_text(parts ? parts_hash(*parts) : configs_hash(plan)), json_text(plan.metric),
+                                also, margin, test, learned, question, within_json(plan.within), json_text(plan.match),
+                                plan.sweep, fmt::join(plan.seeds, ", "), looks);
   const char* between = "\n";
-  for (const Arm& arm : plan.arms) {
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    const Arm& arm = plan.arms[a];
+    const std::string config = parts ? fmt::format(", \"config\": {}",
+                                                   texts_json({parts->at(a).before, parts->at(a).after}))
+                                     : "";
     const std::string matched = arm.matched
                                     ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
                                                   arm.matched->width, arm.matched->amount, arm.matched->target)
@@ -318,12 +372,12 @@ std::string to_json(const Plan& plan) {
                                     ? ""
                                     : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
                                                   texts_json(arm.group), json_text(arm.name));
-    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}}}", between, json_text(arm.label),
-                       changes_json(arm.changes), grouped, matched, cost_json(arm.cost));
+    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}{}}}", between, json_text(arm.label),
+                       changes_json(arm.changes), grouped, matched, cost_json(arm.cost), config);
     between = ",\n";
   }
   // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
-  out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs));
+  out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
   if (const auto& frozen = plan.frozen)
     out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"hash\": {}}}",

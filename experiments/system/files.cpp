@@ -168,14 +168,17 @@ Parsed<std::string> read_regular(const fs::path& path, std::uint64_t most, bool 
   const auto size = static_cast<std::uint64_t>(about.st_size); // 0 in /proc, whatever there is
   if (whole && size > most) return wrong(fmt::format("it has {} bytes, and at most {} make sense there", size, most));
   try {
-    std::string bytes, block(std::size_t{1} << 16, '\0');
-    bytes.reserve(std::min(size, most));
+    constexpr std::uint64_t block = std::uint64_t{1} << 16;
+    std::string bytes;
     while (bytes.size() < most) {
-      const ::ssize_t n = ::read(fd.get(), block.data(), std::min<std::uint64_t>(block.size(), most - bytes.size()));
+      const std::size_t before = bytes.size();
+      const std::uint64_t expected = size > before ? size - before : block;
+      bytes.resize(before + std::min(expected, most - before));
+      const ::ssize_t n = ::read(fd.get(), bytes.data() + before, bytes.size() - before);
+      bytes.resize(before + static_cast<std::size_t>(std::max<::ssize_t>(n, 0)));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return wrong(std::strerror(errno));
-      if (n == 0) break;
-      bytes.append(block, 0, static_cast<std::size_t>(n));
+      if (n == 0 || bytes.size() == size) break;
     }
     return Result::ok(std::move(bytes));
   } catch (const std::bad_alloc&) {

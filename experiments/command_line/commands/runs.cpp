@@ -27,12 +27,8 @@ struct RunsArguments {
 
 /// What decides in most of the runs: their report.metric.
 std::optional<std::string> common_metric(RunIndex& index, const std::optional<SqlPart>& where) {
-  const auto rows =
-      index.query("SELECT o.value FROM options o JOIN runs r ON r.id = o.run WHERE o.key = 'report.metric' AND " +
-                      (where ? where->sql : "TRUE") + " GROUP BY o.value ORDER BY count(*) DESC, o.value LIMIT 1",
-                  where ? where->values : std::vector<Cell>{});
-  if (rows.empty()) return std::nullopt;
-  const auto* name = std::get_if<std::string>(&rows[0][0]);
+  const Cell value = index.commonest_value("report.metric", where);
+  const auto* name = std::get_if<std::string>(&value);
   return name ? std::optional(evaluated_metric(*name)) : std::nullopt;
 }
 
@@ -139,7 +135,8 @@ void add_runs(Commands& commands) {
       "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
       "val_loss.best the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV\n"
       "hold every field that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens,\n"
-      "is brought up to date first." +
+      "is brought up to date first; where OUT is on a network file system or can't be written, it is in\n"
+      "~/.cache/heed/index." +
           std::string(exit_statuses),
       [](Command& command, RunsArguments& arguments) {
         command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");

@@ -46,10 +46,8 @@ std::int64_t steps_of(const PlannedRun& planned) {
   }
 }
 
-void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& label, const std::string& who,
-             const std::filesystem::path& out, Look& look) {
-  const RunFolder run{out / planned.id};
-  const RunState state = planned.id.empty() ? RunState::missing : state_of(run);
+void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label, const std::string& who,
+             Look& look) {
   for (std::size_t i = 0; i < states.size(); ++i)
     if (states[i] == state) ++look.counts[i];
   const std::size_t index = look.board.size();
@@ -78,13 +76,22 @@ void look_at(const PlannedRun& planned, std::int64_t steps, const std::string& l
 Look look_at(const Plan& plan, const std::filesystem::path& out) {
   Look look;
   std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // seeds differ in none
+  std::vector<RunFolder> folders;
+  const auto add_folders = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs) folders.push_back({out / run.id});
+  };
+  if (plan.tuning) add_folders(plan.tuning->runs);
+  add_folders(plan.runs);
+  const std::vector<RunState> all_states = states_of(folders);
   const auto add = [&](const PlannedRun& run, const Trial* trial, const std::string& stage) {
+    const std::size_t at = look.board.size();
     const std::string seed = fmt::format("seed {}", run.seed);
     const std::string label = stage +
                               (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
     if (is_new) known->second = steps_of(run);
-    look_at(run, known->second, label, fmt::format("{}, {} ({})", plan.name, label, run.id), out, look);
+    look_at(folders[at], run.id.empty() ? RunState::missing : all_states[at], known->second, label,
+            fmt::format("{}, {} ({})", plan.name, label, run.id), look);
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
@@ -148,7 +155,8 @@ int status(const StatusArguments& arguments, Console& console) {
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     table.rows.push_back(std::move(row));
   }
-  print(console.out, "{}  {} run{}\n", arguments.out, run_ids(out).size(), run_ids(out).size() == 1 ? "" : "s");
+  const std::size_t runs = run_ids(out).size();
+  print(console.out, "{}  {} run{}\n", arguments.out, runs, runs == 1 ? "" : "s");
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;

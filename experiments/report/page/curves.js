@@ -32,7 +32,7 @@ function drawCurves() {
     tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
   const shown = lineSection("curves", "Learning curves", `${curveName} of the evaluations while ` +
     "training. Lines are means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
-    "deviation to either side.", tools, plot);
+    `deviation to either side.${report.thinned ? ` ${report.thinned}` : ""}`, tools, plot);
 }
 
 function drawLengths() {

@@ -2,6 +2,8 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 
+#include <chrono>
+
 using namespace heed;
 using namespace heed::test;
 
@@ -258,4 +260,17 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
     INFO(c.toml);
     CHECK(wrong(c.toml) == c.message);
   }
+}
+
+TEST_CASE("a list of very many seeds is read in a moment, and one that stands there twice is found",
+          "[config][sweep]") {
+  std::string text = "[sweep]\nseeds = [";
+  for (int seed = 0; seed < 200'000; ++seed) text += std::to_string(seed * 3) + (seed % 10 == 9 ? ",\n" : ", ");
+  const auto begin = std::chrono::steady_clock::now();
+  const Settings settings = Settings::parse(text + "]\n", "test.toml");
+  // By comparing each with each, some 20 billion comparisons.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+  CHECK(settings.sweep().seeds.size() == 200'000);
+  CHECK(settings.sweep().seeds[7] == 21);
+  CHECK_THROWS_WITH(Settings::parse(text + "300]\n", "test.toml"), Catch::Contains("300 twice"));
 }

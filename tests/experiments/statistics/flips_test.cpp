@@ -1,6 +1,7 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/signed_sums.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
@@ -236,4 +237,34 @@ TEST_CASE("on one side, only differences above zero count, and the mirror image 
   CHECK(step_down_flips(std::vector{up}, Sides::above).p.front() == 1.0 / 64);
   CHECK(step_down_flips(std::vector{up}).p.front() == 2.0 / 64);
   CHECK(step_down_flips(std::vector{down}, Sides::above).p.front() == 1.0);
+}
+
+TEST_CASE("sampled flips add up seed after seed, to the bit", "[statistics][flips]") {
+  // Signs are the bits of Philox's blocks by flip, 128 seeds a block; the first flip has none.
+  constexpr std::uint64_t stream_seed = 0x6865'6564'666c'6970;
+  for (const auto& [seeds, columns] : {std::pair{21, 1}, {128, 3}, {129, 2}, {300, 9}}) {
+    INFO(seeds << " x " << columns);
+    SeedRows rows{static_cast<std::size_t>(seeds), static_cast<std::size_t>(columns), {}};
+    for (std::size_t i = 0; i < rows.seeds * rows.columns; ++i)
+      rows.values.push_back(std::sin(static_cast<double>(i)) * std::pow(10.0, static_cast<double>(i % 7) - 3));
+    rows.values[0] = 0.0;
+    std::uint64_t flip = 0, wrong = 0;
+    const std::uint64_t count = each_flip(rows, Flips::sampled, [&](const double* sums) {
+      if (flip % 997 < 20 || flip > random_flips - 20)
+        for (std::size_t c = 0; c < rows.columns; ++c) {
+          double sum = 0;
+          for (std::size_t s = 0; s < rows.seeds; ++s) {
+            const RandomBlock bits = random_block({stream_seed, Stream::sampling, flip}, s / 128);
+            const bool turned = flip > 0 && (bits[s / 32 % 4] >> s % 32 & 1U) != 0;
+            const double value = rows.values[s * rows.columns + c];
+            sum = turned ? sum - value : sum + value;
+          }
+          wrong += sum != sums[c] || std::signbit(sum) != std::signbit(sums[c]);
+        }
+      ++flip;
+    });
+    CHECK(wrong == 0);
+    CHECK(flip == random_flips + 1);
+    CHECK(count == random_flips + 1);
+  }
 }

@@ -272,6 +272,93 @@ TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep
   CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
 }
 
+TEST_CASE("runs of an arm are what each of its seeds resolves to by itself", "[sweep][plan]") {
+  const std::string many = R"(
+name = "seed = 0"
+seed = 4
+[task]
+kind = "addition"
+[sweep]
+seeds = [0, 1, 10, 7, 1000000000000000, 99]
+[[sweep.block]]
+grid = { "attention.score" = ["dot", "additive"], "train.learning_rate" = [1e-3, 0.1] }
+[[sweep.block]]
+arms = [{ "model.kind" = "encoder_decoder", "model.layers" = 3 }, { "task.addition.digits" = 2 }]
+)";
+  const Settings settings = Settings::parse(many, "test.toml");
+  const Plan p = plan(many);
+  REQUIRE(p.arms.size() == 7);
+  REQUIRE(p.runs.size() == 42);
+  for (const PlannedRun& run : p.runs) {
+    // The run's own configuration, with another seed and back, through nothing that the plan was made by.
+    const Config config = Settings::parse(run.config, "run.toml").resolve();
+    CHECK(config.general.seed == run.seed);
+    CHECK(to_toml(config) == run.config);
+    CHECK(run.id == run_id(config, "data"));
+    const std::string& of_first = p.runs[p.arms[run.arm].runs.front()].config;
+    Settings arm = Settings::parse(of_first, "run.toml");
+    arm.override_with({"seed=" + std::to_string(run.seed)});
+    CHECK(to_toml(arm.resolve()) == run.config);
+  }
+  CHECK(to_toml(settings.with({{"seed", Value(std::int64_t{10}), {}}}).resolve()) == p.runs[2 * 7].config);
+}
+
+namespace {
+
+/// Two arms with 6000 seeds, as long as they may be and half as long.
+const std::string long_sweep = "[attention]\nscore = \"dot\"\n[sweep]\nseeds = 6000\n[[sweep.block]]\n"
+                               "grid = { \"attention.score\" = [\"additive\"] }\n";
+
+} // namespace
+
+TEST_CASE("a plan of very many runs holds each arm's configuration once, and reads as what it was", "[sweep][plan]") {
+  const Plan p = plan(long_sweep);
+  REQUIRE(p.runs.size() == 12000);
+  const std::string text = to_json(p);
+  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 2"));
+  CHECK(text.size() < 12000 * 100);
+  const auto read = plan_from_json(text);
+  REQUIRE(read);
+  CHECK(read->hash == p.hash);
+  REQUIRE(read->runs.size() == p.runs.size());
+  for (std::size_t i = 0; i < p.runs.size(); ++i) {
+    REQUIRE(read->runs[i].id == p.runs[i].id);
+    REQUIRE(read->runs[i].seed == p.runs[i].seed);
+    REQUIRE(read->runs[i].arm == p.runs[i].arm);
+    REQUIRE(read->runs[i].config == p.runs[i].config);
+  }
+  CHECK(to_json(*read) == text);
+
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string edited = text;
+    REQUIRE(edited.find(from) != std::string::npos);
+    edited.replace(edited.find(from), from.size(), to);
+    return plan_from_json(edited).error;
+  };
+  CHECK_THAT(replaced("[train]", "[trail]"), Contains("a run's configuration was edited"));
+  CHECK_THAT(replaced("\"seed\": 17}", "\"seed\": 16}"), Contains("it was edited"));
+  CHECK_THAT(replaced("\"config\": [\"", "\"config\": [\"\", \""), Contains("has not two parts"));
+  CHECK_THAT(replaced("\"config\"", "\"confit\""), Contains("no \"config\""));
+  for (std::size_t n = 1; n < text.size(); n += 100'003) CHECK_FALSE(plan_from_json(text.substr(0, n)));
+}
+
+TEST_CASE("a plan of very many runs that has each with its configuration still reads", "[sweep][plan]") {
+  Plan p = plan(long_sweep);
+  const std::string short_text = to_json(p);
+  // One configuration that is not its arm's, in what can't change results, so that none can be left out.
+  std::string& config = p.runs[77].config;
+  const std::size_t at = config.find("threads = ");
+  REQUIRE(at != std::string::npos);
+  config.insert(config.find('\n', at), "3");
+  const std::string text = to_json(p);
+  CHECK_THAT(text.substr(0, 20), Contains("\"format\": 1"));
+  const auto read = plan_from_json(text);
+  REQUIRE(read);
+  CHECK(read->runs[77].config == config);
+  CHECK(read->runs[76].config == plan_from_json(short_text)->runs[76].config);
+  CHECK(read->hash == plan_from_json(short_text)->hash);
+}
+
 TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   const std::string whole = to_json(plan(example));
   CHECK(plan_from_json(whole));
@@ -284,7 +371,7 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
     text.replace(text.find(from), from.size(), to);
     return plan_from_json(text).error;
   };
-  CHECK_THAT(replaced("\"format\": 1", "\"format\": 2"), Contains("its format is 2"));
+  CHECK_THAT(replaced("\"format\": 1", "\"format\": 3"), Contains("its format is 3"));
   CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 4"), Contains("belongs to arm 4 of 4"));
   CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 2"), Contains("runs for 3 seeds"));
   CHECK_THAT(replaced("score = dot", "score = dit"), Contains("it was edited"));

@@ -1,0 +1,38 @@
+// Work on very many things alike, of which each waits for the disk or the network for a while.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace heed {
+
+/// Calls `work(i)` once for each i below `count`: of few things in this thread, of many in four. What a call throws is
+/// thrown here after all have ended; the first of several.
+template <class Work> void for_each_in_threads(std::size_t count, const Work& work) {
+  constexpr std::size_t few = 5'000, threads = 4;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto share = [&](std::size_t first, std::size_t last) {
+    try {
+      for (std::size_t i = first; i < last; ++i) work(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  if (count < few) {
+    share(0, count);
+  } else {
+    std::vector<std::jthread> workers;
+    const std::size_t each = (count + threads - 1) / threads;
+    for (std::size_t first = 0; first < count; first += each)
+      workers.emplace_back(share, first, std::min(first + each, count));
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+} // namespace heed
