@@ -48,11 +48,10 @@ grid."train.learning_rate" = [{rates}]
 
 @dataclasses.dataclass
 class Taken:
-    """What a command took."""
+    """The seconds that a command took: of the processors, and by the clock."""
 
     cpu: float
     wall: float
-    megabytes: float
 
 
 @dataclasses.dataclass
@@ -64,13 +63,11 @@ class Figure:
     bar: float | None
     unit: str = "s"
     wall: float | None = None
-    megabytes: float | None = None
 
     def row(self) -> list[str]:
         held = "" if self.bar is None else "yes" if self.value < self.bar else "NO"
         return [self.what, f"{self.value:.2f} {self.unit}", "" if self.bar is None else f"{self.bar:g} {self.unit}",
-                held, "" if self.wall is None else f"{self.wall:.2f} s",
-                "" if self.megabytes is None else f"{self.megabytes:.0f} MB"]
+                held, "" if self.wall is None else f"{self.wall:.2f} s"]
 
 
 def taken(command: list) -> Taken:
@@ -91,14 +88,20 @@ def taken(command: list) -> Taken:
             errors.seek(0)
             raise Failure(f"{' '.join(map(str, command[:3]))} ended with {process.returncode}: "
                           f"{errors.read().decode(errors='replace').strip()[-500:]}")
-    return Taken(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+    return Taken(used.ru_utime + used.ru_stime, wall)
 
 
 def figure(what: str, command: list, bar: float | None, log) -> Figure:
     cost = taken(command)
-    out = Figure(what, cost.cpu, bar, "s", cost.wall, cost.megabytes)
+    out = Figure(what, cost.cpu, bar, "s", cost.wall)
     log(f"{what}: {cost.cpu:.2f} s")
     return out
+
+
+def answer(what: str, command: list, bar: float, log) -> list[Figure]:
+    """Of a command that somebody waits for, and that works in several threads: the bar is for the clock."""
+    cost = figure(what, command, None, log)
+    return [cost, Figure("the same, by the clock", cost.wall, bar)]
 
 
 def write_config(path: pathlib.Path, name: str, arms: int, seeds: int, steps: int):
@@ -183,14 +186,13 @@ def folder_of_runs(heed: str, place: pathlib.Path, folders: int, log) -> list[Fi
         (out / name).rename(away / name)
     ask = [heed, "runs", out, "--where", "train.learning_rate > 3e-5 and seed = 3", "--columns", "id,seed,val_loss"]
     figures = [figure(f"heed runs, index of {folders} runs from nothing", ask, 75, log),
-               figure("heed runs --where, index up to date", ask, None, log)]
-    figures.append(Figure("the same, by the clock", figures[-1].wall, 0.5))
+               *answer("heed runs --where, index up to date", ask, 0.5, log)]
     for name in new:
         (away / name).rename(out / name)
     return [*figures,
             figure(f"heed runs, {NEW} run folders new", ask, 2, log),
             figure("heed runs (all of them, as a table)", [heed, "runs", out], None, log),
-            figure("heed status", [heed, "status", out], 3, log), done]
+            *answer("heed status", [heed, "status", out], 3, log), done]
 
 
 def reports(heed: str, place: pathlib.Path, runs: int, log) -> list[Figure]:
@@ -213,7 +215,7 @@ def measure(heed: str, folders: int, log=lambda text: None) -> list[Figure]:
 
 
 def table(figures: list[Figure]) -> str:
-    return tables.table(["CPU time", "taken", "bar", "held", "wall", "memory"], [each.row() for each in figures])
+    return tables.table(["CPU time", "taken", "bar", "held", "by the clock"], [each.row() for each in figures])
 
 
 if __name__ == "__main__":
