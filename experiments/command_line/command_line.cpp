@@ -5,6 +5,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/training/mpi.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -87,6 +88,11 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
     const std::vector<std::string> names = command_names(app);
     throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
                               fmt::join(names, ", ")));
+  }
+  if (processes_of_mpi() > 1 && !first.starts_with('-') && first != "run") {
+    if (process_of_mpi() > 0) return 2; // the first one says it
+    throw Refused(fmt::format("heed {} is no work for the {} processes that mpirun started; only heed run is", first,
+                              processes_of_mpi()));
   }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -207,6 +213,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
     status = 1;
     problem = error.what();
   }
+  if (status == 2 && process_of_mpi() > 0) problem.clear(); // of several processes, the first one says it
   if (!problem.empty()) {
     console.out.flush();
     print(console.err, "{} {}\n", console.err_style.red("heed:"), without_controls(problem));

@@ -1,5 +1,7 @@
 #include "experiments/command_line/console.hpp"
 
+#include "experiments/training/mpi.hpp"
+
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -21,7 +23,8 @@ Console process_console(const char* program) {
   const bool dumb = environment("TERM").empty() || environment("TERM") == "dumb";
   const bool colour = environment("NO_COLOR").empty() && !dumb;
   Console console{std::cout, std::cerr, {}, {}};
-  console.out_style.colour = colour && isatty(STDOUT_FILENO);
+  // mpirun gives its processes a terminal for their output, wherever its own goes.
+  console.out_style.colour = colour && isatty(STDOUT_FILENO) && processes_of_mpi() == 1;
   console.err_style.colour = colour && isatty(STDERR_FILENO);
   console.live = isatty(STDERR_FILENO) && !dumb;
   winsize size{};

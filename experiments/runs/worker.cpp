@@ -22,22 +22,22 @@ using Clock = std::chrono::steady_clock;
 /// Of a checkpoint's metadata: the checksum of metrics.jsonl up to its step, which a manifest may be gone with.
 constexpr const char* metrics_key = "metrics";
 
-/// On standard error, which is a file that a full disk may not take: what can't be said is no failure of the run.
-void say(const RunFolder& run, std::string_view what) {
+/// On standard error, or in a file: a full disk may not take it: what can't be said is no failure of the run.
+void say(const WorkerParts& parts, const RunFolder& run, std::string_view what) {
   const std::string line = fmt::format("heed: run {}: {}\n", run.id(), what);
-  std::fwrite(line.data(), 1, line.size(), stderr);
-  std::fflush(stderr);
+  std::fwrite(line.data(), 1, line.size(), parts.log);
+  std::fflush(parts.log);
 }
 
 /// The manifest as this process goes along.
 class Record {
 public:
-  Record(const RunFolder& run, const Build& build) : run_(run) {
+  Record(const RunFolder& run, const WorkerParts& parts) : run_(run), parts_(parts) {
     if (const auto before = read_manifest(run)) manifest_ = before_ = *before;
     seconds_before_ = manifest_.seconds;
     const Machine machine = this_machine();
     manifest_.run = run.id();
-    manifest_.build = build;
+    manifest_.build = parts.build;
     manifest_.host = machine.host;
     manifest_.cpu = machine.cpu;
     manifest_.numerics = numerics_version;
@@ -60,7 +60,7 @@ public:
       if (!d.a.empty() && d.what != "host" && d.what != "threads" && d.what != "data" && d.what != "numerics")
         made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
     if (made.empty()) return;
-    say(run_,
+    say(parts_, run_,
         fmt::format("warning: it goes on from step {} elsewhere: the steps before were made with {}; the bits may "
                     "be others than those of one machine",
                     step, made));
@@ -88,6 +88,7 @@ public:
 
 private:
   RunFolder run_;
+  const WorkerParts& parts_;
   Manifest manifest_, before_; ///< before_: as it was left
   double seconds_before_ = 0;
   Clock::time_point start_ = Clock::now();
@@ -160,7 +161,7 @@ private:
 };
 
 /// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains.
-std::optional<KeptCheckpoint> take_up(const RunFolder& run, Manifest& manifest) {
+std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& parts, Manifest& manifest) {
   std::vector<std::string> damaged;
   auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step, const Checkpoint& checkpoint) -> std::string {
     const auto sum = checkpoint.metadata.find(metrics_key);
@@ -168,7 +169,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, Manifest& manifest) 
     return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
                        step);
   });
-  for (const std::string& what : damaged) say(run, "warning: " + what);
+  for (const std::string& what : damaged) say(parts, run, "warning: " + what);
   const std::int64_t step = kept ? kept->step : -1;
   for (const std::int64_t later : checkpoint_steps(run))
     if (later > step) remove_file(run.checkpoint(later));
@@ -216,7 +217,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   manifest.threads = static_cast<int>(config.train.threads > 0
                                           ? config.train.threads
                                           : std::min<std::int64_t>(usable_cores(), config.train.shards));
-  auto kept = take_up(run, manifest);
+  auto kept = take_up(run, parts, manifest);
   manifest.step = kept ? kept->step : 0;
   record.go_on_from(manifest.step);
   record.write();
@@ -245,10 +246,11 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
     require_own(run, claim);
     live.show(progress);
   };
-  hooks.stop_requested = [] { return StopSignals::requested(); };
+  hooks.stop_requested = parts.stop_requested;
 
   std::optional<Checkpoint> from;
   if (kept) from = std::move(kept->checkpoint);
+  if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1});
   const Outcome outcome = engine.train(config, *task, from, hooks);
   if (!std::filesystem::exists(run.config()))
     throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));
@@ -260,7 +262,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
 int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::string message, bool refused) {
   if (!refused && !checkpoint_steps(run).empty())
     message += fmt::format(" (its checkpoint of step {} is kept)", checkpoint_steps(run).front());
-  say(run, message);
+  say(parts, run, message);
   parts.tell(message);
   record.manifest().failure = message;
   record.manifest().refused = refused;
@@ -268,18 +270,23 @@ int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::
     record.end("failed");
     leave_queue(run);
   } catch (const Failed& also) {
-    say(run, also.what());
+    say(parts, run, also.what());
   }
   return refused ? 2 : 1;
 }
 
 } // namespace
 
-int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
-  const StopSignals stop(true);
+int run_worker(const RunFolder& run, int threads, const WorkerParts& given) {
+  WorkerParts parts = given;
+  std::optional<StopSignals> signals;
+  if (!parts.stop_requested) {
+    signals.emplace(true);
+    parts.stop_requested = StopSignals::requested;
+  }
   std::optional<RunClaim> claim;
   try {
-    claim = RunClaim::wait(run, [] { return StopSignals::requested(); });
+    claim = RunClaim::wait(run, parts.stop_requested);
     if (!claim) return 1;
     if (state_of_claimed(run) == RunState::finished) {
       leave_queue(run);
@@ -287,12 +294,12 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
     }
     remove_leftovers(run.path);
   } catch (const Failed& error) {
-    say(run, error.what());
+    say(parts, run, error.what());
     parts.tell(error.what());
     return 2;
   }
 
-  Record record(run, parts.build);
+  Record record(run, parts);
   bool stepped = false;
   try {
     const Outcome outcome = train(run, *claim, threads, parts, record, stepped);
@@ -303,11 +310,11 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& parts) {
       return 0;
     }
     record.end("interrupted");
-    say(run,
+    say(parts, run,
         fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record.manifest().step));
     return 1;
   } catch (const TakenOn& error) {
-    say(run, error.what());
+    say(parts, run, error.what());
     return 1;
   } catch (const Refused& error) {
     return failed(run, parts, record, error.what(), !stepped);

@@ -5,10 +5,19 @@
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
+#include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
 
 namespace heed {
+
+/// A run as a team of processes is about to train it, from the checkpoint of `step`; -1: from the start.
+struct TeamRun {
+  RunFolder run;
+  int threads = 0; ///< of each process
+  std::int64_t step = -1;
+};
 
 /// What a worker works with. The program passes `heed::engine` and `heed::make_task`; tests pass their own.
 struct WorkerParts {
@@ -17,6 +26,11 @@ struct WorkerParts {
   Build build;
   /// Told why the run failed, beside the manifest and standard error, which a full disk may not take.
   std::function<void(std::string_view)> tell = [](std::string_view) {};
+  std::FILE* log = stderr; ///< where messages go
+  /// Whether to keep a checkpoint and return; none: when SIGINT or SIGTERM says so.
+  std::function<bool()> stop_requested = {};
+  /// Has the other processes of a team begin the same run, and returns the team (runs/follower.hpp); none: it is alone.
+  std::function<Ranks*(const TeamRun&)> begin_together = {};
 };
 
 /// Executes the run, or continues it after its newest whole checkpoint, and records what happens in its folder. Waits

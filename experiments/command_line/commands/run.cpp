@@ -1,5 +1,6 @@
 // heed run: a configuration's runs, those that are missing, and their report.
 #include "autograd/error.hpp"
+#include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/older_sweep.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
@@ -10,20 +11,26 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/runs/follower.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/slurm_launcher.hpp"
+#include "experiments/sweep/team_launcher.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/training/mpi.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 
 namespace heed {
 
@@ -248,14 +255,22 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
   return run_sweep(prepared.plan, out, executor, shown);
 }
 
-int run(const RunArguments& given, Console& console) {
-  RunArguments arguments = given;
-  part_overrides(arguments);
+/// Runs what is missing, one after the other, each by the team of processes that mpirun started.
+SweepResult run_together(const Preparation& prepared, const RunArguments& arguments, TeamLauncher& launcher,
+                         Console& console) {
+  const std::filesystem::path out = arguments.out;
+  Executor executor(launcher, Share{1, std::max(1, arguments.threads)});
+  ShownSweep shown(prepared, out, nullptr, console);
+  return run_sweep(prepared.plan, out, executor, shown);
+}
+
+int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
   LeftToSlurm left;
-  const SweepResult result = on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
-                                                 : run_here(prepared, arguments, console);
+  const SweepResult result = team                  ? run_together(prepared, arguments, *team, console)
+                             : on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
+                                                   : run_here(prepared, arguments, console);
 
   const ReportData report = collect_report(result.plan, arguments.out, result.folder,
                                            [&](const Config& config) { return chance_of(config, tasks); });
@@ -288,6 +303,60 @@ int run(const RunArguments& given, Console& console) {
   return 0;
 }
 
+WorkerParts parts_of_worker() { return {engine, make_task, this_build()}; }
+
+/// The first process of several. However it ends, the others must not wait for it.
+int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
+  TeamLauncher launcher(ranks, parts_of_worker());
+  const auto end = [&](int status) {
+    console.out.flush();
+    if (launcher.broken()) ranks.abort(status);
+    announce_end(ranks);
+    ranks.finish();
+  };
+  try {
+    if (arguments.jobs > 0 || on_slurm(arguments))
+      throw Refused(fmt::format("{} does nothing where mpirun started several processes: they train one run after the "
+                                "other, together; leave it out",
+                                arguments.jobs > 0 ? "--jobs" : "--on slurm"));
+    const int status = run(arguments, &launcher, console);
+    end(status);
+    return status;
+  } catch (const std::exception& error) {
+    if (launcher.broken()) console.err << "heed: " << error.what() << std::endl;
+    end(1);
+    throw;
+  }
+}
+
+/// Another of them.
+int follow_first(MpiRanks& ranks, Console& console) {
+  const StopSignals patient(true); // the first process says when to stop
+  try {
+    follow(ranks, parts_of_worker());
+    ranks.finish();
+    return 0;
+  } catch (const std::exception& error) {
+    // What all processes find, the first one says, and ends them.
+    constexpr std::chrono::seconds for_the_first{5};
+    std::this_thread::sleep_for(for_the_first);
+    console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run ends; its last checkpoint is kept",
+                               ranks.rank(), ranks.count(), this_machine().host, error.what())
+                << std::endl;
+  }
+  ranks.abort(1);
+  return 1;
+}
+
+int run_command(const RunArguments& given, Console& console) {
+  RunArguments arguments = given;
+  part_overrides(arguments);
+  if (processes_of_mpi() == 1) return run(arguments, nullptr, console);
+  MpiRanks& ranks = mpi_ranks();
+  if (ranks.count() == 1) return run(arguments, nullptr, console);
+  return ranks.rank() == 0 ? lead(ranks, arguments, console) : follow_first(ranks, console);
+}
+
 } // namespace
 
 void add_run(Commands& commands) {
@@ -302,6 +371,8 @@ void add_run(Commands& commands) {
       "With --on slurm, runs wait in a cluster's queue, and go on without this command, which the same words take up\n"
       "again. Of the cluster (never of a run) are the options slurm.account, .partition, .qos, .time, .memory, .cpus,\n"
       ".at_once, .task_minutes and .options: as overrides (slurm.partition=short), or in the table [slurm] of a file.\n"
+      "Started by mpirun -np N, N processes train each run together, to the same bits; --threads is of each of them "
+      "[1].\n"
       "Overrides: a.b=value, read by the option's type; a.b=@default resets (heed options lists them all)." +
           std::string(exit_statuses),
       [](Command& command, RunArguments& arguments) {
@@ -313,7 +384,7 @@ void add_run(Commands& commands) {
         command.add("--jobs", arguments.jobs, "runs at once, in processes [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [as the machine allows]").within(1, 4096);
       },
-      run);
+      run_command);
 }
 
 } // namespace heed

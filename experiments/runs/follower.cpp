@@ -1,0 +1,58 @@
+#include "experiments/runs/follower.hpp"
+
+#include "autograd/error.hpp"
+#include "autograd/ranks.hpp"
+#include "experiments/config/config.hpp"
+
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace heed {
+namespace {
+
+/// The first process's word; empty for those that only listen.
+std::string hear(Ranks& ranks, std::string own) { return gather(ranks, std::move(own)).front(); }
+
+std::optional<TeamRun> next_run(Ranks& ranks) {
+  const std::string word = hear(ranks, {});
+  Unpacked unpacked(word);
+  const std::filesystem::path path = unpacked.text();
+  if (path.empty()) return std::nullopt;
+  const int threads = unpacked.get<int>();
+  return TeamRun{RunFolder{path}, threads, unpacked.get<std::int64_t>()};
+}
+
+void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
+  Config config = read_config(part.run);
+  if (part.threads > 0) config.train.threads = part.threads;
+  const std::unique_ptr<Task> task = parts.make_task(config);
+  if (run_id(config, task->fingerprint()) != part.run.id())
+    throw Failed(fmt::format("'{}' holds another run than the first process finds there, or the data is other: all "
+                             "processes must see the same files",
+                             part.run.path.string()));
+  std::optional<Checkpoint> from;
+  if (part.step >= 0) {
+    auto checkpoint = read_checkpoint(part.run, part.step);
+    if (!checkpoint) throw Failed(checkpoint.error);
+    from = std::move(checkpoint.value);
+  }
+  TrainingHooks hooks;
+  hooks.ranks = &ranks;
+  parts.engine(config).train(config, *task, from, hooks);
+}
+
+} // namespace
+
+void announce(Ranks& ranks, const TeamRun& part) {
+  hear(ranks,
+       Packed().add_text(std::filesystem::absolute(part.run.path).string()).add(part.threads).add(part.step).take());
+}
+
+void announce_end(Ranks& ranks) { hear(ranks, Packed().add_text("").take()); }
+
+void follow(Ranks& ranks, const WorkerParts& parts) {
+  while (const auto part = next_run(ranks)) train(ranks, *part, parts);
+}
+
+} // namespace heed
