@@ -21,7 +21,8 @@ import suites
 from rounds import Failure
 
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention,
-          "streaming": suites.streaming, "sweep": suites.sweep, "scale": suites.scale}
+          "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
+          "scale": suites.scale}
 
 
 def arguments() -> argparse.Namespace:

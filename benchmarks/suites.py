@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -417,6 +418,60 @@ def peers(tools: Tools, folder: pathlib.Path, size: Size, each: int):
         for process in running:
             process.kill()
             process.wait()
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+
+# Steps that take some seconds on a slow machine; the first half is not counted.
+STEPS_TOGETHER = {"S": 1000, "M": 400, "L": 40}
+
+
+def processes(tools: Tools) -> list[dict] | None:
+    if not shutil.which("mpirun") or not (tools.build / "libheed_mpi.so").exists():
+        say("Processes are left out: they need mpirun, and Heed built with Boost.MPI (Debian: libboost-mpi-dev,")
+        say("openmpi-bin).")
+        return None
+    say("Training steps on two threads of a process, and by two processes of a thread each (mpirun -np 2), in turns.")
+    root = ["--allow-run-as-root"] if os.getuid() == 0 else []
+    by = {"threads": ["--threads", "2"], "processes": ["--threads", "1"]}
+    results = []
+    with tempfile.TemporaryDirectory(prefix="heed-bench-") as place:
+        for name, size in SIZES.items():
+            seconds: dict[str, list[float]] = {way: [] for way in by}
+            for turn in range(tools.rounds):
+                for way, words in by.items():
+                    progress(f"{name}: turn {turn + 1} of {tools.rounds}")
+                    out = pathlib.Path(place) / f"{name}-{way}-{turn}"
+                    checked([*(["mpirun", *root, "-np", "2"] if way == "processes" else []),
+                             str(tools.build / "heed"), "run", str(together_config(place, name, size, tools.text)),
+                             "--out", str(out), *words])
+                    seconds[way].append(step_seconds(out))
+            milliseconds = {way: 1e3 * statistics.median(values) for way, values in seconds.items()}
+            results.append({"size": name, **dataclasses.asdict(size), "milliseconds": milliseconds, "seconds": seconds})
+    say()
+    say(tables.table(["step", "two threads, ms", "two processes, ms", "ratio"],
+                     [[result["size"], f"{result['milliseconds']['threads']:.2f}",
+                       f"{result['milliseconds']['processes']:.2f}",
+                       f"{result['milliseconds']['processes'] / result['milliseconds']['threads']:.2f}"]
+                      for result in results]))
+    return results
+
+
+def together_config(place: str, name: str, size: Size, text: pathlib.Path) -> pathlib.Path:
+    steps = STEPS_TOGETHER[name]
+    values = {"data.path": str(text), **size.overrides(), "train.steps": steps, "train.log_every": steps // 2,
+              "train.evaluate_every": 0, "train.evaluate_batches": 1, "train.checkpoint_every": 0}
+    file = pathlib.Path(place) / f"{name}.toml"
+    file.write_text("\n".join([f"extends = [{json.dumps(str(RECIPE))}]", 'name = "together"',
+                               *(f"{key} = {json.dumps(value)}" for key, value in values.items())]) + "\n")
+    return file
+
+
+def step_seconds(out: pathlib.Path) -> float:
+    """Of a step in the second half of the run."""
+    lines = [json.loads(line) for line in next(out.glob("*/metrics.jsonl")).read_text().splitlines()]
+    half, whole = [line for line in lines if "train_loss" in line][-2:]
+    return (whole["step_seconds"] - half["step_seconds"]) / (whole["step"] - half["step"])
 
 
 # ---- scale ----------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
                               fmt::join(names, ", ")));
   }
   if (processes_of_mpi() > 1 && !first.starts_with('-') && first != "run") {
-    if (process_of_mpi() > 0) return 2; // the first one says it
+    if (process_of_mpi() > 0) return 0; // the first one says it, and mpirun must not end it before
     throw Refused(fmt::format("heed {} is no work for the {} processes that mpirun started; only heed run is", first,
                               processes_of_mpi()));
   }
@@ -213,7 +213,11 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
     status = 1;
     problem = error.what();
   }
-  if (status == 2 && process_of_mpi() > 0) problem.clear(); // of several processes, the first one says it
+  // Of several processes the first one says it, and mpirun must not end that before.
+  if (status == 2 && process_of_mpi() > 0) {
+    status = 0;
+    problem.clear();
+  }
   if (!problem.empty()) {
     console.out.flush();
     print(console.err, "{} {}\n", console.err_style.red("heed:"), without_controls(problem));

@@ -32,9 +32,7 @@ public:
     }
   }
 
-  void abort(int status) override {
-    environment_->abort(status);
-  }
+  void abort(int status) override { environment_->abort(status); }
   void finish() override { environment_.reset(); }
 
 private:

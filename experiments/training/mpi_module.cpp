@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <boost/version.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -47,9 +48,9 @@ MpiRanks& load() {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
     throw Refused(fmt::format("mpirun started {} processes, and this Heed was built without MPI ({} is missing)\n"
-                              "      install the packages libboost-mpi-dev and openmpi-bin, and build again: meson "
-                              "setup --reconfigure, then ninja",
-                              count, file.string()));
+                              "      install the packages libboost-mpi{}.{}-dev and openmpi-bin, then build Heed anew "
+                              "(meson setup --reconfigure)",
+                              count, file.string(), BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000));
   // MPI's own parts look for its symbols in the program.
   void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   using Door = MpiRanks* (*)();

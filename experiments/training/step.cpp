@@ -34,7 +34,6 @@ StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Op
   for (std::size_t i = 0; i < own; ++i) parts_.push_back(gradients_[i].data());
   batches_.resize(shards);
   counts_.resize(shards);
-  tokens_.resize(shards);
   losses_.resize(shards);
   first_rows_.resize(shards + 1);
 }
@@ -75,11 +74,9 @@ void StepRunner::fill_batches(std::int64_t step) {
   workers_.run(share_, [&](int shard, int) {
     const auto s = static_cast<std::size_t>(shard);
     fill_training_batch(config_, task_, run_, step, first_rows_[s], first_rows_[s + 1] - first_rows_[s], batches_[s]);
-    counts_[s] = counted_targets(batches_[s]);
-    tokens_[s] = batches_[s].real_tokens();
+    counts_[s] = {counted_targets(batches_[s]), batches_[s].real_tokens()};
   });
   exchange_values(workers_, counts_, aligned_share);
-  exchange_values(workers_, tokens_, aligned_share);
 }
 
 double StepRunner::sum_gradients() {
@@ -94,8 +91,8 @@ StepRunner::Result StepRunner::operator()(std::int64_t step) {
   Result result;
   std::int64_t targets = 0;
   for (std::size_t s = 0; s < batches_.size(); ++s) {
-    targets += counts_[s];
-    result.tokens += tokens_[s];
+    targets += counts_[s].targets;
+    result.tokens += counts_[s].tokens;
   }
   divisor_ = static_cast<double>(std::max<std::int64_t>(targets, 1));
   workers_.run(share_, [&](int shard, int worker) {

@@ -57,9 +57,12 @@ private:
   std::pair<int, int> share_;                // of the shards, those of this process
   std::vector<PagedVector<Real>> gradients_; // one for each of these; one at least, for the sum
   std::vector<Real*> parts_;
-  std::vector<Batch> batches_;                    // one for each shard
-  std::vector<std::int64_t> first_rows_, counts_; // of each shard; some may be empty where rows are few
-  std::vector<std::int64_t> tokens_;              // likewise
+  std::vector<Batch> batches_; // one for each shard
+  struct Counts {
+    std::int64_t targets = 0, tokens = 0;
+  };
+  std::vector<std::int64_t> first_rows_; // of each shard; some may be empty where rows are few
+  std::vector<Counts> counts_;           // of each shard
   std::vector<double> losses_;
   double divisor_ = 1;
 };

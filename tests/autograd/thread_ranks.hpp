@@ -3,12 +3,14 @@
 
 #include "autograd/ranks.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -53,7 +55,7 @@ private:
       auto& from = team_.sent_[{peer, rank_}];
       team_.changed_.wait(lock, [&] { return !from.empty(); });
       if (from.front().size() != in.size()) throw std::logic_error("a peer sent another number of bytes than expected");
-      std::memcpy(in.data(), from.front().data(), in.size());
+      std::ranges::copy(std::as_bytes(std::span(from.front())), in.begin());
       from.pop_front();
     }
 

@@ -56,6 +56,7 @@ untested = {
         "meson setup release -Dtests=false -Dcpu=haswell --prefix=/shared/heed": "tests/install does it",
         "meson install -C release": "tests/install does it",
         "/shared/heed/bin/heed run /shared/heed/share/heed/configs/quickstart.toml": "tests/install does it",
+        "mpirun -np 2 ./heed run first.toml": "needs MPI; tests/mpi does it",
         "heed: 3 of 54 runs are done; 51 wait or run in Slurm, and go on without this command.":
             "needs a cluster; tests/cluster looks for these words",
         "/shared/project  54 runs": "needs a cluster; tests/cluster looks for these words",
