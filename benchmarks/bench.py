@@ -22,7 +22,7 @@ from rounds import Failure
 
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
-          "scale": suites.scale}
+          "instructions": suites.instructions, "scale": suites.scale}
 
 
 def arguments() -> argparse.Namespace:

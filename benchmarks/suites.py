@@ -420,10 +420,10 @@ def peers(tools: Tools, folder: pathlib.Path, size: Size, each: int):
             process.wait()
 
 
-# ---- processes ------------------------------------------------------------------------------------------------------
+# ---- processes and instructions ---------------------------------------------------------------------------------------
 
 # Steps that take some seconds on a slow machine; the first half is not counted.
-STEPS_TOGETHER = {"S": 1000, "M": 400, "L": 40}
+STEPS_OF_RUN = {"S": 1000, "M": 400, "L": 40}
 
 
 def processes(tools: Tools) -> list[dict] | None:
@@ -433,36 +433,59 @@ def processes(tools: Tools) -> list[dict] | None:
         return None
     say("Training steps on two threads of a process, and by two processes of a thread each (mpirun -np 2), in turns.")
     root = ["--allow-run-as-root"] if os.getuid() == 0 else []
-    by = {"threads": ["--threads", "2"], "processes": ["--threads", "1"]}
+    heed = str(tools.build / "heed")
+    return steps_by_way(tools, {"two threads": ([heed], ["--threads", "2"]),
+                                "two processes": (["mpirun", *root, "-np", "2", heed], ["--threads", "1"])})
+
+
+def instructions(tools: Tools) -> list[dict]:
+    heed = str(tools.build / "heed")
+    ways, refused = {"the build's": ([heed], ["--threads", "2"])}, []
+    for kernels in ("avx512", "avx2", "baseline"):
+        words = [f"engine.kernels={kernels}", "--threads", "2"]
+        check = subprocess.run([heed, "check", str(RECIPE), f"data.path={tools.text}", words[0]], capture_output=True,
+                               text=True, env={**os.environ, "HEED_LAUNCHER": str(HERE.parent / "heed")})
+        if check.returncode == 0:
+            ways[kernels] = ([heed], words)
+        else:
+            refused.append(check.stderr.strip().splitlines()[0])
+    say("Training steps on two threads with the build's own instructions, and with those of a name (engine.kernels), in")
+    say("turns.")
+    for why in refused:
+        say(f"Left out: {why}")
+    return steps_by_way(tools, ways)
+
+
+def steps_by_way(tools: Tools, ways: dict[str, tuple[list[str], list[str]]]) -> list[dict]:
+    """Milliseconds of a training step in runs that are started in several ways: words before `run` and at its end."""
     results = []
     with tempfile.TemporaryDirectory(prefix="heed-bench-") as place:
         for name, size in SIZES.items():
-            seconds: dict[str, list[float]] = {way: [] for way in by}
+            config = str(config_of_steps(place, name, size, tools.text))
+            seconds: dict[str, list[float]] = {way: [] for way in ways}
             for turn in range(tools.rounds):
-                for way, words in by.items():
+                for number, (way, (before, after)) in enumerate(ways.items()):
                     progress(f"{name}: turn {turn + 1} of {tools.rounds}")
-                    out = pathlib.Path(place) / f"{name}-{way}-{turn}"
-                    checked([*(["mpirun", *root, "-np", "2"] if way == "processes" else []),
-                             str(tools.build / "heed"), "run", str(together_config(place, name, size, tools.text)),
-                             "--out", str(out), *words])
+                    out = pathlib.Path(place) / f"{name}-{number}-{turn}"
+                    checked([*before, "run", config, "--out", str(out), *after])
                     seconds[way].append(step_seconds(out))
             milliseconds = {way: 1e3 * statistics.median(values) for way, values in seconds.items()}
             results.append({"size": name, **dataclasses.asdict(size), "milliseconds": milliseconds, "seconds": seconds})
+    first, *others = ways
     say()
-    say(tables.table(["step", "two threads, ms", "two processes, ms", "ratio"],
-                     [[result["size"], f"{result['milliseconds']['threads']:.2f}",
-                       f"{result['milliseconds']['processes']:.2f}",
-                       f"{result['milliseconds']['processes'] / result['milliseconds']['threads']:.2f}"]
+    say(tables.table(["step", *(f"{way}, ms" for way in ways), *(f"{way}: ratio" for way in others)],
+                     [[result["size"], *(f"{result['milliseconds'][way]:.2f}" for way in ways),
+                       *(f"{result['milliseconds'][way] / result['milliseconds'][first]:.2f}" for way in others)]
                       for result in results]))
     return results
 
 
-def together_config(place: str, name: str, size: Size, text: pathlib.Path) -> pathlib.Path:
-    steps = STEPS_TOGETHER[name]
+def config_of_steps(place: str, name: str, size: Size, text: pathlib.Path) -> pathlib.Path:
+    steps = STEPS_OF_RUN[name]
     values = {"data.path": str(text), **size.overrides(), "train.steps": steps, "train.log_every": steps // 2,
               "train.evaluate_every": 0, "train.evaluate_batches": 1, "train.checkpoint_every": 0}
     file = pathlib.Path(place) / f"{name}.toml"
-    file.write_text("\n".join([f"extends = [{json.dumps(str(RECIPE))}]", 'name = "together"',
+    file.write_text("\n".join([f"extends = [{json.dumps(str(RECIPE))}]", 'name = "steps"',
                                *(f"{key} = {json.dumps(value)}" for key, value in values.items())]) + "\n")
     return file
 

@@ -55,7 +55,7 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
         average = want.average;
       }
       fresh.push_back(
-          engine(trained->config).attend(trained->config, *trained->task, trained->checkpoint, {want.request}).at(0));
+          trained->engine().attend(trained->config, *trained->task, trained->checkpoint, {want.request}).at(0));
       fresh.back().average = average;
     } catch (const std::exception& problem) {
       if (problems.find(problem.what()) == std::string::npos)

@@ -3,8 +3,10 @@
 #include "autograd/products.hpp"
 #include "experiments/command_line/build_info.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/training/kernels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace heed {
 
@@ -21,10 +23,13 @@ std::string compiler_name() {
 
 } // namespace
 
-Build this_build() { return {build_info::version, compiler_name(), build_info::flags, f32::product_description()}; }
+Build this_build() {
+  return {build_info::version, compiler_name(), build_info::flags, f32::product_description(), own_kernels()};
+}
 
 std::string version_text() {
-  return fmt::format("heed {} ({}, {})", build_info::version, compiler_name(), build_info::flags);
+  return fmt::format("heed {} ({}, {}; kernels {})", build_info::version, compiler_name(), build_info::flags,
+                     fmt::join(usable_kernels(), ", "));
 }
 
 } // namespace heed

@@ -7,10 +7,10 @@ namespace heed {
 
 struct Build;
 
-/// For manifests.
+/// For manifests. Products and kernels are those of the program itself; a run's may be others.
 Build this_build();
 
-/// For `heed --version`: "heed 0.1.0 (gcc 12.2.0, -O2 -march=native)".
+/// For `heed --version`: "heed 0.1.0 (gcc 12.2.0, -O2 -march=native; kernels native)".
 std::string version_text();
 
 } // namespace heed

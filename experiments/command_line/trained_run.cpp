@@ -4,6 +4,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/runs/checkpoint_average.hpp"
+#include "experiments/training/kernels.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -70,13 +71,14 @@ TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::
                               name_of(state_of(run))));
   std::unique_ptr<Task> task = make_task(config);
   // Another file gives another vocabulary, by which the run's tokens would be read as others.
-  if (const auto manifest = read_manifest(run);
-      manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
+  const auto manifest = read_manifest(run);
+  if (manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
     throw Refused(fmt::format("the data of run {} is no longer what it was trained on ({}, and now {}); put the "
                               "original back{}",
                               run.id(), manifest->data, task->fingerprint(),
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
-  return {run.id(), config, std::move(task), std::move(kept->checkpoint)};
+  return {run.id(), config, std::move(task), std::move(kept->checkpoint),
+          kernels_of(config, {manifest ? manifest->build.kernels : ""})};
 }
 
 } // namespace

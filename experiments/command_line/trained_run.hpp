@@ -19,6 +19,9 @@ struct TrainedRun {
   std::unique_ptr<Task> task;
   Checkpoint checkpoint; ///< the newest that is whole, or an average; damaged ones are named on the
                          ///< console
+  std::string kernels;   ///< those that it was trained with, where they are here
+
+  const Engine& engine() const { return heed::engine(config, kernels); }
 };
 
 /// RUN is a path or a unique beginning of an ID within `out`. With `average` above 1, the checkpoint is the average of

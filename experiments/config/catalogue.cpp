@@ -81,6 +81,7 @@ std::vector<Section> make_sections() {
   out.push_back(block_section("attention", "Attention", attention_option_table(), &LayerChoice::attention));
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
   out.push_back(section("train", "Training", train_option_table(), &Config::train));
+  out.push_back(section("engine", "Engine", engine_option_table(), &Config::engine));
   out.push_back(section("report", "Report", report_option_table(), &Config::report));
   // A choice may be any registered name.
   for (Section& s : out)

@@ -95,6 +95,11 @@ struct TrainOptions {
   std::int64_t log_every = 10;       ///< steps between the lines of training loss in metrics.jsonl
 };
 
+/// [engine]
+struct EngineOptions {
+  std::string kernels = "auto"; ///< auto | baseline | avx2 | avx512; only those named are the same bits on every CPU
+};
+
 /// [report]
 struct ReportOptions {
   std::string metric = "val_loss";  ///< what decides
@@ -123,6 +128,7 @@ struct Config {
   TrainOptions train;
   OptionValues optimizer_options; ///< [train.OPTIMIZER]
   OptionValues schedule_options;  ///< [train.SCHEDULE]
+  EngineOptions engine;
   ReportOptions report;
 
   bool float64() const { return general.precision == "float64"; }

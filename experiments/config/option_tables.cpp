@@ -184,6 +184,16 @@ const OptionTable<TrainOptions>& train_option_table() {
   return table;
 }
 
+const OptionTable<EngineOptions>& engine_option_table() {
+  using O = EngineOptions;
+  static const auto table = option_table<O>(
+      option("kernels", &O::kernels,
+             "Instructions that the engine computes with: the fastest that the build and the CPU have, or those that "
+             "are named here. Results are the same bits only with the same ones; the run's manifest says which.")
+          .one_of({"auto", "baseline", "avx2", "avx512"}).neutral("auto"));
+  return table;
+}
+
 const OptionTable<ReportOptions>& report_option_table() {
   using O = ReportOptions;
   static const auto table = option_table<O>(

@@ -12,6 +12,7 @@ const OptionTable<TaskOptions>& task_option_table();
 const OptionTable<ModelOptions>& model_option_table();
 const OptionTable<InitOptions>& init_option_table();
 const OptionTable<TrainOptions>& train_option_table();
+const OptionTable<EngineOptions>& engine_option_table();
 const OptionTable<ReportOptions>& report_option_table();
 
 } // namespace heed

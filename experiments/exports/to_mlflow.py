@@ -26,7 +26,7 @@ from mlflow.tracking import MlflowClient
 STATUS = {"finished": "FINISHED", "failed": "FAILED", "running": "RUNNING", "interrupted": "KILLED",
           "missing": "SCHEDULED"}
 ABOUT_RUN = ("id", "name", "state", "seed", "created", "ended", "seconds", "step", "parameters", "threads", "starts",
-             "heed", "compiler", "flags", "blas", "numerics", "host", "cpu", "data", "failure")
+             "heed", "compiler", "flags", "kernels", "blas", "numerics", "host", "cpu", "data", "failure")
 METRICS_AT_ONCE, PARAMETERS_AT_ONCE = 1000, 100  # MLflow's limits of a batch
 LONGEST_VALUE = 6000  # and of a parameter
 

@@ -20,7 +20,8 @@ std::optional<TeamRun> next_run(Ranks& ranks) {
   const std::filesystem::path path = unpacked.text();
   if (path.empty()) return std::nullopt;
   const int threads = unpacked.get<int>();
-  return TeamRun{RunFolder{path}, threads, unpacked.get<std::int64_t>()};
+  const auto step = unpacked.get<std::int64_t>();
+  return TeamRun{RunFolder{path}, threads, step, unpacked.text()};
 }
 
 void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
@@ -39,14 +40,19 @@ void train(Ranks& ranks, const TeamRun& part, const WorkerParts& parts) {
   }
   TrainingHooks hooks;
   hooks.ranks = &ranks;
-  parts.engine(config).train(config, *task, from, hooks);
+  // Not `auto`: the processes may be on unlike CPUs.
+  parts.engine(config, part.kernels).train(config, *task, from, hooks);
 }
 
 } // namespace
 
 void announce(Ranks& ranks, const TeamRun& part) {
-  hear(ranks,
-       Packed().add_text(std::filesystem::absolute(part.run.path).string()).add(part.threads).add(part.step).take());
+  hear(ranks, Packed()
+                  .add_text(std::filesystem::absolute(part.run.path).string())
+                  .add(part.threads)
+                  .add(part.step)
+                  .add_text(part.kernels)
+                  .take());
 }
 
 void announce_end(Ranks& ranks) { hear(ranks, Packed().add_text("").take()); }

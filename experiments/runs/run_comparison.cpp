@@ -1,5 +1,7 @@
 #include "experiments/runs/run_comparison.hpp"
 
+#include "experiments/training/kernels.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -112,6 +114,7 @@ std::vector<MachineDifference> machine_differences(const Manifest& a, const Mani
                                    {"numerics", number(a.numerics), number(b.numerics)},
                                    {"compiler", a.build.compiler, b.build.compiler},
                                    {"flags", a.build.flags, b.build.flags},
+                                   {"kernels", a.build.kernels, b.build.kernels},
                                    {"blas", a.build.blas, b.build.blas},
                                    {"cpu", a.cpu, b.cpu},
                                    {"host", a.host, b.host},
@@ -120,6 +123,16 @@ std::vector<MachineDifference> machine_differences(const Manifest& a, const Mani
   std::vector<MachineDifference> out;
   for (const MachineDifference& d : all)
     if (d.a != d.b) out.push_back(d);
+  return out;
+}
+
+std::vector<MachineDifference> bit_differences(const Manifest& a, const Manifest& b) {
+  const bool cpu_matters = a.build.kernels != b.build.kernels || !same_on_every_cpu(b.build.kernels);
+  std::vector<MachineDifference> out = machine_differences(a, b);
+  std::erase_if(out, [&](const MachineDifference& d) {
+    return d.a.empty() || d.what == "host" || d.what == "threads" || d.what == "data" ||
+           (d.what == "cpu" && !cpu_matters);
+  });
   return out;
 }
 

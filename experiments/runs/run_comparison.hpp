@@ -33,5 +33,8 @@ struct MachineDifference {
   std::string what, a, b;
 };
 std::vector<MachineDifference> machine_differences(const Manifest& a, const Manifest& b);
+/// Those that can make other bits, as far as `a` says what it had. An unlike CPU can't, where both had kernels that are
+/// the same bits on every one.
+std::vector<MachineDifference> bit_differences(const Manifest& a, const Manifest& b);
 
 } // namespace heed

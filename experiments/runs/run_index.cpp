@@ -43,9 +43,10 @@ constexpr RunColumn run_columns[] = {
     {"parameters", "INTEGER", Kind::number}, {"threads", "INTEGER", Kind::number},
     {"starts", "INTEGER", Kind::number},    {"heed", "TEXT", Kind::text},
     {"compiler", "TEXT", Kind::text},       {"flags", "TEXT", Kind::text},
-    {"blas", "TEXT", Kind::text},           {"numerics", "INTEGER", Kind::number},
-    {"host", "TEXT", Kind::text},           {"cpu", "TEXT", Kind::text},
-    {"data", "TEXT", Kind::text},           {"failure", "TEXT", Kind::text}};
+    {"kernels", "TEXT", Kind::text},        {"blas", "TEXT", Kind::text},
+    {"numerics", "INTEGER", Kind::number},  {"host", "TEXT", Kind::text},
+    {"cpu", "TEXT", Kind::text},            {"data", "TEXT", Kind::text},
+    {"failure", "TEXT", Kind::text}};
 // clang-format on
 
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
@@ -77,6 +78,7 @@ std::vector<Cell> row_of(const RunEntry& entry) {
           text_or_null(m.build.version),
           text_or_null(m.build.compiler),
           text_or_null(m.build.flags),
+          text_or_null(m.build.kernels),
           text_or_null(m.build.blas),
           number_or_null(m.numerics),
           text_or_null(m.host),

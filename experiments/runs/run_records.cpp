@@ -67,6 +67,7 @@ std::string to_json(const Manifest& m) {
       {"numerics", fmt::format("{}", m.numerics)},
       {"compiler", json_text(m.build.compiler)},
       {"flags", json_text(m.build.flags)},
+      {"kernels", json_text(m.build.kernels)},
       {"blas", json_text(m.build.blas)},
       {"data", json_text(m.data)},
   };
@@ -94,7 +95,7 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     const std::pair<std::string_view, std::string*> texts[] = {
         {"name", &m.name},         {"failure", &m.failure}, {"started", &m.started},    {"ended", &m.ended},
         {"host", &m.host},         {"cpu", &m.cpu},         {"heed", &m.build.version}, {"compiler", &m.build.compiler},
-        {"flags", &m.build.flags}, {"blas", &m.build.blas}, {"data", &m.data}};
+        {"flags", &m.build.flags}, {"blas", &m.build.blas}, {"kernels", &m.build.kernels}, {"data", &m.data}};
     for (const auto& [key, to] : texts)
       where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text(v, key); });
     const std::pair<std::string_view, int*> numbers[] = {

@@ -43,7 +43,8 @@ struct Build {
   std::string version; ///< Heed's
   std::string compiler;
   std::string flags; ///< of the compiler
-  std::string blas;  ///< the library's own description of its build and its core
+  std::string blas;  ///< who multiplies matrices: Heed's own products, or BLAS as it describes itself
+  std::string kernels = {}; ///< training/kernels.hpp; empty: of a version that didn't say
 };
 
 /// What metrics.jsonl was when a checkpoint was kept.

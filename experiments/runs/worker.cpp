@@ -7,6 +7,7 @@
 #include "experiments/system/clock.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/training/kernels.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -56,9 +57,8 @@ public:
     std::erase_if(manifest_.earlier, [&](const EarlierSteps& earlier) { return earlier.until > step; });
     if (step == 0) return;
     std::string made;
-    for (const MachineDifference& d : machine_differences(before_, manifest_))
-      if (!d.a.empty() && d.what != "host" && d.what != "threads" && d.what != "data" && d.what != "numerics")
-        made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
+    for (const MachineDifference& d : bit_differences(before_, manifest_))
+      made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
     if (made.empty()) return;
     say(parts_, run_,
         fmt::format("warning: it goes on from step {} elsewhere: the steps before were made with {}; the bits may "
@@ -66,6 +66,15 @@ public:
                     step, made));
     manifest_.earlier.push_back({step, std::move(made)});
   }
+
+  /// What the steps from here on are made with.
+  void use(const std::string& kernels, const Engine& engine) {
+    manifest_.build.kernels = kernels;
+    manifest_.build.blas = engine.products();
+  }
+
+  /// The kernels that the run was made with before; empty: it begins, or nobody kept that.
+  std::string kernels_before() const { return checkpoint_steps(run_).empty() ? std::string() : before_.build.kernels; }
 
   /// Of the metrics at a checkpoint, which is to be kept beside the last `keep`.
   void add_sum(MetricsSum sum, std::int64_t keep) {
@@ -201,6 +210,19 @@ void require_own(const RunFolder& run, const RunClaim& claim) {
                                   : std::string("another process")));
 }
 
+/// What it was begun with, then what its sweep has.
+std::string kernels_for(const RunFolder& run, const Config& config, const WorkerParts& parts,
+                        const std::string& before) {
+  std::string kernels = kernels_of(config, {before, parts.kernels});
+  const std::string& wanted = before.empty() ? parts.kernels : before;
+  if (config.engine.kernels == "auto" && !wanted.empty() && kernels != wanted)
+    say(parts, run,
+        fmt::format("warning: {} kernels {}, which this CPU or this Heed does not have; here they are {}, so that the "
+                    "bits are others",
+                    before.empty() ? "the sweep has" : "the run was begun with", wanted, kernels));
+  return kernels;
+}
+
 Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
               bool& stepped) {
   Config config = read_config(run);
@@ -208,8 +230,10 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   const std::unique_ptr<Task> task = parts.make_task(config);
   const std::string fingerprint = task->fingerprint();
   check_identity(run, config, fingerprint);
-  const Engine& engine = parts.engine(config);
+  const std::string kernels = kernels_for(run, config, parts, record.kernels_before());
+  const Engine& engine = parts.engine(config, kernels);
   engine.check(config, *task);
+  record.use(kernels, engine);
 
   Manifest& manifest = record.manifest();
   manifest.name = config.general.name;
@@ -250,7 +274,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
 
   std::optional<Checkpoint> from;
   if (kept) from = std::move(kept->checkpoint);
-  if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1});
+  if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1, kernels});
   const Outcome outcome = engine.train(config, *task, from, hooks);
   if (!std::filesystem::exists(run.config()))
     throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));

@@ -17,13 +17,15 @@ struct TeamRun {
   RunFolder run;
   int threads = 0; ///< of each process
   std::int64_t step = -1;
+  std::string kernels = {};
 };
 
 /// What a worker works with. The program passes `heed::engine` and `heed::make_task`; tests pass their own.
 struct WorkerParts {
-  std::function<const Engine&(const Config&)> engine;
+  std::function<const Engine&(const Config&, const std::string& kernels)> engine;
   std::function<std::unique_ptr<Task>(const Config&)> make_task;
   Build build;
+  std::string kernels = {}; ///< that the run's sweep has; a configuration that names its own has those
   /// Told why the run failed, beside the manifest and standard error, which a full disk may not take.
   std::function<void(std::string_view)> tell = [](std::string_view) {};
   std::FILE* log = stderr; ///< where messages go

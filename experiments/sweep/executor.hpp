@@ -60,6 +60,7 @@ public:
   Executor(Launcher& launcher, Share share);
 
   Share share_for(std::size_t to_do) const;
+  void prefer_kernels(const std::string& kernels) { launcher_.prefer_kernels(kernels); }
 
   /// Executes the runs, whose folders are prepared (`prepare_run`), in their order; those that are finished are
   /// skipped, those that were interrupted or failed go on from their checkpoints. One that fails stops no other. What

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -19,7 +20,7 @@ struct WorkerEnd {
   std::string interruption = {}; ///< what took it away where it runs, in words; it goes on when it is started again
 };
 
-/// Starts workers (`heed worker FOLDER --threads N`), each on one run's folder, and tells when they have ended. It
+/// Starts workers (`heed worker FOLDER --threads N --kernels K`), each on one run's folder, and tells when they have ended. It
 /// knows nothing of sweeps, nor of what a folder holds.
 class Launcher {
 public:
@@ -39,6 +40,12 @@ public:
   virtual std::vector<WorkerEnd> ended() = 0;
   /// Asks a worker to keep a checkpoint and end. `ended` tells of it as of any other.
   virtual void stop(std::size_t worker) = 0;
+
+  /// Kernels that workers use from now on, where their machine has them; empty: those that are the fastest there.
+  void prefer_kernels(std::string kernels) { kernels_ = std::move(kernels); }
+
+protected:
+  std::string kernels_;
 };
 
 } // namespace heed

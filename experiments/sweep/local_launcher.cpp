@@ -48,11 +48,15 @@ public:
   ::posix_spawnattr_t attributes = {};
 };
 
-/// This process's environment, but for BLAS: a run has threads of its own, and needs none of the library's.
+/// This process's environment, but for BLAS: a run has threads of its own, and needs none of the library's. Parts of the
+/// program were built before, where they had to be.
 std::vector<std::string> environment_of_worker() {
   std::vector<std::string> out{"OPENBLAS_NUM_THREADS=1"};
-  for (char** entry = environ; *entry; ++entry)
-    if (!std::string_view(*entry).starts_with("OPENBLAS_NUM_THREADS=")) out.emplace_back(*entry);
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view variable = *entry;
+    if (!variable.starts_with("OPENBLAS_NUM_THREADS=") && !variable.starts_with("HEED_LAUNCHER="))
+      out.emplace_back(variable);
+  }
   return out;
 }
 
@@ -123,6 +127,7 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
                                  fmt::format("{}", threads),
                                  "--tell",
                                  fmt::format("{}", told_through)};
+  if (!kernels_.empty()) words.insert(words.end(), {"--kernels", kernels_});
   std::vector<std::string> variables = environment_of_worker();
   Circumstances around;
   ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

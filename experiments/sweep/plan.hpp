@@ -105,6 +105,7 @@ struct Frozen {
   std::string at;           ///< UTC, "2026-11-22T10:15:00Z"
   std::size_t finished = 0; ///< of its runs, its trials among them
   std::size_t runs = 0;     ///< how many that are
+  std::string kernels = {}; ///< that all machines compute its runs with, those that have them; empty: it has none
 };
 
 struct Plan {
@@ -166,9 +167,10 @@ std::string to_json(const Plan& plan);
 Parsed<Plan> plan_from_json(std::string_view bytes);
 
 /// OUT/sweeps/NAME-HASH: writes its plan.json with the time and how many of its runs OUT has finished, or marks it as the
-/// latest where it is there already.
+/// latest where it is there already, with the kernels that it then had.
+/// @param kernels  that its runs are to be computed with (training/kernels.hpp); empty: with what each machine has
 /// Throws heed::Failed.
-std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out);
+std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out, const std::string& kernels = {});
 /// Whether OUT has a plan of this name and hash.
 bool is_frozen(const Plan& plan, const std::filesystem::path& out);
 /// Reads FOLDER/plan.json, and what the arms have chosen from FOLDER/tuned.json, if it is there. Throws heed::Refused:

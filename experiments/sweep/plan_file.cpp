@@ -203,6 +203,7 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
     return static_cast<std::size_t>(n);
   };
   Frozen frozen{text(object, "at"), count("finished"), count("runs")};
+  if (object.contains("kernels")) frozen.kernels = text(object, "kernels");
   if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
   return frozen;
 }
@@ -380,8 +381,9 @@ std::string to_json(const Plan& plan) {
   out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
   if (const auto& frozen = plan.frozen)
-    out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"hash\": {}}}",
-                       json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen_hash(plan, *frozen)));
+    out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"kernels\": {}, \"hash\": {}}}",
+                       json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen->kernels),
+                       json_text(frozen_hash(plan, *frozen)));
   return out + "\n}\n";
 }
 
@@ -393,7 +395,7 @@ Parsed<Plan> plan_from_json(std::string_view bytes) {
   }
 }
 
-fs::path freeze(const Plan& unfrozen, const fs::path& out) {
+fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& kernels) {
   Plan plan = unfrozen;
   const fs::path folder = out / "sweeps" / plan.folder_name();
   make_folder(folder);
@@ -408,6 +410,7 @@ fs::path freeze(const Plan& unfrozen, const fs::path& out) {
     });
     plan.frozen = Frozen{utc_now(), static_cast<std::size_t>(finished), ids.size()};
   }
+  if (plan.frozen && plan.frozen->kernels.empty()) plan.frozen->kernels = kernels;
   const std::string bytes = to_json(plan);
   std::error_code error;
   if (!before || *before != bytes) write_file(plan_file(folder), bytes);

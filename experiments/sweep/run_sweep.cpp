@@ -14,16 +14,18 @@ namespace {
 /// What becomes of a plan: its folders, then its stages, which a stop stops all.
 class Sweep {
 public:
-  Sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events)
-      : plan_(plan), out_(out), executor_(executor), events_(events) {}
+  Sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events,
+        const std::string& kernels)
+      : plan_(plan), out_(out), executor_(executor), events_(events), kernels_(kernels) {}
 
   /// Everything on the disk that the runs start from. Nothing has run yet, so what fails here is refused.
   void make_folders() {
     try {
       make_output_folder(out_);
-      folder_ = freeze(plan_, out_);
+      folder_ = freeze(plan_, out_, kernels_);
       Plan frozen = load_plan(folder_);
       plan_.frozen = frozen.frozen;
+      executor_.prefer_kernels(plan_.frozen ? plan_.frozen->kernels : "");
       if (plan_.tuning) {
         plan_ = std::move(frozen);
         trials_ = folders_of(plan_.tuning->runs);
@@ -142,6 +144,7 @@ private:
   const std::filesystem::path& out_;
   Executor& executor_;
   SweepEvents& events_;
+  const std::string& kernels_;
   std::filesystem::path folder_;
   std::vector<RunFolder> trials_, replicates_;
   Executed total_;
@@ -150,8 +153,9 @@ private:
 
 } // namespace
 
-SweepResult run_sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events) {
-  Sweep sweep(plan, out, executor, events);
+SweepResult run_sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events,
+                      const std::string& kernels) {
+  Sweep sweep(plan, out, executor, events, kernels);
   sweep.make_folders();
   sweep.execute();
   return std::move(sweep).result();

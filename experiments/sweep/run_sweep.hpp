@@ -43,7 +43,9 @@ struct SweepResult {
 /// Freezes the plan in the output folder, and executes what is missing: of a tuned sweep the trials, those that fail
 /// once more, then each arm's choice; then the replicates. Where others run the same sweep, they share the work. The
 /// arms are to be checked before (`prepare`).
+/// @param kernels  that all of its runs are to be computed with, if its plan has none yet (`freeze`)
 /// Throws heed::Refused where the folders can't be made, heed::Failed for an arm none of whose trials can be chosen.
-SweepResult run_sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events);
+SweepResult run_sweep(const Plan& plan, const std::filesystem::path& out, Executor& executor, SweepEvents& events,
+                      const std::string& kernels = {});
 
 } // namespace heed

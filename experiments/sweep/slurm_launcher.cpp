@@ -209,6 +209,7 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
   Submission submission;
   submission.name = name_of_array(label_);
   submission.threads = tasks.front().front().threads;
+  submission.kernels = kernels_;
   double seconds = 0, bytes = 0;
   bool known = true;
   for (const auto& task : tasks) {

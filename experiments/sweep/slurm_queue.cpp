@@ -92,10 +92,10 @@ std::string to_json(const Submission& submission) {
     for (const std::string& id : runs) ids.push_back(json_text(id));
     tasks.push_back(fmt::format("    [{}]", fmt::join(ids, ", ")));
   }
-  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"seconds\": {},\n  \"command\": {},\n"
+  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"kernels\": {},\n  \"seconds\": {},\n  \"command\": {},\n"
                      "  \"tasks\": [\n{}\n  ]\n}}\n",
-                     json_text(submission.name), json_text(submission.job), submission.threads, submission.seconds,
-                     json_text(submission.command), fmt::join(tasks, ",\n"));
+                     json_text(submission.name), json_text(submission.job), submission.threads,
+                     json_text(submission.kernels), submission.seconds, json_text(submission.command), fmt::join(tasks, ",\n"));
 }
 
 Parsed<Submission> submission_from_json(std::string_view bytes) {
@@ -106,6 +106,7 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
     submission.name = text(object, "name");
     submission.job = text(object, "job");
     submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
+    if (object.contains("kernels")) submission.kernels = text(object, "kernels");
     submission.seconds = real(object, "seconds");
     submission.command = text(object, "command");
     for (const json::value& task : list(object, "tasks")) {

@@ -19,6 +19,7 @@ struct Submission {
   std::string name;                            ///< of the array in Slurm, too: by it, it is found
   std::string job;                             ///< the array's number; empty until Slurm has said it
   int threads = 1;                             ///< of each run
+  std::string kernels = {};                    ///< as `Launcher::prefer_kernels` has it
   double seconds = 0;                          ///< the time limit of a task; 0: not known
   std::string command;                         ///< that submitted it
   std::vector<std::vector<std::string>> tasks; ///< of each its runs, by ID

@@ -40,6 +40,7 @@ void TeamLauncher::work(const RunFolder& run, int threads) {
   const std::unique_ptr<std::FILE, decltype(close)> log(std::fopen(run.log().c_str(), "ae"), close);
   if (log) {
     parts_.log = log.get();
+    parts_.kernels = kernels_;
     end_.status = run_worker(run, threads, parts_);
   } else {
     end_.status = 1;

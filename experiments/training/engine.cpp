@@ -1,14 +1,23 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
+#include "experiments/training/engine_module.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/float64.hpp"
+#include "experiments/training/kernels.hpp"
 
 #include <fmt/format.h>
 
 namespace heed {
 
-const Engine& engine(const Config& config) { return config.float64() ? float64_engine() : f32::engine_table(); }
+const Engine& engine(const Config& config, const std::string& kernels) {
+  if (kernels == own_kernels()) return config.float64() ? float64_engine() : f32::engine_table();
+  require_cpu_for(kernels);
+  return load_engine(fmt::format("{}_{}", config.general.precision, kernels),
+                     fmt::format("engine.kernels = \"{}\"", kernels));
+}
+
+const Engine& engine(const Config& config) { return engine(config, kernels_of(config)); }
 
 namespace {
 

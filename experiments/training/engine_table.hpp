@@ -1,4 +1,4 @@
-// Each precision's engine.
+// The engines that a program may hold itself: those of each precision, by the build's own flags.
 #pragma once
 
 #include "experiments/training/training.hpp"

@@ -1,8 +1,8 @@
 // The functions of one precision, as a table.
 #include "autograd/error.hpp"
+#include "autograd/products.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/training/attending.hpp"
-#include "experiments/training/engine_table.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -67,7 +67,8 @@ const Engine& engine_table() {
                             .evaluate = evaluate,
                             .inspect = inspect,
                             .attend = attend,
-                            .generate = generate};
+                            .generate = generate,
+                            .products = product_description};
   return table;
 }
 

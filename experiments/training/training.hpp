@@ -1,5 +1,5 @@
 // Training, evaluation and generation of one run, whatever its precision. The implementations are compiled twice
-// (heed::f32, heed::f64); `engine()` picks one.
+// (heed::f32, heed::f64, and once for each kind of kernels); `engine()` picks one.
 #pragma once
 
 #include "experiments/training/attention_example.hpp"
@@ -134,9 +134,13 @@ struct Engine {
   std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
                                           const std::vector<AttentionRequest>&);
   void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
+  std::string (*products)(); ///< who multiplies matrices, for manifests
 };
 
-/// The engine for a configuration's precision.
+/// The engine for a configuration's precision, with these kernels (training/kernels.hpp). Throws heed::Refused where it
+/// can't be had.
+const Engine& engine(const Config& config, const std::string& kernels);
+/// The same, with the kernels that the configuration asks for, or else the fastest.
 const Engine& engine(const Config& config);
 
 /// Goes up whenever the same configuration gives other bits; part of a run's identity.

@@ -107,7 +107,7 @@ int attend(const AttendArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const RunFolder folder = find_run(arguments.out, arguments.run);
   std::vector<AttentionExample> examples =
-      engine(run.config).attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
+      run.engine().attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
   for (AttentionExample& example : examples) example.average = arguments.average;
   const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
     kept = merged(std::move(kept), examples);

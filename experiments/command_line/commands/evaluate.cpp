@@ -36,7 +36,7 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
-  const Metrics metrics = engine(run.config).evaluate(run.config, *run.task, run.checkpoint, split);
+  const Metrics metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
                              average_in_words(arguments.average));
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:24} {:.4f}\n", name, value);

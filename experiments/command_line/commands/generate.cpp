@@ -86,7 +86,7 @@ int generate(const GenerateArguments& arguments, Console& console) {
   };
   sampling.prompt = arguments.prompt;
   if (translates) sampling.inputs = inputs_of(arguments);
-  engine(run.config).generate(run.config, *run.task, run.checkpoint, sampling);
+  run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
   if (!translates) console.out << "\n";
   return 0;
 }

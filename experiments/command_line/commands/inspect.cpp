@@ -76,7 +76,7 @@ void print_modules(const Inspection& found, Console& console) {
 int inspect(const InspectArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const Split split = arguments.split == "validation" ? Split::validation : Split::train;
-  const Inspection found = engine(run.config).inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
+  const Inspection found = run.engine().inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
   if (arguments.json) {
     console.out << indented(as_json(run.id, arguments, found));
     return 0;

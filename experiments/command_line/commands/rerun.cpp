@@ -11,6 +11,7 @@
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/training/kernels.hpp"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -97,12 +98,13 @@ void warn_of_differences(const Original& original, Console& console) {
   Manifest here;
   const Machine machine = this_machine();
   here.build = this_build();
+  here.build.kernels = kernels_of(original.config, {original.manifest.build.kernels});
+  here.build.blas = engine(original.config, here.build.kernels).products();
   here.numerics = numerics_version;
   here.cpu = machine.cpu;
-  for (const MachineDifference& d : machine_differences(original.manifest, here))
-    if (d.what != "host" && d.what != "threads" && d.what != "data")
-      console.err << fmt::format("heed: warning: {} was \"{}\", and is \"{}\" here; the bits may differ\n", d.what, d.a,
-                                 d.b);
+  for (const MachineDifference& d : bit_differences(original.manifest, here))
+    console.err << fmt::format("heed: warning: {} was \"{}\", and is \"{}\" here; the bits may differ\n", d.what, d.a,
+                               d.b);
 }
 
 void run_again(const RunFolder& run, const Original& original, int threads, Console& console) {
@@ -113,6 +115,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     RunDisplay display(console, {{fmt::format("{} again", original.folder.id()), steps, 1.0}});
     const StopSignals signals;
     LocalLauncher launcher(this_program());
+    launcher.prefer_kernels(original.manifest.build.kernels);
     Executor executor(launcher, Share{1, threads});
     executed = executor.execute(
         std::span(&run, 1),

@@ -1,5 +1,6 @@
 // heed run: a configuration's runs, those that are missing, and their report.
 #include "autograd/error.hpp"
+#include "autograd/ranks.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/older_sweep.hpp"
@@ -20,6 +21,7 @@
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/training/kernels.hpp"
 #include "experiments/training/mpi.hpp"
 
 #include <algorithm>
@@ -114,6 +116,33 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   }
 }
 
+/// That all machines compute a sweep with, so that its runs are the same bits wherever they run. None in a build that
+/// has no choice.
+std::string kernels_to_pin(bool on_other_machines) {
+  if (usable_kernels().size() == 1) return {};
+  return on_other_machines ? common_kernels() : usable_kernels().front();
+}
+
+/// What a sweep's user should know of its kernels; empty: nothing.
+/// @param pinned  its plan's; empty: it has none
+std::string kernels_in_words(const Preparation& prepared, const std::string& pinned, bool on_other_machines) {
+  const auto chooses = [](const PreparedArm& arm) { return arm.config.engine.kernels == "auto"; };
+  if (std::ranges::none_of(prepared.arms, chooses)) return {};
+  const std::string here = pinned.empty() ? own_kernels() : pinned;
+  if (on_other_machines && here == "native")
+    return "kernels: those of this build, for CPUs like this machine's; on other nodes, runs come to other bits, or to "
+           "no end.\n      A build with -Dcpu=portable has kernels for all";
+  if (on_other_machines && here == "baseline")
+    return "kernels: baseline, where each CPU's own BLAS multiplies, so that unlike nodes come to other bits";
+  if (on_other_machines && !pinned.empty())
+    return fmt::format("kernels: {} on every node, so that all come to the same bits", pinned);
+  if (!pinned.empty() && std::ranges::count(usable_kernels(), pinned) == 0)
+    return fmt::format("kernels: the sweep was begun with {}, which this machine does not have; runs here have {}, and "
+                       "come to other bits",
+                       pinned, usable_kernels().front());
+  return {};
+}
+
 /// Shows a sweep on standard error, and has Ctrl-C stop it, or follow it no more.
 class ShownSweep : public SweepEvents {
 public:
@@ -132,6 +161,12 @@ public:
           : before > 0 ? fmt::format("; {} done before", before)
                        : "");
     if (older_) tell_of_older_sweep(*older_, plan, out_, console_);
+    const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
+    if (to_do > 0) {
+      for (const PreparedArm& arm : prepared_.arms) engine(arm.config, kernels_of(arm.config, {pinned})); // is built
+      if (const std::string words = kernels_in_words(prepared_, pinned, slurm_); !words.empty())
+        print(console_.err, "{}\n", words);
+    }
     if (to_do > 0 && slurm_) {
       print(console_.err, "in Slurm's queue; Ctrl-C leaves them there, and they go on{}\n\n",
             plan.tuning ? ", but what follows the tuning is handed over only while this command runs" : "");
@@ -240,7 +275,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
     return Share{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
   });
   ShownSweep shown(prepared, out, &launcher, console);
-  SweepResult result = run_sweep(prepared.plan, out, executor, shown);
+  SweepResult result = run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(true));
   left = {result.executed.left, launcher.jobs()};
   return result;
 }
@@ -252,7 +287,7 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
   Executor executor(launcher,
                     [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
   ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown);
+  return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
 
 /// Runs what is missing, one after the other, each by the team of processes that mpirun started.
@@ -261,7 +296,7 @@ SweepResult run_together(const Preparation& prepared, const RunArguments& argume
   const std::filesystem::path out = arguments.out;
   Executor executor(launcher, Share{1, std::max(1, arguments.threads)});
   ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown);
+  return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
 
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
@@ -303,7 +338,24 @@ int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   return 0;
 }
 
-WorkerParts parts_of_worker() { return {engine, make_task, this_build()}; }
+WorkerParts parts_of_worker() {
+  return {[](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
+          make_task, this_build()};
+}
+
+/// All processes come to the same kernels, whatever their machines have.
+void agree_on_kernels(Ranks& ranks) {
+  std::vector<std::vector<std::string>> all;
+  Packed own;
+  for (const std::string& kernels : usable_kernels()) own.add_text(kernels);
+  for (const std::string& words : gather(ranks, own.add_text("").take())) {
+    Unpacked unpacked(words);
+    all.emplace_back();
+    for (std::string kernels = unpacked.text(); !kernels.empty(); kernels = unpacked.text())
+      all.back().push_back(std::move(kernels));
+  }
+  limit_kernels(all);
+}
 
 /// The first process of several. However it ends, the others must not wait for it.
 int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
@@ -354,6 +406,7 @@ int run_command(const RunArguments& given, Console& console) {
   if (processes_of_mpi() == 1) return run(arguments, nullptr, console);
   MpiRanks& ranks = mpi_ranks();
   if (ranks.count() == 1) return run(arguments, nullptr, console);
+  agree_on_kernels(ranks);
   return ranks.rank() == 0 ? lead(ranks, arguments, console) : follow_first(ranks, console);
 }
 

@@ -51,8 +51,8 @@ void print_run(const RunFolder& run, Console& console) {
   if (const auto& m = entry->manifest) {
     print(console.out, "# {} to {}, {} of work on {} thread{}\n", m->started, m->ended.empty() ? "?" : m->ended,
           duration(m->seconds), m->threads, m->threads == 1 ? "" : "s");
-    print(console.out, "# heed {}, {} {}, {}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
-          m->build.blas, m->cpu);
+    print(console.out, "# heed {}, {} {}, {}{}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
+          m->build.kernels.empty() ? "" : fmt::format("kernels {}, ", m->build.kernels), m->build.blas, m->cpu);
     if (!m->failure.empty()) print(console.out, "# failed: {}\n", m->failure);
   }
   if (entry->parameters) print(console.out, "# {} parameters\n", with_commas(*entry->parameters));

@@ -17,7 +17,7 @@ namespace heed {
 namespace {
 
 struct WorkerArguments {
-  std::string folder;
+  std::string folder, kernels;
   int threads = 0, tell = -1;
 };
 
@@ -36,7 +36,10 @@ void end_with_parent(int pipe) {
 }
 
 int worker(const WorkerArguments& arguments, Console&) {
-  WorkerParts parts{engine, make_task, this_build()};
+  WorkerParts parts{[](const Config& config, const std::string& kernels) -> const Engine& {
+                      return engine(config, kernels);
+                    },
+                    make_task, this_build(), arguments.kernels};
   if (arguments.tell >= 0) {
     std::signal(SIGPIPE, SIG_IGN);
     ::fcntl(arguments.tell, F_SETFD, FD_CLOEXEC);
@@ -54,6 +57,7 @@ void add_worker(Commands& commands) {
       [](Command& command, WorkerArguments& arguments) {
         command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
         command.add("--threads", arguments.threads, "in place of the configuration's");
+        command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
         command.add("--tell", arguments.tell, "a pipe to say through why the run failed");
       },
       worker)

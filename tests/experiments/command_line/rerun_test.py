@@ -73,11 +73,11 @@ class Rerun(unittest.TestCase):
 
     def test_another_cpu_in_the_manifest_is_a_warning(self) -> None:
         manifest = self.run_folder / "manifest.json"
-        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"cpu": "an abacus", "blas": "beads"}))
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"cpu": "an abacus", "kernels": "beads"}))
         again = self.rerun()
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
         self.assertIn('warning: cpu was "an abacus"', again.stderr)
-        self.assertIn('warning: blas was "beads"', again.stderr)
+        self.assertIn('warning: kernels was "beads"', again.stderr)
 
     def test_a_folder_that_holds_the_run_already_is_refused(self) -> None:
         into = self.place / "again"

@@ -119,3 +119,28 @@ TEST_CASE("what machines and programs differ in is listed", "[runs][comparison]"
   CHECK(found[0].b == "another");
   CHECK(found[1].what == "threads");
 }
+
+TEST_CASE("an unlike CPU makes other bits but with kernels that are the same on each", "[runs][comparison]") {
+  Manifest a;
+  a.build = {"0.1.0", "gcc 12", "-O2", "own products", "avx2"};
+  a.cpu = "one";
+  a.host = "here";
+  a.threads = 1;
+  Manifest b = a;
+  b.cpu = "another";
+  b.host = "there";
+  b.threads = 2;
+  CHECK(bit_differences(a, b).empty());
+  for (const char* kernels : {"native", "baseline"}) {
+    a.build.kernels = b.build.kernels = kernels;
+    REQUIRE(bit_differences(a, b).size() == 1);
+    CHECK(bit_differences(a, b)[0].what == "cpu");
+  }
+  a.build.kernels = "avx512";
+  b.build.kernels = "avx2";
+  REQUIRE(bit_differences(a, b).size() == 2);
+  CHECK(bit_differences(a, b)[0].what == "kernels");
+  a.build.kernels.clear(); // of a version that kept none
+  REQUIRE(bit_differences(a, b).size() == 1);
+  CHECK(bit_differences(a, b)[0].what == "cpu");
+}

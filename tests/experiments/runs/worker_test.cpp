@@ -2,6 +2,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/worker.hpp"
+#include "experiments/training/kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -9,6 +10,8 @@
 #include <csignal>
 #include <fcntl.h>
 #include <cstring>
+#include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,10 +79,11 @@ const Engine fake_engine{.check = fake_check,
                          .evaluate = nullptr,
                          .inspect = nullptr,
                          .attend = nullptr,
-                         .generate = nullptr};
+                         .generate = nullptr,
+                         .products = [] { return std::string("an abacus"); }};
 
 WorkerParts parts() {
-  return {[](const Config&) -> const Engine& { return fake_engine; },
+  return {[](const Config&, const std::string&) -> const Engine& { return fake_engine; },
           [](const Config&) -> std::unique_ptr<Task> { return std::make_unique<PlainTask>(); },
           {"0.1.0", "gcc", "-O2", "blas"}};
 }
@@ -438,10 +442,10 @@ TEST_CASE("why a run failed is told, whatever the disk takes", "[runs][worker]")
 TEST_CASE("a run that goes on elsewhere says so, and keeps what its earlier steps were made with", "[runs][worker]") {
   const Scratch out;
   const RunFolder run = planned(out);
-  const auto moved_from = [&](const std::string& cpu) {
+  const auto moved_from = [&](const std::string& compiler) {
     Manifest manifest = *read_manifest(run);
-    manifest.cpu = cpu;
-    manifest.host = "host"; // another host of one kind makes the same bits
+    manifest.build.compiler = compiler;
+    manifest.host = "host"; // another host makes the same bits
     write_file(run.manifest(), to_json(manifest));
   };
   script = {5, [] { throw std::runtime_error("stop here"); }};
@@ -450,12 +454,42 @@ TEST_CASE("a run that goes on elsewhere says so, and keeps what its earlier step
   moved_from("an abacus");
   script = {8, [] { throw std::runtime_error("stop here"); }};
   CHECK(work(run) == 1);
-  CHECK(read_manifest(run)->earlier == std::vector<EarlierSteps>{{3, "cpu \"an abacus\""}});
+  CHECK(read_manifest(run)->earlier == std::vector<EarlierSteps>{{3, "compiler \"an abacus\""}});
   moved_from("a slide rule");
   script = {};
   CHECK(work(run) == 0);
   CHECK(read_manifest(run)->earlier ==
-        std::vector<EarlierSteps>{{3, "cpu \"an abacus\""}, {6, "cpu \"a slide rule\""}});
+        std::vector<EarlierSteps>{{3, "compiler \"an abacus\""}, {6, "compiler \"a slide rule\""}});
+}
+
+TEST_CASE("a run says what it is computed by", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  CHECK(read_manifest(run)->build.kernels == own_kernels());
+  CHECK(read_manifest(run)->build.blas == "an abacus");
+}
+
+TEST_CASE("kernels of a sweep, or of a run's first steps, that are not here are told of", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  WorkerParts beads = parts();
+  beads.kernels = "beads";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::fopen((out.path / "log").c_str(), "w"), std::fclose);
+  beads.log = log.get();
+  const auto logged = [&] { return read_file(out.path / "log").value.value_or(""); };
+  script = {5, [] { throw std::runtime_error("stop here"); }};
+  CHECK(run_worker(run, 2, beads) == 1);
+  CHECK_THAT(logged(), Contains("warning: the sweep has kernels beads") && Contains("here they are " + own_kernels()));
+
+  Manifest manifest = *read_manifest(run);
+  manifest.build.kernels = "slate";
+  write_file(run.manifest(), to_json(manifest));
+  script = {};
+  CHECK(run_worker(run, 2, beads) == 0);
+  CHECK_THAT(logged(), Contains("warning: the run was begun with kernels slate"));
+  CHECK(read_manifest(run)->earlier == std::vector<EarlierSteps>{{3, "kernels \"slate\""}});
 }
 
 TEST_CASE("a run that begins anew elsewhere has no earlier steps", "[runs][worker]") {
@@ -464,7 +498,7 @@ TEST_CASE("a run that begins anew elsewhere has no earlier steps", "[runs][worke
   script = {2, [] { throw std::runtime_error("stop here"); }}; // before its first checkpoint
   CHECK(work(run) == 1);
   Manifest manifest = *read_manifest(run);
-  manifest.cpu = "an abacus";
+  manifest.build.compiler = "an abacus";
   write_file(run.manifest(), to_json(manifest));
   script = {};
   CHECK(work(run) == 0);

@@ -401,6 +401,17 @@ TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one
   CHECK_THAT(plan_from_json(text).error, Contains("its \"frozen\" was edited"));
 }
 
+TEST_CASE("a plan keeps the kernels that it had first", "[sweep][plan]") {
+  const Scratch out;
+  const Plan first = plan(example);
+  const fs::path folder = freeze(first, out.path);
+  CHECK(load_plan(folder).frozen->kernels.empty());
+  freeze(first, out.path, "avx2"); // it had none
+  CHECK(load_plan(folder).frozen->kernels == "avx2");
+  freeze(first, out.path, "avx512");
+  CHECK(load_plan(folder).frozen->kernels == "avx2");
+}
+
 TEST_CASE("a plan of a version that kept no time has none, and gets none", "[sweep][plan]") {
   const Scratch out;
   const Plan first = plan(example);

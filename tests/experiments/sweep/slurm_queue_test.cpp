@@ -24,7 +24,7 @@ struct Waiting {
 
   void submit(const std::string& job) {
     fs::create_directories(Submission::folder(out.path, "heed-s-1"));
-    put(Submission::file(out.path, "heed-s-1"), to_json({"heed-s-1", job, 1, 60, "sbatch", {{"a"}, {"b"}, {"run0"}}}));
+    put(Submission::file(out.path, "heed-s-1"), to_json({"heed-s-1", job, 1, "", 60, "sbatch", {{"a"}, {"b"}, {"run0"}}}));
   }
   void says(const std::string& lines) { put(slurm.folder / "squeue.out", lines); }
   void logged(const std::string& text) { put(Submission::log(out.path, "heed-s-1", 2), text); }
@@ -34,12 +34,13 @@ struct Waiting {
 } // namespace
 
 TEST_CASE("a submission is read as it was written", "[sweep][slurm]") {
-  const Submission written{"heed-a \"b\"-1", "17", 3, 7200.5, "sbatch '--x'", {{"one", "two"}, {"three"}}};
+  const Submission written{"heed-a \"b\"-1", "17", 3, "avx2", 7200.5, "sbatch '--x'", {{"one", "two"}, {"three"}}};
   const auto read = submission_from_json(to_json(written));
   REQUIRE(read);
   CHECK(read->name == written.name);
   CHECK(read->job == written.job);
   CHECK(read->threads == written.threads);
+  CHECK(read->kernels == written.kernels);
   CHECK(read->seconds == written.seconds);
   CHECK(read->command == written.command);
   CHECK(read->tasks == written.tasks);
