@@ -29,7 +29,8 @@ def of_the_program(build):
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         file = pathlib.Path(entry["directory"], entry["file"]).resolve()
         words = shlex.split(entry["command"])
-        if not file.is_relative_to(ROOT) or file.is_relative_to(build) or "-DHEED_REAL=f64" in words:
+        if not file.is_relative_to(ROOT) or file.is_relative_to(build) or any(
+                re.match(r"-DHEED_REAL=(?!f32$)", word) for word in words):
             continue
         file = str(file.relative_to(ROOT))
         if file.startswith(("tests/", "benchmarks/")) or "float64" in file:

@@ -29,8 +29,7 @@ std::string describe(const Manifest& manifest) {
   std::string text = fmt::format("heed {} (numerics {}), {} {}, {}{}, {} thread{} on {} ({})", build.version,
                                  manifest.numerics, build.compiler, build.flags,
                                  build.kernels.empty() ? "" : fmt::format("kernels {}, ", build.kernels), build.blas,
-                                 manifest.threads,
-                                 manifest.threads == 1 ? "" : "s", manifest.cpu, manifest.host);
+                                 manifest.threads, manifest.threads == 1 ? "" : "s", manifest.cpu, manifest.host);
   for (const EarlierSteps& steps : manifest.earlier)
     text += fmt::format("; went on there after step {}, with the steps before made with {}", steps.until, steps.made);
   return text;

@@ -92,10 +92,18 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{
           fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished", m.outcome)};
-    const std::pair<std::string_view, std::string*> texts[] = {
-        {"name", &m.name},         {"failure", &m.failure}, {"started", &m.started},    {"ended", &m.ended},
-        {"host", &m.host},         {"cpu", &m.cpu},         {"heed", &m.build.version}, {"compiler", &m.build.compiler},
-        {"flags", &m.build.flags}, {"blas", &m.build.blas}, {"kernels", &m.build.kernels}, {"data", &m.data}};
+    const std::pair<std::string_view, std::string*> texts[] = {{"name", &m.name},
+                                                               {"failure", &m.failure},
+                                                               {"started", &m.started},
+                                                               {"ended", &m.ended},
+                                                               {"host", &m.host},
+                                                               {"cpu", &m.cpu},
+                                                               {"heed", &m.build.version},
+                                                               {"compiler", &m.build.compiler},
+                                                               {"flags", &m.build.flags},
+                                                               {"blas", &m.build.blas},
+                                                               {"kernels", &m.build.kernels},
+                                                               {"data", &m.data}};
     for (const auto& [key, to] : texts)
       where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text(v, key); });
     const std::pair<std::string_view, int*> numbers[] = {

@@ -42,8 +42,8 @@ std::string_view name_of(RunState state);
 struct Build {
   std::string version; ///< Heed's
   std::string compiler;
-  std::string flags; ///< of the compiler
-  std::string blas;  ///< who multiplies matrices: Heed's own products, or BLAS as it describes itself
+  std::string flags;        ///< of the compiler
+  std::string blas;         ///< who multiplies matrices: Heed's own products, or BLAS as it describes itself
   std::string kernels = {}; ///< training/kernels.hpp; empty: of a version that didn't say
 };
 

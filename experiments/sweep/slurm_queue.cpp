@@ -92,10 +92,12 @@ std::string to_json(const Submission& submission) {
     for (const std::string& id : runs) ids.push_back(json_text(id));
     tasks.push_back(fmt::format("    [{}]", fmt::join(ids, ", ")));
   }
-  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"kernels\": {},\n  \"seconds\": {},\n  \"command\": {},\n"
+  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"kernels\": {},\n  \"seconds\": "
+                     "{},\n  \"command\": {},\n"
                      "  \"tasks\": [\n{}\n  ]\n}}\n",
                      json_text(submission.name), json_text(submission.job), submission.threads,
-                     json_text(submission.kernels), submission.seconds, json_text(submission.command), fmt::join(tasks, ",\n"));
+                     json_text(submission.kernels), submission.seconds, json_text(submission.command),
+                     fmt::join(tasks, ",\n"));
 }
 
 Parsed<Submission> submission_from_json(std::string_view bytes) {

@@ -106,8 +106,8 @@ void write_npy(const std::string& run, const std::vector<AttentionExample>& exam
 int attend(const AttendArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const RunFolder folder = find_run(arguments.out, arguments.run);
-  std::vector<AttentionExample> examples =
-      run.engine().attend(run.config, *run.task, run.checkpoint, requests_of(arguments, run));
+  std::vector<AttentionExample> examples = run.engine().attend(run.config, *run.task, run.checkpoint,
+                                                               requests_of(arguments, run));
   for (AttentionExample& example : examples) example.average = arguments.average;
   const std::string damage = update_attention(folder, [&](std::vector<AttentionExample>& kept) {
     kept = merged(std::move(kept), examples);

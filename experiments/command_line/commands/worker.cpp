@@ -36,10 +36,9 @@ void end_with_parent(int pipe) {
 }
 
 int worker(const WorkerArguments& arguments, Console&) {
-  WorkerParts parts{[](const Config& config, const std::string& kernels) -> const Engine& {
-                      return engine(config, kernels);
-                    },
-                    make_task, this_build(), arguments.kernels};
+  WorkerParts parts{
+      [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
+      make_task, this_build(), arguments.kernels};
   if (arguments.tell >= 0) {
     std::signal(SIGPIPE, SIG_IGN);
     ::fcntl(arguments.tell, F_SETFD, FD_CLOEXEC);

@@ -24,7 +24,8 @@ struct Waiting {
 
   void submit(const std::string& job) {
     fs::create_directories(Submission::folder(out.path, "heed-s-1"));
-    put(Submission::file(out.path, "heed-s-1"), to_json({"heed-s-1", job, 1, "", 60, "sbatch", {{"a"}, {"b"}, {"run0"}}}));
+    put(Submission::file(out.path, "heed-s-1"),
+        to_json({"heed-s-1", job, 1, "", 60, "sbatch", {{"a"}, {"b"}, {"run0"}}}));
   }
   void says(const std::string& lines) { put(slurm.folder / "squeue.out", lines); }
   void logged(const std::string& text) { put(Submission::log(out.path, "heed-s-1", 2), text); }
