@@ -36,7 +36,7 @@ def of_the_program(build):
         if file.startswith(("tests/", "benchmarks/")) or "float64" in file:
             continue
         files.append(file)
-        options += [word for word in words if re.match(r"-(I|D|std=|march=)", word) and not re.match(r"-I.*\.p$", word)]
+        options += [word for word in words if re.match(r"-(I|D|isystem|std=|march=)", word) and not re.match(r"-I.*\.p$", word)]
     return list(dict.fromkeys(files)), list(dict.fromkeys(options))
 
 
