@@ -128,21 +128,23 @@ class PrivateSlurm:
         self._end("slurmctld", signal.SIGKILL)
 
     def kill_node(self, node):
-        """As if its power were cut: the daemon with all that runs under it."""
-        family = self._family(self.processes[node].pid)
-        for pid in family:
+        """As if its power were cut: the daemon with all that runs under it. All are halted before the first is killed, and
+        those first that would report the others' end."""
+        steps = self._steps(node)  # a step's own daemon leaves slurmd's family
+        all_of_it = [one for pid in [self.processes[node].pid, *steps] for one in self._family(pid)]
+        all_of_it.sort(key=lambda pid: "slurmstepd" not in self._name(pid))
+        for how in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in all_of_it:
+                try:
+                    os.kill(pid, how)
+                except ProcessLookupError:
+                    pass
+        self._end(node, signal.SIGKILL)
+        for pid in self._steps(node):  # that began meanwhile
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        self._end(node, signal.SIGKILL)
-        # A step's own daemon leaves slurmd's family; it names the node on its command line or in its spool's socket.
-        for pid in self._steps(node):
-            for one in self._family(pid):
-                try:
-                    os.kill(one, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
 
     def _end(self, name, how):
         process = self.processes.pop(name, None)
