@@ -152,12 +152,12 @@ def packed(cluster):
     assert "--time=" in submission["command"] and "--mem=" in submission["command"], submission["command"]
 
 
-LONG = 4000  # steps that take long enough to be disturbed
+LONG = 16000  # steps that take some seconds on a fast machine, so that there is time to disturb them
 
 
 def disturbed(cluster, name, disturb, steps=LONG, *more):
     """A long sweep that `disturb` gets at while it runs, and what it comes to in the end."""
-    config, out = cluster.config(name, steps, seeds=1, keep=200), cluster.folder / name
+    config, out = cluster.config(name, steps, seeds=1, keep=steps // 20), cluster.folder / name
     expected = cluster.alone(config, name)
     follower = cluster.follow(config, out, "slurm.task_minutes=0.000001", *more)
     try:
@@ -227,7 +227,7 @@ def controller_restarts(cluster):
         cluster.slurm.start_controller()
         assert cluster.wait(follower, out) == 0, cluster.said(out)
         assert all(m["starts"] == 1 for m in cluster.manifests(out)), cluster.slurm.logs()
-    disturbed(cluster, "controller-restarts", disturb, 20 * LONG)
+    disturbed(cluster, "controller-restarts", disturb, 5 * LONG)
 
 
 def out_of_time(cluster):
