@@ -21,4 +21,16 @@ protected:
   ~RowPolicy() = default;
 };
 
+// What rules are made of, in vectors: of a row of n >= 1 numbers.
+
+/// The largest; a NaN may be passed over.
+Real row_largest(const Real* x, std::int64_t n);
+/// y_j = exp(x_j - shift), and their sum. Where x_j is a NaN, so are both.
+Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n);
+Real row_sum(const Real* x, std::int64_t n);
+/// The sum of x_j y_j.
+Real row_dot(const Real* x, const Real* y, std::int64_t n);
+/// y_j = NaN for all j, where a score of x is one, or the largest is infinite; then true.
+bool row_is_lost(const Real* x, Real* y, std::int64_t n);
+
 } // namespace heed::HEED_REAL

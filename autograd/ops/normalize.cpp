@@ -22,9 +22,30 @@ void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<R
 
 } // namespace
 
+Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
+
+Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, exponential(load(x + j, m) - shift), m); });
+  return row_sum(y, n);
+}
+
+Real row_sum(const Real* x, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m); });
+}
+
+Real row_dot(const Real* x, const Real* y, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m) * load(y + j, m); });
+}
+
+bool row_is_lost(const Real* x, Real* y, std::int64_t n) {
+  if (!has_nan(x, n) && !std::isinf(largest(x, n))) return false;
+  fill_nan(y, n);
+  return true;
+}
+
 void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
+  if (row_is_lost(s, w, n)) return;
   const Real top = largest(s, n);
-  if (has_nan(s, n) || std::isinf(top)) return fill_nan(w, n);
   // Whatever lies 1 or more below the top has no weight. Of the rest, what lies below the threshold that it would
   // have together is left out, until nothing is.
   std::int64_t count = 0;
