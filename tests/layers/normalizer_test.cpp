@@ -1,6 +1,7 @@
 // Normalisers one by one: what they promise beyond the contract of all attention.
 #include "autograd/normalize.hpp"
 #include "layers/attention/normalizer.hpp"
+#include "tests/fixtures/fixture.hpp"
 #include "tests/layers/layer_support.hpp"
 
 #include <limits>
@@ -96,6 +97,28 @@ TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
     CHECK(high - low < 2 * rounding);
   }
   CHECK(zeros > 400);
+}
+
+TEST_CASE("softmax_one is a softmax with a zero more", "[normalizer]") {
+  for (const std::string name : {"softmax_one"}) {
+    INFO(name);
+    const Fixture fixture("variants", name);
+    Rows rows(name, {}, {1, 1, 6, 9});
+    rows.scores.values = fixture["scores"].as<Real>();
+    Tape tape;
+    Pass pass = rows.weights.pass(tape);
+    const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {});
+    CHECK(distance(read(w), fixture["y"].values) < 10 * rounding);
+    const std::vector<Real> dy = fixture["dy"].as<Real>();
+    tape.backward(sum(mul(w, tape.constant(dy.data(), w.shape))));
+    CHECK(distance(rows.scores.gradient, fixture["d.scores"].values) < 50 * rounding);
+  }
+}
+
+TEST_CASE("softmax_one attends to nothing where all scores are far below 0", "[normalizer]") {
+  CHECK(distance(row_of("softmax_one", {0, 0, 0}), std::vector<double>(3, 0.25)) < rounding);
+  CHECK(distance(row_of("softmax_one", {-50, -60}), std::vector<double>{0, 0}) < 1e-20);
+  CHECK(distance(row_of("softmax_one", {80, 80}), std::vector<double>{0.5, 0.5}) < rounding);
 }
 
 TEST_CASE("sigmoid's weights are those of each key alone, shifted by the number of keys that are seen",

@@ -1,0 +1,53 @@
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class SoftmaxOneRows final : public RowPolicy {
+public:
+  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override {
+    const Real top = std::max(row_largest(s, n), Real{0}); // of the scores and the zero
+    const Real total = row_exponentials(s, top, w, n) + std::exp(-top);
+    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+  }
+  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+    const Real along = row_dot(w, dw, n); // the zero's weight changes nothing
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - along);
+  }
+};
+
+class SoftmaxOne : public Normalizer {
+public:
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  SoftmaxOneRows rule_;
+};
+
+void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+  Real top = 0;
+  for (std::int64_t j = 0; j < n; ++j) top = std::max(top, scores[j]);
+  Real total = std::exp(-top);
+  for (std::int64_t j = 0; j < n; ++j) total += weights[j] = std::exp(scores[j] - top);
+  for (std::int64_t j = 0; j < n; ++j) weights[j] /= total;
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_softmax_one{
+    .about = {.name = "softmax_one",
+              .summary = "w_j = exp(s_j) / (1 + sum_k exp(s_k)): the softmax with one more score, 0, whose weight goes "
+                         "to no key, so that a head may attend to nothing",
+              .paper = "Miller 2023, Attention is off by one; as add_zero_attn: PyTorch's MultiheadAttention",
+              .equals = "softmax over a key more, whose score and value are 0",
+              .cost = "one exponential for each pair",
+              .options = {},
+              .presets = {}},
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<SoftmaxOne>(); },
+    .row = row};
+
+} // namespace heed::HEED_REAL
