@@ -99,8 +99,8 @@ TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   CHECK(zeros > 400);
 }
 
-TEST_CASE("softmax_one is a softmax with a zero more", "[normalizer]") {
-  for (const std::string name : {"softmax_one"}) {
+TEST_CASE("entmax15 is what the package entmax computes, and softmax_one a softmax with a zero more", "[normalizer]") {
+  for (const std::string name : {"entmax15", "softmax_one"}) {
     INFO(name);
     const Fixture fixture("variants", name);
     Rows rows(name, {}, {1, 1, 6, 9});
@@ -113,6 +113,22 @@ TEST_CASE("softmax_one is a softmax with a zero more", "[normalizer]") {
     tape.backward(sum(mul(w, tape.constant(dy.data(), w.shape))));
     CHECK(distance(rows.scores.gradient, fixture["d.scores"].values) < 50 * rounding);
   }
+}
+
+TEST_CASE("entmax15's weights sum to 1 in rows of any length and size", "[normalizer]") {
+  for (const double size : {1e-3, 1.0, 30.0})
+    for (const std::int64_t n : {1, 2, 17, 1000}) {
+      Rows rows("entmax15", {}, {1, 1, 8, n}, {-size, size, 0});
+      const std::vector<Real> w = rows();
+      for (std::int64_t r = 0; r < 8; ++r) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < n; ++j) sum += static_cast<double>(w[static_cast<std::size_t>(r * n + j)]);
+        CHECK(sum == Approx(1).margin(100 * rounding));
+      }
+    }
+  CHECK(row_of("entmax15", {1, 5, 2}) == std::vector<Real>{0, 1, 0});
+  CHECK(distance(row_of("entmax15", std::vector<Real>(10, 7)), std::vector<double>(10, 0.1)) < rounding);
+  CHECK(row_of("entmax15", {-1e30F, 1e30F}) == std::vector<Real>{0, 1});
 }
 
 TEST_CASE("softmax_one attends to nothing where all scores are far below 0", "[normalizer]") {

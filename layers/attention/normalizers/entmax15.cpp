@@ -1,0 +1,91 @@
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+class Entmax15Rows final : public RowPolicy {
+public:
+  // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
+  // falls and is convex: Newton's steps from -1 come to it from below, each with fewer keys, and end where no digit
+  // changes.
+  void weights(const Real* s, Real* w, std::int64_t n, Real* active) const override {
+    if (row_is_lost(s, w, n)) return;
+    const Real top = row_largest(s, n);
+    std::int64_t count = 0;
+    for (std::int64_t j = 0; j < n; ++j)
+      if (const Real x = (s[j] - top) / 2; x > -1) active[count++] = x;
+    Real threshold = -1;
+    for (;;) {
+      std::int64_t left = 0;
+      for (std::int64_t j = 0; j < count; ++j)
+        if (active[j] > threshold) active[left++] = active[j];
+      count = left;
+      Real* const above = w; // of the active ones, until there are weights
+      for (std::int64_t j = 0; j < count; ++j) above[j] = active[j] - threshold;
+      const Real next = threshold + (row_dot(above, above, count) - 1) / (2 * row_sum(above, count));
+      if (!(next > threshold)) break;
+      threshold = next;
+    }
+    for (std::int64_t j = 0; j < n; ++j) {
+      const Real above = std::max((s[j] - top) / 2 - threshold, Real{0});
+      w[j] = above * above;
+    }
+  }
+
+  // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
+  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
+    for (std::int64_t j = 0; j < n; ++j) g[j] = std::sqrt(w[j]);
+    const Real mean = row_dot(g, dw, n) / row_sum(g, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
+  }
+};
+
+class Entmax15 : public Normalizer {
+public:
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  Entmax15Rows rule_;
+};
+
+// As the paper's algorithm 2 has it, by sorting.
+void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
+  if (n == 0) return;
+  std::vector<double> sorted(scores, scores + n);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double top = sorted[0];
+  double mean = 0, squares = 0, threshold = 0;
+  for (std::int64_t k = 1; k <= n; ++k) {
+    const double x = (sorted[static_cast<std::size_t>(k - 1)] - top) / 2;
+    mean += (x - mean) / static_cast<double>(k);
+    squares += (x * x - squares) / static_cast<double>(k);
+    const double rest = (1 - static_cast<double>(k) * (squares - mean * mean)) / static_cast<double>(k);
+    const double candidate = mean - std::sqrt(std::max(rest, 0.0));
+    if (candidate <= x) threshold = candidate;
+  }
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double above = std::max((static_cast<double>(scores[j]) - top) / 2 - threshold, 0.0);
+    weights[j] = static_cast<Real>(above * above);
+  }
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_entmax15{
+    .about = {.name = "entmax15",
+              .summary = "w_j = max(s_j / 2 - t, 0)^2, with t such that the weights sum to 1: between softmax and "
+                         "sparsemax, keys far below the best get none",
+              .paper = "Peters, Niculae and Martins 2019, arXiv 1905.05702",
+              .equals = "hard where the best score is 2 or more above all others",
+              .cost = "some passes over each row, twice in training",
+              .options = {},
+              .presets = {}},
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Entmax15>(); },
+    .row = row};
+
+} // namespace heed::HEED_REAL
