@@ -237,6 +237,7 @@ struct Drawn {
     e.keys = any_length(wanted.longest);
     e.queries = wanted.self ? e.keys : any_length(wanted.longest);
     e.query_width = any_width();
+    if (scheme.info && scheme.info->turn) e.query_width = std::max<std::int64_t>(e.query_width, 2); // turned in pairs
     const bool one_width = score_info(choice.layers.attention.score).equal_widths || scheme.info || wanted.self;
     e.key_width = one_width ? e.query_width : any_width();
     e.value_width = any_width();

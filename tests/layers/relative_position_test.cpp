@@ -1,6 +1,7 @@
 // Schemes that act within attention: what every one keeps to, and what single ones promise.
 #include "layers/block.hpp"
 #include "layers/position/position.hpp"
+#include "tests/fixtures/fixture.hpp"
 #include "tests/layers/attention_support.hpp"
 
 using namespace heed;
@@ -223,6 +224,44 @@ TEST_CASE("skewed positions are refused where attention sees what comes after", 
                                        {.width = 4, .memory_width = 4, .heads = 2, .position = position},
                                        Init::zeros()),
                     Contains("self attention"));
+}
+
+TEST_CASE("rotary turns queries and keys as RoFormer's formula and GPT-NeoX's halves do", "[position]") {
+  for (const auto& [name, options, first] :
+       {std::tuple{"rotary_halves", OptionValues{}, 0},
+        {"rotary_part", OptionValues{{"base", 500.0}, {"fraction", 0.4}}, 3},
+        {"rotary_neighbours", OptionValues{{"pairs", std::string("neighbours")}}, 0}}) {
+    INFO(name);
+    const Fixture fixture("variants", name);
+    const Shape shape = fixture["x"].shape;
+    Weights none;
+    const auto position = position_info("rotary").make_relative(none.scope(), {3, shape[-1], shape[-1], 8}, options);
+    Operand x(shape, 1);
+    x.values = fixture["x"].as<Real>();
+    Tape tape;
+    none.fill(1);
+    Pass pass = none.pass(tape);
+    const Tensor y = position->turn(pass, x.on(tape), first);
+    CHECK(distance(read(y), fixture["y"].values) < 10 * rounding);
+    const std::vector<Real> dy = fixture["dy"].as<Real>();
+    tape.backward(sum(mul(y, tape.constant(dy.data(), y.shape))));
+    CHECK(distance(x.gradient, fixture["d.x"].values) < 10 * rounding);
+  }
+}
+
+TEST_CASE("with rotary, scores know distances alone", "[position]") {
+  const Extents e{.heads = 2, .queries = 6, .keys = 6};
+  Placed p(position_info("rotary"), {}, e, 6);
+  Weights none;
+  none.fill(1);
+  Tape tape;
+  Pass pass = none.pass(tape);
+  const auto products = [&](std::int64_t first) {
+    return read(matmul(p.position->turn(pass, p.q.on(tape), first),
+                       transpose(p.position->turn(pass, p.k.on(tape), first))));
+  };
+  CHECK(distance(products(0), products(1000)) < 1000 * rounding);
+  CHECK(distance(products(0), read(matmul(p.q.on(tape), transpose(p.k.on(tape))))) > 0.01);
 }
 
 TEST_CASE("blocks have relative positions of their own, or share them", "[position]") {
