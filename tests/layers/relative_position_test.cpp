@@ -226,6 +226,22 @@ TEST_CASE("skewed positions are refused where attention sees what comes after", 
                     Contains("self attention"));
 }
 
+TEST_CASE("alibi's slopes are the paper's, and for other numbers of heads its authors'", "[position]") {
+  const auto slopes = [](std::int64_t heads) {
+    std::vector<double> out;
+    for (std::int64_t h = 0; h < heads; ++h)
+      out.push_back(
+          -static_cast<double>(position_info("alibi").pair({nullptr, -1, {heads, 2, 2, 5}, h, {}, nullptr}).score));
+    return out;
+  };
+  // Section 3: for 8 heads, 1/2, 1/4, ..., 1/256.
+  CHECK(distance(slopes(8), std::vector<double>{0.5, 0.25, 0.125, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8}) < rounding);
+  // Those of 8, and then every second of 16 heads'.
+  const std::vector<double> twelve = slopes(12);
+  for (std::size_t h = 0; h < 4; ++h)
+    CHECK(twelve[8 + h] == Approx(std::exp2(-0.5 - static_cast<double>(h))).epsilon(10 * rounding));
+}
+
 TEST_CASE("rotary turns queries and keys as RoFormer's formula and GPT-NeoX's halves do", "[position]") {
   for (const auto& [name, options, first] :
        {std::tuple{"rotary_halves", OptionValues{}, 0},

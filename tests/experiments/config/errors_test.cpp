@@ -114,7 +114,7 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "position.combine is 'concat'"},
       {"[position]\nkind = \"none\"\ncombine = \"concat\"",
        "x.toml:3:1: position.combine does nothing: position.kind is 'none' (x.toml:2:1); it matters only where "
-       "position.kind is not one of 'none', 'rotary', 'shaw', 'skewed'"},
+       "position.kind is not one of 'none', 'rotary', 'alibi', 'shaw', 'skewed'"},
       {"[data]\npath = \"a.txt\"",
        "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
        "where task.kind is one of 'text', 'translation', 'labelled_text', 'images', 'scan'"},

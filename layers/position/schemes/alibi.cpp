@@ -1,0 +1,64 @@
+#include "autograd/relative.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+/// The slope of a head: for n heads, a power of two, 2^(-8 (h + 1) / n); for others, those of the power of two below
+/// first, and then every second of the next power's, as the authors' code has it.
+double slope(std::int64_t head, std::int64_t heads) {
+  const auto of_power = [](std::int64_t h, std::int64_t n) {
+    return std::exp2(-8 * static_cast<double>(h + 1) / static_cast<double>(n));
+  };
+  const auto below = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  return head < below ? of_power(head, below) : of_power(2 * (head - below), 2 * below);
+}
+
+class Alibi : public RelativePosition {
+public:
+  explicit Alibi(const RelativeShape& shape) : heads_(shape.heads) {}
+
+  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    const std::int64_t longest = std::max(keys, queries.shape[2] + mask.offset) - 1;
+    const Tensor biases = pass.tape().make({1, heads_, 1, 2 * longest + 1});
+    for (std::int64_t h = 0; h < heads_; ++h)
+      for (std::int64_t d = -longest; d <= longest; ++d)
+        biases.data[h * (2 * longest + 1) + d + longest] = static_cast<Real>(-slope(h, heads_) *
+                                                                             static_cast<double>(std::abs(d)));
+    return terms_by_distance(biases, mask.offset);
+  }
+
+private:
+  std::int64_t heads_;
+};
+
+RelativeTerms pair(const RelativeArguments& a) {
+  RelativeTerms out;
+  out.score = static_cast<Real>(-slope(a.head, a.shape.heads) * static_cast<double>(std::abs(a.distance)));
+  return out;
+}
+
+} // namespace
+
+extern const PositionInfo position_alibi{
+    .about = {.name = "alibi",
+              .summary = "-m |i - j| is added to the score, with a fixed slope m for each head: from 2^(-8 / heads) to "
+                         "2^-8",
+              .paper = "Press, Smith and Lewis 2022, arXiv 2108.12409",
+              .equals = "none as slopes go to 0",
+              .cost = "an addition for each pair; no parameters",
+              .options = {},
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat", "position.shared"}},
+    .has_vectors = false,
+    .make = nullptr,
+    .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues&)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Alibi>(shape); },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL
