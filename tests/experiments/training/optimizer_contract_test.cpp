@@ -110,6 +110,32 @@ void expect_to_go_on(const auto& make) {
 
 } // namespace
 
+TEST_CASE("lion is its paper's algorithm 2", "[training][optimizer]") {
+  Parameters parameters;
+  parameters.add("matrix", {1, 2}, Init::normal(1), WeightDecay::yes);
+  parameters.add("vector", {2}, Init::normal(1));
+  parameters.initialise(1);
+  const OptionValues options{{"beta1", 0.8}, {"beta2", 0.95}, {"weight_decay", 0.1}};
+  const auto& all = optimizers();
+  const auto lion = std::ranges::find(all, "lion", [](const OptimizerInfo* info) { return info->about.name; });
+  REQUIRE(lion != all.end());
+  const auto optimizer = (*lion)->make(options, parameters);
+  std::vector<double> theta = numbers_in(parameters), m(theta.size());
+  std::vector<std::size_t> numbers; // without the gaps between parameters
+  for (const Parameters::Entry& e : parameters.entries())
+    for (std::int64_t i = 0; i < e.shape.size(); ++i) numbers.push_back(static_cast<std::size_t>(e.offset + i));
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    const std::vector<double> g = gradients_of(parameters, step);
+    optimizer->update(parameters, g.data(), 0.01, 0.5, step);
+    for (const std::size_t i : numbers) {
+      const double clipped = 0.5 * g[i], c = 0.8 * m[i] + 0.2 * clipped;
+      theta[i] -= 0.01 * ((c > 0) - (c < 0) + (i < 2 ? 0.1 * theta[i] : 0.0));
+      m[i] = 0.95 * m[i] + 0.05 * clipped;
+    }
+  }
+  for (const std::size_t i : numbers) CHECK(numbers_in(parameters)[i] == Approx(theta[i]).epsilon(1e-13));
+}
+
 TEST_CASE("every optimiser changes every parameter, and in ranges, in any order, to the same bits",
           "[training][optimizer]") {
   for_each_optimizer([](const OptimizerInfo& info, const OptionValues& options) {
