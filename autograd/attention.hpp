@@ -9,6 +9,7 @@
 
 #include "autograd/ops.hpp"
 #include "autograd/row_policy.hpp"
+#include "autograd/score_formula.hpp"
 #include "autograd/score_terms.hpp"
 
 #include <variant>
@@ -46,12 +47,13 @@ struct StreamingOptions {
   double dropout = 0;
   RandomKey key{};
   std::uint64_t first = 0;
-  ScoreTerms* terms = nullptr; ///< added to the scores; null: nothing
+  ScoreTerms* terms = nullptr;     ///< added to the scores; null: nothing
+  ScoreFormula* formula = nullptr; ///< what becomes of the sums, and what it hides; null: nothing
   /// Where the weights go, before dropout, without a gradient: [B, H, Tq, Tk], row-major; null: they are not wanted.
   Real* weights = nullptr;
 };
 
-/// y_i = sum_j softmax_j(s_ij + terms_ij) v_j for scores of a form.
+/// y_i = sum_j softmax_j(f(s_ij + terms_ij)) v_j for scores of a form, over the keys that mask and formula let through.
 /// Tiles as in FlashAttention (Dao et al. 2022, arXiv 2205.14135; Rabe and Staats 2021, arXiv 2112.05682): the forward
 /// pass keeps the log-sum-exp of each row, from which the backward pass computes the weights anew.
 Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options = {});

@@ -21,12 +21,14 @@ struct Mask {
   std::int64_t window = -1;
   /// [B]: how many keys each entry has; what comes after these is padding. Null: there is no padding.
   const std::int32_t* lengths = nullptr;
-  /// [B or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
+  /// [B or 1, H or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
   const std::uint8_t* allowed = nullptr;
-  /// Is `allowed` one matrix for the whole batch?
+  /// Is it the same for the whole batch?
   bool allowed_shared = true;
-  /// How far apart rows of `allowed` stand; 0: one directly after the other.
-  std::int64_t allowed_row = 0;
+  /// How many matrices each entry of the batch has: one for all heads, or one for each.
+  std::int64_t allowed_heads = 1;
+  /// How far apart its rows and its matrices stand; 0: one directly after the other.
+  std::int64_t allowed_row = 0, allowed_matrix = 0;
 
   /// Keys begin, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches the others
   /// is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end.
@@ -58,9 +60,13 @@ struct Mask {
     if (causal && prefix > 0) add_prefix(r, lengths ? std::min<std::int64_t>(keys, lengths[b]) : keys);
     return r;
   }
-  /// The row of `allowed` for query i of batch entry b, or null.
-  const std::uint8_t* row(std::int64_t b, std::int64_t i, std::int64_t queries, std::int64_t keys) const {
-    return allowed ? allowed + ((allowed_shared ? 0 : b) * queries + i) * (allowed_row ? allowed_row : keys) : nullptr;
+  /// The row of `allowed` for query i of batch entry b and head h, or null.
+  const std::uint8_t* row(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t queries,
+                          std::int64_t keys) const {
+    if (!allowed) return nullptr;
+    const std::int64_t step = allowed_row ? allowed_row : keys;
+    const std::int64_t matrix = (allowed_shared ? 0 : b) * allowed_heads + (allowed_heads > 1 ? h : 0);
+    return allowed + matrix * (allowed_matrix ? allowed_matrix : queries * step) + i * step;
   }
   /// The mask of batch entry b alone, with query `first` as its query 0; `queries` and `keys` are how many there are in
   /// the whole. It may be used for any number of queries from there on, and of keys from the first on.
@@ -68,9 +74,10 @@ struct Mask {
     Mask m = *this;
     m.offset += first;
     if (lengths) m.lengths += b;
-    m.allowed = row(b, first, queries, keys);
+    m.allowed = row(b, 0, first, queries, keys);
     m.allowed_shared = true;
     m.allowed_row = allowed_row ? allowed_row : keys;
+    m.allowed_matrix = allowed_matrix ? allowed_matrix : queries * m.allowed_row;
     return m;
   }
   bool everywhere() const { return !causal && window < 0 && !lengths && !allowed; }

@@ -39,6 +39,9 @@ void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, R
 ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init, WeightDecay decay,
                             std::string module) {
   if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
+  if (init.kind == Init::Kind::listed && std::ssize(init.numbers) != shape.size())
+    throw Failed(fmt::format("[parameters] \"{}\" has {} numbers, and {} to start with", name, shape.size(),
+                             init.numbers.size()));
   entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module)});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
   return {entries_.size() - 1};
@@ -55,6 +58,7 @@ void Parameters::initialise(std::uint64_t seed) {
       case Init::Kind::constant: std::fill_n(values, n, static_cast<Real>(e.init.a)); break;
       case Init::Kind::normal: draw_normal(key, start, e.init, values, n); break;
       case Init::Kind::uniform: draw_uniform(key, start, e.init, values, n); break;
+      case Init::Kind::listed: std::copy(e.init.numbers.begin(), e.init.numbers.end(), values); break;
     }
   }
 }

@@ -15,15 +15,17 @@ namespace heed::HEED_REAL {
 
 /// How a parameter starts.
 struct Init {
-  enum class Kind { constant, normal, uniform };
+  enum class Kind { constant, normal, uniform, listed };
   Kind kind = Kind::constant;
-  double a = 0;           ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
-  std::int64_t first = 0; ///< where above 0: only so many numbers, from the first on, have `a`
-  double b = 0;           ///< what the others have in its place
+  double a = 0;                  ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  std::int64_t first = 0;        ///< where above 0: only so many numbers, from the first on, have `a`
+  double b = 0;                  ///< what the others have in its place
+  std::vector<double> numbers{}; ///< listed: each number, row-major
   static Init zeros() { return {}; }
   static Init constant(double value) { return {Kind::constant, value}; }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   static Init uniform(double bound) { return {Kind::uniform, bound}; }
+  static Init listed(std::vector<double> numbers) { return {.kind = Kind::listed, .numbers = std::move(numbers)}; }
 };
 
 /// Does weight decay pull a parameter towards 0? Weights of linear maps, convolutions and recurrences, and tables of

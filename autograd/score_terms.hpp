@@ -9,6 +9,7 @@ namespace heed::HEED_REAL {
 /// key j on. The number of query i + r and key j + c stands at [r row + c].
 struct ScoreTile {
   std::int64_t b, h, i, queries, j, keys, row;
+  bool operator==(const ScoreTile&) const = default;
 };
 
 /// What is added to scores. Kernels neither know nor ask what it is. One object serves one attention of one pass: it is
@@ -27,6 +28,9 @@ public:
 protected:
   ~ScoreTerms() = default;
 };
+
+/// x's gradient, to be added to: zeros where nothing is there yet. Null where none is required.
+Real* opened(Tape& tape, const Tensor& x);
 
 /// Terms in the tape's memory, which destroys nothing.
 template <class Terms> Terms* keep_terms(Tape& tape, const Terms& terms) {

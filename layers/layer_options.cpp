@@ -31,7 +31,16 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "Queries, keys and values have a bias: as block.bias says, or by themselves, yes or no.")
           .one_of({"same", "yes", "no"}).neutral("same"),
       option("output_bias", &O::output_bias, "The projection after the heads has a bias, likewise.")
-          .one_of({"same", "yes", "no"}).neutral("same"));
+          .one_of({"same", "yes", "no"}).neutral("same"),
+      option("score_mod", &O::score_mod,
+             "What self attention's scores s become.")
+          .formula_like("30 * tanh(s / 30)").default_means("none: they stay as they are").neutral(""),
+      option("mask_mod", &O::mask_mod,
+             "Which keys j a query i may attend to, of those that the other options let through.")
+          .formula_like("i - j < 256 or j < 4").default_means("none: all of these").neutral(""),
+      option("parameters", &O::parameters,
+             "Numbers that the formulas use by their names, each with a table of its own: [attention.parameters.NAME].")
+          .made_of_tables().default_means("none").neutral({}));
   return table;
 }
 
@@ -115,6 +124,9 @@ LayerChoice LayerChoice::for_cross_attention() const {
   };
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
+  out.attention.score_mod.clear();
+  out.attention.mask_mod.clear();
+  out.attention.parameters.clear();
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heed {
 
@@ -22,6 +23,9 @@ struct AttentionOptions {
   std::string cross_normalizer = "same"; ///< likewise
   std::string qkv_bias = "same";         ///< of queries, keys and values: same (as block.bias) | yes | no
   std::string output_bias = "same";      ///< of the projection after the heads, likewise
+  std::string score_mod = "";            ///< self attention's scores s become this formula of s; empty: they stay
+  std::string mask_mod = ""; ///< a formula that is true where a query may attend to a key; empty: everywhere
+  std::vector<std::string> parameters{}; ///< of the formulas, as lines (layers/attention/formula/formula.hpp)
 };
 
 /// [position]

@@ -43,6 +43,8 @@ struct Option {
   std::vector<std::string> words; ///< the words a text may be; empty: any text
   std::string variants_of;        ///< another choice ("attention.score"), whose variants are words here, too
   std::string default_meaning;    ///< where the default stands for something: "0: the head width"
+  std::string formula_like;       ///< where the text is a formula: an example of one. A number is a formula, too
+  bool of_tables = false;         ///< a table for each entry, whose names are the user's; as a whole it is not set
   bool changes_results = true;    ///< false: not part of a run's identity (threads, report, ...)
   /// Of an option that came later than the runs before it: the value with which everything is as it was without the
   /// option. While it has that value, it is no part of a run's identity.
@@ -79,6 +81,8 @@ template <class Owner, class Member> struct BoundOption {
   BoundOption one_of(std::vector<std::string> w) && { option.words = std::move(w); return std::move(*this); }
   BoundOption or_variant_of(std::string key) && { option.variants_of = std::move(key); return std::move(*this); }
   BoundOption default_means(std::string m) && { option.default_meaning = std::move(m); return std::move(*this); }
+  BoundOption formula_like(std::string f) && { option.formula_like = std::move(f); return std::move(*this); }
+  BoundOption made_of_tables() && { option.of_tables = true; return std::move(*this); }
   BoundOption without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// This option came later: with the value `v`, which must be its default, nothing changes. See Option::neutral.
   BoundOption neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }

@@ -111,7 +111,7 @@ struct HeadProblem {
   std::int64_t b, h;
 
   Mask::Range seen(std::int64_t i) const { return options.mask.range(b, i, e.keys); }
-  const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, i, e.queries, e.keys); }
+  const std::uint8_t* allowed(std::int64_t i) const { return options.mask.row(b, h, i, e.queries, e.keys); }
   /// The number within [B, H, Tq, Tk] of query i and key j.
   std::int64_t number(std::int64_t i, std::int64_t j) const { return ((b * e.heads + h) * e.queries + i) * e.keys + j; }
   /// Factors of dropout for query i with n keys from j on.
@@ -122,18 +122,43 @@ struct HeadProblem {
   ScoreTile tile(std::int64_t i, std::int64_t queries, std::int64_t j, std::int64_t keys, std::int64_t row) const {
     return {b, h, i, queries, j, std::min(keys, e.keys - j), row};
   }
-  void add_terms(const ScoreTile& tile, Real* scores) const {
+  bool changes_scores() const { return options.formula && options.formula->changes_scores(); }
+  /// Terms are added to scores, and the formula is applied, which also writes -inf where it hides a pair. Where `before`
+  /// is given, it gets what the formula was applied to.
+  void finish_scores(const ScoreTile& tile, Real* scores, Real* before = nullptr) const {
     if (options.terms) options.terms->add(tile, scores);
+    if (!options.formula) return;
+    if (before && options.formula->wants_before())
+      for (std::int64_t r = 0; r < tile.queries; ++r)
+        std::copy_n(scores + r * tile.row, tile.keys, before + r * tile.row);
+    options.formula->apply(tile, scores);
+    options.formula->hide(tile, scores, -std::numeric_limits<Real>::infinity());
   }
-  void add_slopes(const ScoreTile& tile, const Real* slopes) const {
+  /// Makes of the gradients by finished scores those by unfinished ones, of what the formula was applied to.
+  void pull_slopes(const ScoreTile& tile, const Real* before, Real* slopes) const {
+    if (options.formula) options.formula->pull(tile, before, slopes);
     if (options.terms) options.terms->add_slopes(tile, slopes);
   }
 };
 
 /// Calls f(b, h, the head of keys and values) for every head of queries; those that share keys follow each other.
-template <class F> void each_head(const Extents& e, F&& f) {
+template <class F> void each_head(const Extents& e, const StreamingOptions& options, F&& f) {
   for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t h = 0; h < e.heads; ++h) f(b, h, h / e.sharing());
+    for (std::int64_t h = 0; h < e.heads; ++h) {
+      if (options.formula) options.formula->begin_head(b, h);
+      f(b, h, h / e.sharing());
+      if (options.formula) options.formula->end_head();
+    }
+}
+
+/// Is there anything beside the scores' form that wants a gradient?
+inline bool further_gradients(const StreamingOptions& options) {
+  return (options.terms && options.terms->requires_grad()) || (options.formula && options.formula->requires_grad());
+}
+/// Before the heads of a pass: what is done to scores.
+inline void begin(const StreamingOptions& options, Tape& tape, Tape::Scratch& scratch, bool for_slopes) {
+  if (options.terms && for_slopes) options.terms->open(tape);
+  if (options.formula) options.formula->begin(tape, scratch, for_slopes);
 }
 
 /// What a block of queries sees: each row's range, and the keys from the first to the last of all together, between
@@ -178,6 +203,17 @@ inline Columns columns_of(const Mask::Range* seen, std::int64_t rows, std::int64
   }
   if (begin >= end) return {};
   return {begin / lanes * lanes, std::min(whole_vectors(end), whole_vectors(keys - j0))};
+}
+
+/// The same for queries i .. i + rows - 1 of a strip, with what the formula hides.
+inline Columns seen_columns(const HeadProblem& head, const Mask::Range* seen, std::int64_t i, std::int64_t rows,
+                            std::int64_t j0) {
+  Columns c = columns_of(seen, rows, j0, head.e.keys);
+  if (c.none() || !head.options.formula || !head.options.formula->masks()) return c;
+  const ScoreFormula::View v = head.options.formula->view(i, j0);
+  c.c0 = std::max<std::int64_t>(c.c0, v.c0 * lanes);
+  c.c1 = std::min<std::int64_t>(c.c1, v.c1 * lanes);
+  return c.c0 < c.c1 ? c : Columns{};
 }
 
 /// Softmax that sees a row piece by piece (Milakov and Gimelshein 2018, arXiv 1805.02867).

@@ -7,10 +7,10 @@ namespace heed::HEED_REAL {
 
 /// Calls f(first row, rows, columns) for the pieces of a block of queries that products keep in registers, with what
 /// each sees of the tile of keys from j0 on.
-template <class F> void each_strip(const BlockView& block, std::int64_t j0, std::int64_t keys, F&& f) {
+template <class F> void each_strip(const HeadProblem& head, const BlockView& block, std::int64_t j0, F&& f) {
   for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
     const std::int64_t rows = std::min(strip_rows, block.rows - r0);
-    f(r0, rows, columns_of(block.seen + r0, rows, j0, keys));
+    f(r0, rows, seen_columns(head, block.seen + r0, block.i0 + r0, rows, j0));
   }
 }
 
@@ -29,11 +29,11 @@ void stream_forward(const HeadProblem& head, const Scores& scores, const PackedR
     RunningSoftmax softmax[row_block];
     std::fill_n(sums, block.rows * v_width, Real{0});
     for (std::int64_t j0 = block.first / key_tile * key_tile; j0 < block.last; j0 += key_tile)
-      each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
+      each_strip(head, block, j0, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
         if (c.none()) return;
         Real* tile = s + r0 * key_tile;
         scores(i0 + r0, rows, j0, c, tile, key_tile);
-        head.add_terms(head.tile(i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), tile + c.c0);
+        head.finish_scores(head.tile(i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), tile + c.c0);
         for (std::int64_t r = 0; r < rows; ++r) {
           const std::int64_t i = r0 + r;
           Real* row = tile + r * key_tile;
@@ -70,10 +70,10 @@ template <class Scores> void softmax_weights(const HeadProblem& head, const Scor
   for (std::int64_t i0 = 0; i0 < e.queries; i0 += strip_rows) {
     const BlockView block(head, i0, strip_rows);
     for (std::int64_t j0 = block.first / key_tile * key_tile; j0 < block.last; j0 += key_tile) {
-      const Columns c = columns_of(block.seen, block.rows, j0, e.keys);
+      const Columns c = seen_columns(head, block.seen, i0, block.rows, j0);
       if (c.none()) continue;
       scores(i0, block.rows, j0, c, s, key_tile);
-      head.add_terms(head.tile(i0, block.rows, j0 + c.c0, c.c1 - c.c0, key_tile), s + c.c0);
+      head.finish_scores(head.tile(i0, block.rows, j0 + c.c0, c.c1 - c.c0, key_tile), s + c.c0);
       for (std::int64_t r = 0; r < block.rows; ++r) {
         Real* row = s + r * key_tile;
         fill_unseen(row, j0, c.c0, c.c1, block.seen[r], head.allowed(i0 + r), RunningSoftmax::nothing);

@@ -21,13 +21,18 @@ struct Backward {
 Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0, Real* p,
                            Real* ds) {
   const Extents& e = head.e;
-  const Columns all = columns_of(block.seen, block.rows, j0, e.keys);
-  alignas(64) Real factors[key_tile];
-  each_strip(block, j0, e.keys, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
+  Columns all;
+  each_strip(head, block, j0, [&](std::int64_t, std::int64_t, const Columns& c) {
+    if (c.none()) return;
+    all = all.none() ? c : Columns{std::min(all.c0, c.c0), std::max(all.c1, c.c1)};
+  });
+  if (all.none()) return all;
+  alignas(64) Real factors[key_tile], before[strip_rows * key_tile];
+  each_strip(head, block, j0, [&](std::int64_t r0, std::int64_t rows, const Columns& c) {
     Real *p_tile = p + r0 * key_tile, *d_tile = ds + r0 * key_tile;
     if (!c.none()) {
       a.scores(block.i0 + r0, rows, j0, c, p_tile, key_tile);
-      head.add_terms(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), p_tile + c.c0);
+      head.finish_scores(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), p_tile + c.c0, before);
       small_product(a.dy.from(block.i0 + r0), a.v_tiles + j0 * e.value_width + c.c0, key_tile, d_tile + c.c0, key_tile,
                     rows, c.c1 - c.c0, e.value_width, false);
     }
@@ -55,7 +60,8 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
         clear_vectors(row, c1, all.c1);
       }
     }
-    if (!c.none()) head.add_slopes(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), d_tile + c.c0);
+    if (!c.none())
+      head.pull_slopes(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), before, d_tile + c.c0);
   });
   return all;
 }
@@ -93,7 +99,7 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const Tensor &q = form.queries, &k = form.keys;
   const Real factor = form.factor;
   Op op("attend_inner", {&q, &k, &v});
-  op.require_grad(options.terms && options.terms->requires_grad());
+  op.require_grad(further_gradients(options));
   const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();
   const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),
@@ -102,10 +108,11 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
+  begin(options, tape, scratch, false);
   Real* k_tiles = scratch.take<Real>(e.width * tiled);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
-  each_head(e, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+  each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
     const HeadProblem head{e, options, b, h};
     const InnerScores scores{head_of(q, q.data, b, h), k_tiles, e.width};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
@@ -121,10 +128,10 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     Tape& t = *merged.tape;
     count_operations(2 * operations);
     const Real* dy = t.grad(merged);
-    if (options.terms) options.terms->open(t);
+    Tape::Scratch room(t);
+    begin(options, t, room, true);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
-    Tape::Scratch room(t);
     Real* tiles_of_k = room.take<Real>(e.width * tiled);
     Real* v_tiles = room.take<Real>(e.value_width * tiled);
     Real* q_scratch = room.take<Real>(e.queries * width);
@@ -134,7 +141,7 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     a.dq = room.take<Real>(e.queries * width);
     a.dk = room.take<Real>(key_tile * width);
     a.dv = room.take<Real>(key_tile * v_width);
-    each_head(e, [&, dq = dq, dk = dk, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    each_head(e, options, [&, dq = dq, dk = dk, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       a.scores = {head_of(q, q.data, b, h), tiles_of_k, e.width};
       a.dy = head_of(y, dy, b, h);
       pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, tiles_of_k);

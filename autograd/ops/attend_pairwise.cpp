@@ -2,6 +2,8 @@
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
 
+#include <numeric>
+
 namespace heed::HEED_REAL {
 
 namespace {
@@ -14,13 +16,51 @@ struct Backward {
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
-  Real* dv; // [Tk, whole_vectors(Dv)]
+  Real* dv;   // [Tk, whole_vectors(Dv)]
+  Real total; // of w: what scores lack, where that matters
+  Real* sum;  // of the scores' gradients, likewise
 };
+
+// What a kernel's scores lack is the same for a row, and so nothing to a softmax; but something to a formula.
+Real lacking(const HeadProblem& head, const Real* w) {
+  return head.changes_scores() ? std::accumulate(w, w + head.e.width, Real{0}) : Real{0};
+}
+void add_total(Real total, std::int64_t rows, std::int64_t columns, Real* tile, std::int64_t row) {
+  if (total == 0) return;
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) tile[r * row + c] += total;
+}
+
+struct WholeScores {
+  PairwiseScores scores;
+  Real total;
+
+  void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
+                  std::int64_t row) const {
+    scores(i, rows, j0, c, tile, row);
+    add_total(total, rows, c.c1 - c.c0, tile + c.c0, row);
+  }
+};
+
+// May a group of queries see anything of some columns, by the formula?
+bool sees(const HeadProblem& head, std::int64_t i, std::int64_t j) {
+  if (!head.options.formula || !head.options.formula->masks()) return true;
+  const ScoreFormula::View v = head.options.formula->view(i, j);
+  const std::int64_t c = j % key_tile;
+  return c < v.c1 * lanes && c + pair_tile > v.c0 * lanes;
+}
+
+Real sum_of(const ScoreTile& tile, const Real* numbers) {
+  Real sum = 0;
+  for (std::int64_t r = 0; r < tile.queries; ++r)
+    sum += sum_over(tile.keys, [&](std::int64_t c, int n) { return load(numbers + r * tile.row + c, n); });
+  return sum;
+}
 
 template <Range range> void backward(const HeadProblem& head, const Backward& a, Real* dq) {
   const Extents& e = head.e;
   const std::int64_t v_width = whole_vectors(e.value_width);
-  alignas(64) Real p[row_block * pair_tile], ds[row_block * pair_tile], factors[pair_tile];
+  alignas(64) Real p[row_block * pair_tile], ds[row_block * pair_tile], factors[pair_tile], before[group * pair_tile];
   for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
     const BlockView block(head, i0);
     a.slopes.begin_rows(block.rows);
@@ -33,6 +73,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0);
         bool any = false;
         for (std::int64_t r = r0; r < r0 + rows; ++r) any = any || block.seen[r].meets(j0, j0 + keys);
+        any = any && sees(head, i0 + r0, j0);
         Real *p_rows = p + r0 * pair_tile, *d_rows = ds + r0 * pair_tile;
         if (!any) {
           std::fill_n(p_rows, rows * pair_tile, Real{0});
@@ -40,7 +81,8 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
         }
         keep_r<range>(a.slopes, i0 + r0, rows, j0, p_rows);
         const ScoreTile tile = head.tile(i0 + r0, rows, j0, pair_tile, pair_tile);
-        head.add_terms(tile, p_rows);
+        add_total(a.total, rows, pair_tile, p_rows, pair_tile);
+        head.finish_scores(tile, p_rows, before);
         for (std::int64_t g = 0; g < rows; ++g) {
           const std::int64_t i = i0 + r0 + g;
           Real *pr = p_rows + g * pair_tile, *dr = d_rows + g * pair_tile;
@@ -57,7 +99,8 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
           if (head.options.dropout > 0)
             for (std::int64_t c = 0; c < pair_tile; ++c) pr[c] *= factors[c];
         }
-        head.add_slopes(tile, d_rows);
+        head.pull_slopes(tile, before, d_rows);
+        if (head.changes_scores()) *a.sum += sum_of(tile, d_rows);
         add_slopes(a.slopes, r0, rows, j0, d_rows);
       }
       small_product({p, 1, pair_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + j0 * v_width, v_width,
@@ -72,7 +115,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
 Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options) {
   Op op("attend_pairwise", {&form.queries, &form.keys, &form.weights, &v});
   const Operands x(op, form, v);
-  op.require_grad(x.requires_grad() || (options.terms && options.terms->requires_grad()));
+  op.require_grad(x.requires_grad() || further_gradients(options));
   const Extents& e = x.e;
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
@@ -80,13 +123,14 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
+  begin(options, tape, scratch, false);
   FactorsRoom room(scratch, e, x.k_row);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
-  each_head(e, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+  each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
     const HeadProblem head{e, options, b, h};
     prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room);
-    const PairwiseScores scores{room.factors, x.weights(h)};
+    const WholeScores scores{{room.factors, x.weights(h)}, lacking(head, x.weights(h))};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
     const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
     stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
@@ -101,17 +145,18 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
     // What is projected anew doesn't count.
     count_operations(2 * operations - x.operations_anew());
     const Real* dy = t.grad(merged);
-    if (options.terms) options.terms->open(t);
-    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
     Tape::Scratch again(t);
+    begin(options, t, again, true);
+    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
     FactorsRoom room_again(again, e, x.k_row);
     Factors& f = room_again.factors;
     Real* values = again.take<Real>(e.value_width * x.k_row);
     Real* dy_scratch = again.take<Real>(e.queries * v_width);
     Real* delta = again.take<Real>(e.queries);
     const Gradients to(t, again, x, dq, dk);
-    Backward a{{again, room_again, e}, {}, {}, values, nullptr, delta, again.take<Real>(x.k_row * v_width)};
-    each_head(e, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    Real sum = 0;
+    Backward a{{again, room_again, e}, {}, {}, values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum};
+    each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       prepare(x.queries.head(b, h, h, room_again.q), x.keys.head(b, kh, h, room_again.k), e, room_again);
       a.dy = head_of(y, dy, b, h);
       a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
@@ -121,11 +166,13 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
       a.slopes.begin(x.weights(h));
       std::fill_n(a.dv, x.k_row * v_width, Real{0});
       const HeadProblem head{e, options, b, h};
+      a.total = lacking(head, x.weights(h));
+      sum = 0;
       if (f.range == Range::product) backward<Range::product>(head, a, room_again.q);
       else if (f.range == Range::cut_product) backward<Range::cut_product>(head, a, room_again.q);
       else backward<Range::mixed>(head, a, room_again.q);
       if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
-      to.put(x, a.slopes, room_again.q, b, h, 0);
+      to.put(x, a.slopes, room_again.q, b, h, sum);
     });
   });
   return y;

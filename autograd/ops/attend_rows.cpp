@@ -29,12 +29,14 @@ struct StripView : BlockView {
       : BlockView(head, begin, strip.queries), origin(first / key_tile * key_tile),
         keys(std::max<std::int64_t>(last - origin, 0)) {}
 
-  Seen seen_by(const HeadProblem& head, std::int64_t r) const {
+  // `formula_allows`: of the formula's mask, for the strip; null: it has none.
+  Seen seen_by(const HeadProblem& head, std::int64_t r, const std::uint8_t* formula_allows, std::int64_t row) const {
     const Mask::Range& s = seen[r];
     const std::uint8_t* allowed = head.allowed(i0 + r);
     if (s.begin >= s.end) return {{0, 0}, nullptr};
-    return {{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0)},
-            allowed ? allowed + origin : nullptr};
+    const Mask::Range here{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0)};
+    if (formula_allows) return {here, formula_allows + r * row};
+    return {here, allowed ? allowed + origin : nullptr};
   }
 };
 
@@ -176,28 +178,62 @@ private:
 // What both directions share: the scores of a block's queries with terms, and their weights.
 struct Rows {
   Strip strip;
-  Real *s, *w;    // strips
-  Real* gathered; // rows of what is seen, one behind the other
+  Real *s, *w;                    // strips
+  Real* gathered;                 // rows of what is seen, one behind the other
+  Real* before = nullptr;         // a strip of what a formula was applied to, for the backward pass
+  std::uint8_t* allows = nullptr; // of a formula's mask and the other one's entries: a strip
 
-  Rows(Tape::Scratch& scratch, const Extents& e)
+  Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_slopes)
       : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
-        gathered(scratch.take<Real>(5 * strip.row)) {}
+        gathered(scratch.take<Real>(5 * strip.row)) {
+    if (!options.formula) return;
+    if (for_slopes && options.formula->wants_before()) before = scratch.take<Real>(strip.size());
+    if (options.formula->masks()) allows = scratch.take<std::uint8_t>(strip.size());
+  }
   Real* row(std::int64_t n) const { return gathered + n * strip.row; }
 
-  template <class Form> void fill_scores(const HeadProblem& head, const StripView& block, const Form& form) const {
+  // Calls f(tile, its first number within a strip, what is seen of it) for all tiles that anything is seen of.
+  template <class F> void each_tile(const HeadProblem& head, const StripView& block, F&& f) const {
     for (std::int64_t c = 0; c < block.keys; c += key_tile)
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += strip_rows) {
         const std::int64_t rows = std::min(strip_rows, block.rows - r0), j0 = block.origin + c;
-        const Columns seen = columns_of(block.seen + r0, rows, j0, head.e.keys);
-        if (seen.none()) continue;
-        Real* tile = s + r0 * strip.row + c;
-        form.scores(block.i0 + r0, rows, j0, seen, tile, strip.row);
-        head.add_terms(head.tile(block.i0 + r0, rows, j0 + seen.c0, seen.c1 - seen.c0, strip.row), tile + seen.c0);
+        const Columns seen = seen_columns(head, block.seen + r0, block.i0 + r0, rows, j0);
+        if (!seen.none())
+          f(head.tile(block.i0 + r0, rows, j0 + seen.c0, seen.c1 - seen.c0, strip.row), r0 * strip.row + c, seen);
       }
+  }
+  template <class Form> void fill_scores(const HeadProblem& head, const StripView& block, const Form& form) const {
+    if (allows) std::fill_n(allows, block.rows * strip.row, std::uint8_t{0});
+    each_tile(head, block, [&](const ScoreTile& tile, std::int64_t at, const Columns& seen) {
+      form.scores(tile.i, tile.queries, tile.j - seen.c0, seen, s + at, strip.row);
+      head.finish_scores(tile, s + at + seen.c0, before ? before + at + seen.c0 : nullptr);
+      if (allows) fill_allows(head, tile, allows + at + seen.c0);
+    });
+  }
+  void fill_allows(const HeadProblem& head, const ScoreTile& tile, std::uint8_t* to) const {
+    for (std::int64_t r = 0; r < tile.queries; ++r) {
+      const std::uint8_t* entries = head.allowed(tile.i + r);
+      if (entries) std::copy_n(entries + tile.j, tile.keys, to + r * tile.row);
+      else std::fill_n(to + r * tile.row, tile.keys, std::uint8_t{1});
+    }
+    head.options.formula->hide(tile, to);
+  }
+  // Of finished scores' gradients, which stand in s: 0 where nothing is seen.
+  void pull_slopes(const HeadProblem& head, const StripView& block) const {
+    if (head.changes_scores())
+      each_tile(head, block, [&](ScoreTile tile, std::int64_t at, const Columns& seen) {
+        tile.keys = std::min(tile.keys, block.origin + block.keys - tile.j); // there is nothing in s beyond
+        head.options.formula->pull(tile, before ? before + at + seen.c0 : nullptr, s + at + seen.c0);
+      });
+    if (head.options.terms)
+      head.options.terms->add_slopes(head.tile(block.i0, block.rows, block.origin, block.keys, strip.row), s);
+  }
+  Seen seen_by(const HeadProblem& head, const StripView& block, std::int64_t r) const {
+    return block.seen_by(head, r, allows, strip.row);
   }
   void fill_weights(const HeadProblem& head, const StripView& block, const RowPolicy& policy) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
-      const Seen seen = block.seen_by(head, r);
+      const Seen seen = seen_by(head, block, r);
       const std::int64_t n = seen.count();
       if (n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), row(1), n, row(2));
       seen.scatter(row(1), w + r * strip.row, block.keys, true);
@@ -215,7 +251,7 @@ struct Rows {
 
 template <class Form, class Operands>
 Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given, const StreamingOptions& options) {
-  op.require_grad(x.requires_grad() || (options.terms && options.terms->requires_grad()));
+  op.require_grad(x.requires_grad() || further_gradients(options));
   const Extents e = x.e;
   const RowPolicy* policy = &given;
   Tape& tape = op.tape();
@@ -225,11 +261,12 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
   {
     Tape::Scratch scratch(tape);
+    begin(options, tape, scratch, false);
     Form here(x, scratch);
-    const Rows rows(scratch, e);
+    const Rows rows(scratch, e, options, false);
     Real* v_scratch = scratch.take<Real>(e.keys * v_width);
     Real* sums = scratch.take<Real>(row_block * v_width);
-    each_head(e, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
       const HeadProblem head{e, options, b, h};
       here.begin(b, h, kh);
       const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
@@ -255,17 +292,17 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
     Tape& t = *merged.tape;
     count_operations(2 * operations - x.operations_anew());
     const Real* dy_values = t.grad(merged);
-    if (options.terms) options.terms->open(t);
-    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
     Tape::Scratch scratch(t);
+    begin(options, t, scratch, true);
+    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
     Form here(x, scratch);
     here.take_for_slopes(t, scratch, dq, dk);
-    const Rows rows(scratch, e);
+    const Rows rows(scratch, e, options, true);
     Real* g = scratch.take<Real>(rows.strip.size());
     Real* v_tiles = scratch.take<Real>(e.value_width * whole_tiles(e.keys));
     Real* dy_scratch = scratch.take<Real>(e.queries * v_width);
     Real* dv_rows = scratch.take<Real>(whole_tiles(e.keys) * v_width);
-    each_head(e, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
+    each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       const HeadProblem head{e, options, b, h};
       here.begin(b, h, kh);
       here.begin_slopes(b, kh);
@@ -283,7 +320,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
                         block.rows, whole_vectors(std::min(key_tile, block.keys - c)), e.value_width, false);
         rows.drop(head, block, g);
         for (std::int64_t r = 0; r < block.rows; ++r) {
-          const Seen seen = block.seen_by(head, r);
+          const Seen seen = rows.seen_by(head, block, r);
           const std::int64_t n = seen.count(), at = r * rows.strip.row;
           if (n > 0)
             policy->slopes(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
@@ -293,7 +330,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
         rows.drop(head, block, rows.w);
         small_product({rows.w, 1, rows.strip.row}, dy_rows.p + i0 * dy_rows.row, dy_rows.row,
                       dv_rows + block.origin * v_width, v_width, block.keys, v_width, block.rows, true);
-        head.add_slopes(head.tile(i0, block.rows, block.origin, block.keys, rows.strip.row), rows.s);
+        rows.pull_slopes(head, block);
         here.add_slopes(block, rows.s, rows.strip.row);
       }
       here.put(b, h);

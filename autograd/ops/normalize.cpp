@@ -114,8 +114,8 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
   const std::int64_t rows = x.shape[0] * heads * queries;
   const auto seen = [=](std::int64_t r) {
-    const std::int64_t b = r / (heads * queries), i = r % queries;
-    return Seen{mask.range(b, i, keys), mask.row(b, i, queries, keys)};
+    const std::int64_t b = r / (heads * queries), h = r / queries % heads, i = r % queries;
+    return Seen{mask.range(b, i, keys), mask.row(b, h, i, queries, keys)};
   };
   Real* scratch = op.tape().keep<Real>(5 * keys);
   const RowPolicy* how = &policy;

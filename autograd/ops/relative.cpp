@@ -49,13 +49,6 @@ struct Distances {
   }
 };
 
-// A gradient that is added to, wherever its first part comes from.
-Real* opened(Tape& tape, const Tensor& x) {
-  const Into into = tape.into(x);
-  if (into && into.first) std::fill_n(into.p, x.size(), Real{0});
-  return into.p;
-}
-
 // Tiles of terms are at most so large.
 constexpr std::int64_t most_queries = 48, most_keys = 128;
 
@@ -221,6 +214,12 @@ private:
 };
 
 } // namespace
+
+Real* opened(Tape& tape, const Tensor& x) {
+  const Into into = tape.into(x);
+  if (into && into.first) std::fill_n(into.p, x.size(), Real{0});
+  return into.p;
+}
 
 ScoreTerms* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
   const Op op("terms_by_distance", {&numbers});

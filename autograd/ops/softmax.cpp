@@ -101,9 +101,9 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
                      count = x.size() / std::max<std::int64_t>(keys, 1);
   const Tensor y = op.output(x.shape);
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t b = i / (heads * queries), q = i % queries;
+    const std::int64_t b = i / (heads * queries), h = i / queries % heads, q = i % queries;
     const Mask::Range seen = mask.range(b, q, keys);
-    const std::uint8_t* allowed = mask.row(b, q, queries, keys);
+    const std::uint8_t* allowed = mask.row(b, h, q, queries, keys);
     const Real* p = x.data + i * keys;
     Real* out = y.data + i * keys;
     const std::int64_t first = seen.first();

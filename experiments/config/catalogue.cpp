@@ -1,6 +1,7 @@
 #include "experiments/config/catalogue.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/option_tables.hpp"
 #include "experiments/config/registry.hpp"
 
@@ -192,12 +193,13 @@ const std::vector<TableInfo>& catalogue() {
 
 const Option* find_option(std::string_view key) {
   auto found = index().options.find(key);
-  return found == index().options.end() ? nullptr : found->second;
+  return found == index().options.end() ? parameter_option(key) : found->second;
 }
 
 const TableInfo* find_table(std::string_view table) {
   auto found = index().tables.find(table);
-  return found == index().tables.end() ? nullptr : found->second;
+  if (found == index().tables.end()) return is_parameter_table(table) ? &parameter_table() : nullptr;
+  return found->second;
 }
 
 const Variant* find_variant(const VariantFamily& family, const Value& name) {

@@ -40,9 +40,10 @@ const std::vector<FamilyPlace>& family_places();
 /// Sections, each followed by the tables of its families' variants.
 const std::vector<TableInfo>& catalogue();
 
-/// The option of a full name, or null.
+/// The option of a full name, or null. Also those of formulas' parameters ("attention.parameters.slope.start"), which
+/// have no place in `all_keys()` (experiments/config/formulas.hpp).
 const Option* find_option(std::string_view key);
-/// The table of a name, or null.
+/// The table of a name, or null; likewise.
 const TableInfo* find_table(std::string_view table);
 /// The variant of a family by its name, or null.
 const Variant* find_variant(const VariantFamily& family, const Value& name);

@@ -1,6 +1,7 @@
 #include "experiments/config/config_file.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/sweep_file.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
@@ -26,7 +27,9 @@ struct Reader {
   void read_entry(const std::string& table, const TomlEntry& entry, std::map<std::string, Setting>& values) {
     const std::string key = full_name(table, entry.name);
     const bool plain = entry.name.find('.') == std::string::npos;
-    if (const Option* option = plain ? find_option(key) : nullptr) {
+    if (key == formula_parameters_key && entry.node->is_table()) {
+      read_entries(key, *entry.node->as_table(), values);
+    } else if (const Option* option = plain ? find_option(key) : nullptr) {
       ReadValue read = read_node(*option, key, *entry.node);
       if (read.value) values[key] = {*read.value, at(entry.at)};
       else problem(entry.node->source(), read.problem);

@@ -37,6 +37,7 @@ const std::vector<Dependency> rows = {
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
     {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
     {"attention.prefix", "attention.causal", {"true"}},
+    {"attention.parameters", "attention.score_mod", {anything}, false, {{"attention.mask_mod", {anything}}}},
     {"position.width", "position.combine", {"concat"}},
     {"position.concat", "position.combine", {"concat"}},
     {"block.norm_kind", "block.norm", {"none"}, true},

@@ -2,6 +2,7 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/formulas.hpp"
 
 #include <algorithm>
 
@@ -11,7 +12,8 @@ namespace {
 /// The options in the catalogue's order; those of single blocks after all others.
 std::size_t place_of(const std::string& key) {
   const std::vector<std::string>& keys = all_keys();
-  return static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+  const std::string_view option = key.starts_with(formula_parameters_prefix) ? formula_parameters_key : key;
+  return static_cast<std::size_t>(std::find(keys.begin(), keys.end(), option) - keys.begin());
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
 #include "options/variant.hpp"
 
@@ -74,14 +75,29 @@ std::int64_t block_count(const View& view) {
 
 /// Whether the view's value of an option is this very setting, not another one's over it.
 bool decides(const View& view, const std::string& key, const Setting& setting) {
-  const Origin& a = view.at(key).origin;
+  const auto parameter = view.parameters.find(key);
+  const Origin& a = parameter != view.parameters.end() ? parameter->second.origin : view.at(key).origin;
   const Origin& b = setting.origin;
   return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file;
 }
 
+/// A parameter does something where a formula names it.
+void judge_parameter(WrittenValue& candidate, const View& view, int at_least) {
+  if (formulas_name(*candidate.key, view.parameters, text(view, "attention.score_mod"),
+                    text(view, "attention.mask_mod"))) {
+    candidate.does_something = true;
+    return;
+  }
+  const int layer = latest(view, {"attention.score_mod", "attention.mask_mod"}).layer;
+  candidate.idle("neither attention.score_mod nor attention.mask_mod names the parameter", std::max(at_least, layer));
+}
+
 /// `at_least`: the layer of what else decides whether the view has a say.
 void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
-  const Dependency* unmet = unmet_dependency(*candidate.key, values_of(view));
+  const bool of_parameter = parameter_option(*candidate.key);
+  const Dependency* unmet = unmet_dependency(of_parameter ? formula_parameters_key : std::string_view(*candidate.key),
+                                             values_of(view));
+  if (!unmet && of_parameter) return judge_parameter(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;
     return;
@@ -108,6 +124,7 @@ Resolution::Resolution(const Settings& settings) : settings_(settings) {
       View with_overrides = view(set);
       for (const std::string& key : all_keys())
         if (belongs_to_blocks(key)) own.at(key) = std::move(with_overrides.at(key));
+      own.parameters = std::move(with_overrides.parameters);
     }
     blocks.push_back(std::move(own));
   }
@@ -123,10 +140,11 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
   }();
   View defaults = built_in;
   if (!settings_.file_name_.empty()) defaults.at("name").value = settings_.file_name_;
-  for (const auto& [key, origin] : settings_.resets_) defaults.at(key).origin = origin;
+  for (const auto& [key, origin] : settings_.resets_)
+    if (!parameter_option(key)) defaults.at(key).origin = origin;
 
   auto with_set = [&](View base) {
-    for (const auto& [key, setting] : set) base.at(key) = setting;
+    for (const auto& [key, setting] : set) (parameter_option(key) ? base.parameters[key] : base.at(key)) = setting;
     return base;
   };
   // A chosen variant's presets may choose further variants; there are no more steps than there are families.
@@ -151,6 +169,8 @@ View Resolution::view(const std::map<std::string, Setting>& set) const {
     out = with_set(std::move(base));
     before = std::move(chosen);
   }
+  out.at(formula_parameters_key).value = parameter_lines(out.parameters, text(out, "attention.score_mod"),
+                                                         text(out, "attention.mask_mod"));
   return out;
 }
 
@@ -220,12 +240,39 @@ void Resolution::check_combinations() {
                              "they must be below 1",
                              latest(run, {"data.train", "data.test"}).text(), train, test));
 
+  check_formulas();
+
   // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
   if (integer(run, "train.batch_tokens") == 0 && integer(run, "train.shards") > integer(run, "train.batch") &&
       run.at("train.shards").origin.layer > 0)
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));
+}
+
+void Resolution::check_formulas() {
+  std::vector<std::string> told; // blocks mostly have the same
+  for (const View& block : blocks) {
+    const auto formula = [&](const char* key) {
+      return unmet_dependency(key, values_of(block)) ? "" : text(block, key);
+    };
+    const std::string score_mod = formula("attention.score_mod"), mask_mod = formula("attention.mask_mod");
+    if (score_mod.empty() && mask_mod.empty()) continue;
+    const bool causal = !unmet_dependency("attention.causal", values_of(block)) &&
+                        std::get<bool>(block.at("attention.causal").value);
+    for (const FormulaProblem& problem : formula_problems(block.parameters, score_mod, mask_mod, causal)) {
+      const auto parameter = block.parameters.find(problem.key);
+      // Of a parameter that says nothing of it, the first that it does say.
+      const auto any = block.parameters.lower_bound(problem.key.substr(0, problem.key.rfind('.') + 1));
+      const Origin& origin = parameter != block.parameters.end() ? parameter->second.origin
+                             : parameter_option(problem.key)     ? any->second.origin
+                                                                 : block.at(problem.key).origin;
+      std::string line = fmt::format("{}: {}", origin.text(), problem.what);
+      if (std::ranges::find(told, line) != told.end()) continue;
+      problems.add(line);
+      told.push_back(std::move(line));
+    }
+  }
 }
 
 namespace {

@@ -12,7 +12,9 @@
 namespace heed {
 
 /// Every option's value with its origin, for the whole run or as one block sees it.
-using View = OfOptions<Setting>;
+struct View : OfOptions<Setting> {
+  std::map<std::string, Setting> parameters; ///< what is set of formulas' parameters, by full name
+};
 
 struct Resolution {
   explicit Resolution(const Settings& settings);
@@ -26,6 +28,7 @@ private:
   View view(const std::map<std::string, Setting>& set) const;
   void find_idle_settings();
   void check_combinations();
+  void check_formulas();
 
   const Settings& settings_;
 };

@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/draws.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/sweep_changes.hpp"
 #include "experiments/config/sweep_kinds.hpp"
 #include "experiments/config/sweep_options.hpp"
@@ -47,12 +48,25 @@ std::vector<Shown> shown_tables(std::string_view filter) {
   const bool one_option = find_option(filter) != nullptr;
   if (!filter.empty() && !one_option && !find_table(filter))
     throw Refused(filter.find('.') == std::string_view::npos ? unknown_table(filter) : unknown_key(filter));
-  for (const TableInfo& t : catalogue()) {
+  const auto add = [&](const TableInfo& t) {
     Shown shown{&t, {}};
     const bool within = filter.empty() || t.table == filter || t.table.starts_with(fmt::format("{}.", filter));
-    for (const Option& o : t.options)
-      if (one_option ? full_name(t.table, o.name) == filter : within) shown.options.push_back(&o);
+    for (const Option& o : t.options) {
+      if (!o.of_tables && (one_option ? full_name(t.table, o.name) == filter : within)) shown.options.push_back(&o);
+    }
     if (!shown.options.empty() || t.table == filter) out.push_back(std::move(shown));
+  };
+  // Whichever parameter is asked for, or all of them: they have the same options.
+  const auto add_parameters = [&] {
+    const TableInfo& t = parameter_table();
+    if (const Option* option = parameter_option(filter)) return out.push_back({&t, {option}});
+    if (filter != formula_parameters_key && !is_parameter_table(filter)) return add(t);
+    out.push_back({&t, {}});
+    for (const Option& o : t.options) out.back().options.push_back(&o);
+  };
+  for (const TableInfo& t : catalogue()) {
+    add(t);
+    if (t.table == "attention") add_parameters();
   }
   return out;
 }
@@ -106,7 +120,9 @@ json::object type_schema(const Option& o) {
     case OptionType::boolean: return {{"type", "boolean"}};
     case OptionType::integer: return number_schema(o, true);
     case OptionType::real: return number_schema(o, false);
-    case OptionType::text: return words_schema(o);
+    case OptionType::text:
+      if (!o.formula_like.empty()) return {{"type", {"string", "number"}}, {"examples", {o.formula_like}}};
+      return words_schema(o);
     case OptionType::word_or_number: return {{"anyOf", {words_schema(o), number_schema(o, false)}}};
     case OptionType::integers: return list_of(number_schema(o, true));
     case OptionType::reals: return list_of(number_schema(o, false));
@@ -132,10 +148,19 @@ json::object closed_object(json::object properties, std::string_view description
           {"properties", std::move(properties)}};
 }
 
+/// A table for each parameter, whose names are the user's.
+json::object parameters_schema(const Option& o) {
+  json::object properties;
+  for (const Option& field : parameter_table().options) properties[field.name] = option_schema(field);
+  return {{"type", "object"},
+          {"description", o.meaning},
+          {"additionalProperties", closed_object(std::move(properties), parameter_table().title)}};
+}
+
 /// A table with its options and the tables of its variants.
 json::object table_schema(const TableInfo& table) {
   json::object properties;
-  for (const Option& o : table.options) properties[o.name] = option_schema(o);
+  for (const Option& o : table.options) properties[o.name] = o.of_tables ? parameters_schema(o) : option_schema(o);
   const std::string prefix = table.table + ".";
   if (!table.table.empty())
     for (const TableInfo& t : catalogue())
@@ -174,7 +199,7 @@ json::object override_schema() {
 json::object changes_schema(bool lists, std::string_view description) {
   json::object properties;
   for (const std::string& key : all_keys()) {
-    if (!not_for_arms(key).empty()) continue;
+    if (!not_for_arms(key).empty() || find_option(key)->of_tables) continue;
     json::object value = reference(option_pointer(key));
     if (lists) value = {{"type", "array"}, {"minItems", 1}, {"items", std::move(value)}};
     properties[key] = std::move(value);
@@ -182,7 +207,9 @@ json::object changes_schema(bool lists, std::string_view description) {
   // Options may also stand in tables: { attention.score = "dot" }.
   for (const Section& s : sections())
     if (!s.table.empty()) properties[s.table] = {{"type", "object"}};
-  return closed_object(std::move(properties), description);
+  json::object out = closed_object(std::move(properties), description);
+  out["patternProperties"] = {{fmt::format("^{}\\..+\\.", formula_parameters_key), json::object()}};
+  return out;
 }
 
 /// A list of seeds, or how many.

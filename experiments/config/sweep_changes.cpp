@@ -1,6 +1,7 @@
 #include "experiments/config/sweep_changes.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/unknown_names.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ void SweepChanges::each_option(const toml::table& table, const std::string& pref
     const toml::table* within = entry.node->as_table();
     if (key == "sweep" || key.starts_with("sweep.") || key == "extends" || key.starts_with("block.override"))
       problem(entry.at, fmt::format("a sweep's arm cannot change {}", key));
-    else if (within && find_table(key)) each_option(*within, key, use);
+    else if (within && (find_table(key) || key == formula_parameters_key)) each_option(*within, key, use);
     else if (const Option* option = find_option(key)) {
       if (const std::string why = not_for_arms(key); !why.empty()) problem(entry.at, why);
       else use(key, *option, entry);

@@ -37,6 +37,11 @@ template <class T> ReadValue read_list(const Option& option, std::string_view ke
   return {Value(std::move(out)), ""};
 }
 
+ReadValue read_formula_text(const Option& option, std::string_view key, const toml::node& node) {
+  if (auto number = plain<double>(node)) return {Value(fmt::format("{}", *number)), ""};
+  return read_plain<std::string>(option, key, node);
+}
+
 ReadValue read_word_or_number(const Option& option, std::string_view key, const toml::node& node) {
   // The empty word would pass for a number.
   if (auto word = plain<std::string>(node); word && !word->empty()) return {Value(WordOrNumber{*word, 0.0}), ""};
@@ -49,7 +54,9 @@ ReadValue read_any(const Option& option, std::string_view key, const toml::node&
     case OptionType::boolean: return read_plain<bool>(option, key, node);
     case OptionType::integer: return read_plain<std::int64_t>(option, key, node);
     case OptionType::real: return read_plain<double>(option, key, node);
-    case OptionType::text: return read_plain<std::string>(option, key, node);
+    case OptionType::text:
+      return option.formula_like.empty() ? read_plain<std::string>(option, key, node)
+                                         : read_formula_text(option, key, node);
     case OptionType::word_or_number: return read_word_or_number(option, key, node);
     case OptionType::integers: return read_list<std::int64_t>(option, key, node);
     case OptionType::reals: return read_list<double>(option, key, node);
@@ -103,10 +110,12 @@ std::string node_in_words(const toml::node& node) {
 }
 
 ReadValue read_node(const Option& option, std::string_view key, const toml::node& node) {
+  if (option.of_tables) return {std::nullopt, wrong_value(option, key, option.default_value)};
   return checked(option, key, read_any(option, key, node));
 }
 
 ReadValue read_text(const Option& option, std::string_view key, std::string_view text) {
+  if (option.of_tables) return {std::nullopt, wrong_value(option, key, option.default_value)};
   const bool in_quotes = !text.empty() && (text.front() == '"' || text.front() == '\'');
   const bool takes_words = option.type == OptionType::text || option.type == OptionType::word_or_number;
   if (option.type == OptionType::integer)

@@ -1,6 +1,7 @@
 #include "experiments/config/unknown_names.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,7 @@ std::vector<std::string> elsewhere(std::string_view name) {
 } // namespace
 
 std::string unknown_option(std::string_view table, std::string_view name) {
+  if (table == formula_parameters_key) return wrong_parameter_name(full_name(table, name));
   std::string text = fmt::format("{} has no option '{}'", table_in_words(table), name);
   if (find_option(name) && name.find('.') != std::string_view::npos)
     return text + fmt::format("; write '{}' without quotes, or in its table", name);
@@ -51,6 +53,7 @@ std::string unknown_option(std::string_view table, std::string_view name) {
 }
 
 std::string unknown_table(std::string_view table) {
+  if (table.starts_with(formula_parameters_prefix)) return wrong_parameter_name(table);
   std::vector<std::string> tables{"sweep"};
   for (const TableInfo& t : catalogue())
     if (!t.table.empty()) tables.push_back(t.table);
@@ -69,6 +72,7 @@ std::string unknown_key(std::string_view key) {
   if (find_table(key))
     return fmt::format("[{}] is a table; give one of its options: {}", key, list_in_words(names_in(key)));
   if (find_table(table)) return unknown_option(table, dot == std::string_view::npos ? key : key.substr(dot + 1));
+  if (table.starts_with(formula_parameters_prefix)) return wrong_parameter_name(table);
   return fmt::format("there is no option '{}'{}", key, did_you_mean(key, all_keys()));
 }
 

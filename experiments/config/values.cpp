@@ -154,7 +154,8 @@ std::string type_in_words(const Option& o) {
     case OptionType::boolean: return "true or false";
     case OptionType::integer: return "an integer";
     case OptionType::real: return "a number";
-    case OptionType::text: return words("a text");
+    case OptionType::text:
+      return o.formula_like.empty() ? words("a text") : "a formula, such as " + toml_string(o.formula_like);
     case OptionType::word_or_number: return o.words.empty() ? "a number" : words("") + " or a number";
     case OptionType::integers: return "a list of integers";
     case OptionType::reals: return "a list of numbers";
@@ -175,12 +176,15 @@ std::string bounds_in_words(const Option& o) {
 
 std::string wrong_type(const Option& option, std::string_view key, std::string_view found) {
   const auto* text = std::get_if<std::string>(&option.default_value);
-  const std::string example = text && text->empty() ? "\"...\"" : value_text(option.default_value);
-  return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, type_in_words(option), option.name,
-                     example);
+  const std::string example = !option.formula_like.empty() ? toml_string(option.formula_like)
+                              : text && text->empty()      ? "\"...\""
+                                                           : value_text(option.default_value);
+  const std::string must_be = option.formula_like.empty() ? type_in_words(option) : "a formula";
+  return fmt::format("{} is {}; it must be {}, for example: {} = {}", key, found, must_be, option.name, example);
 }
 
 std::string wrong_value(const Option& option, std::string_view key, const Value& value) {
+  if (option.of_tables) return fmt::format("{} is made of tables: write [{}.NAME]", key, key);
   if (value.index() != option.default_value.index()) return wrong_type(option, key, value_text(value));
   return std::visit(Check{option, std::string(key)}, value);
 }

@@ -2,6 +2,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/dependencies.hpp"
+#include "experiments/config/formulas.hpp"
 #include "experiments/config/values.hpp"
 #include "options/variant.hpp"
 
@@ -18,8 +19,11 @@ struct Line {
   const std::string* table;
   const Option* option;
   std::string value;
+  std::vector<std::string> texts; ///< of formulas' parameters: their lines
   const std::string& key() const { return all_keys()[place]; }
 };
+
+bool is_parameters(const Line& line) { return line.key() == formula_parameters_key; }
 
 /// The values of all sections' options, as one block sees them, and of the chosen variants': what can decide whether an
 /// option that may be written does something.
@@ -57,7 +61,10 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     if (table.variant && std::ranges::find(chosen, table.variant) == chosen.end()) continue;
     std::size_t at = first_option(table.table);
     for (const Option& o : table.options) {
-      if (!unmet_dependency(at, value_of)) out.push_back({at, &table.table, &o, value_text(values[at])});
+      if (!unmet_dependency(at, value_of)) {
+        out.push_back({at, &table.table, &o, value_text(values[at]), {}});
+        if (is_parameters(out.back())) out.back().texts = std::get<std::vector<std::string>>(values[at]);
+      }
       ++at;
     }
   }
@@ -121,11 +128,24 @@ std::string to_toml(const Config& config) {
       table = *line.table;
       out += fmt::format("\n[{}]\n", table);
     }
-    out += fmt::format("{} = {}\n", line.option->name, line.value);
+    if (!is_parameters(line)) {
+      out += fmt::format("{} = {}\n", line.option->name, line.value);
+      continue;
+    }
+    for (const WrittenParameter& parameter : written_parameters(line.texts)) {
+      out += fmt::format("\n[{}]\n", parameter.table);
+      for (const auto& [option, value] : parameter.options) out += fmt::format("{} = {}\n", option->name, value);
+    }
   }
   for (const auto& [block, lines] : sheet.exceptions) {
     out += fmt::format("\n[[block.override]]\nlayers = [{}]\n", block);
-    for (const Line& line : lines) out += fmt::format("{} = {}\n", name_in_override(line), line.value);
+    for (const Line& line : lines) {
+      if (!is_parameters(line)) out += fmt::format("{} = {}\n", name_in_override(line), line.value);
+      else
+        for (const WrittenParameter& parameter : written_parameters(line.texts))
+          for (const auto& [option, value] : parameter.options)
+            out += fmt::format("{}.{} = {}\n", parameter.table, option->name, value);
+    }
   }
   return out;
 }
@@ -141,17 +161,21 @@ std::vector<FlatOption> flatten(const Config& config, const std::map<std::string
     return std::ranges::find(sheet.lines, line.option, &Line::option) != sheet.lines.end();
   };
   std::vector<FlatOption> out;
-  for (const Line& line : sheet.lines) {
+  const auto add = [&](const std::string& before, const Line& line, bool identifies) {
     const bool counts = line.option->changes_results;
-    out.push_back({line.key(), line.value, counts, counts && !is_neutral(line)});
-  }
+    if (!is_parameters(line)) {
+      out.push_back({before.empty() ? line.key() : before + name_in_override(line), line.value, counts,
+                     counts && identifies});
+      return;
+    }
+    for (const WrittenParameter& parameter : written_parameters(line.texts))
+      for (const auto& [option, value] : parameter.options)
+        out.push_back({fmt::format("{}{}.{}", before, parameter.table, option->name), value, true, true});
+  };
+  for (const Line& line : sheet.lines) add("", line, !is_neutral(line));
   // A block whose value is neutral while the others' is not differs from them by just that.
   for (const auto& [block, lines] : sheet.exceptions)
-    for (const Line& line : lines) {
-      const bool counts = line.option->changes_results;
-      out.push_back({fmt::format("block[{}].{}", block, name_in_override(line)), line.value, counts,
-                     counts && (is_common(line) || !is_neutral(line))});
-    }
+    for (const Line& line : lines) add(fmt::format("block[{}].", block), line, is_common(line) || !is_neutral(line));
   return out;
 }
 

@@ -24,6 +24,8 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.head_width",
           "attention.qkv_bias",
           "attention.output_bias",
+          "attention.score_mod",
+          "attention.mask_mod",
           "init.position",
           "init.qkv"};
 }

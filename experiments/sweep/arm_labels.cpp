@@ -39,6 +39,12 @@ bool belongs_to(const Change& inner, const Change& outer) {
          table == table_of(outer.key) + "." + std::get<std::string>(outer.value);
 }
 
+/// "score = dot"; of a text that is empty, "no path".
+std::string assignment(const std::string& name, const Value& value) {
+  const std::string text = plain_text(value);
+  return text.empty() ? "no " + name : fmt::format("{} = {}", name, text);
+}
+
 bool is_word(const Value& value) {
   if (const auto* either = std::get_if<WordOrNumber>(&value)) return !either->word.empty();
   return std::holds_alternative<std::string>(value);
@@ -87,7 +93,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     const bool inner = std::any_of(changes.begin(), changes.end(),
                                    [&](const Change& other) { return belongs_to(change, other); });
     if (inner) continue;
-    std::string part = fmt::format("{} = {}", name_of(change.key), plain_text(change.value));
+    std::string part = assignment(name_of(change.key), change.value);
     bool shown = differs(change, arm, reference);
     for (const Change& other : changes) {
       if (!belongs_to(other, change) || !differs(other, arm, reference)) continue;
@@ -98,7 +104,7 @@ std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig
     if (shown) parts.push_back(std::move(part));
   }
   if (parts.empty()) // the difference shows elsewhere than in the options that were set
-    for (const Change& change : changes) parts.push_back(fmt::format("{} = {}", change.key, plain_text(change.value)));
+    for (const Change& change : changes) parts.push_back(assignment(change.key, change.value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -1,6 +1,7 @@
 // What an attention has to compute, and the ways to compute it.
 #pragma once
 
+#include "layers/attention/formula/attention_formula.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/position/relative.hpp"
@@ -10,7 +11,8 @@
 
 namespace heed::HEED_REAL {
 
-/// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1) + terms_i1, s(q_i, k_2) + terms_i2, ...), and nothing of how.
+/// y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + terms_i1), f(s(q_i, k_2) + terms_i2), ...), and nothing of
+/// how.
 struct AttentionProblem {
   Tensor queries;    ///< [B, H, Tq, Dq], turned by the position, as the keys are
   Tensor unturned{}; ///< the queries as they came, for what the position adds to scores
@@ -19,6 +21,7 @@ struct AttentionProblem {
   ScoreForm form;    ///< of these queries and keys, or none: then `score` computes
   const Score* score = nullptr;
   const RelativePosition* position = nullptr; ///< what is added to scores and sums; null: nothing
+  const AttentionFormula* formula = nullptr;  ///< f, and which pairs it hides; null: nothing
   Mask mask{};
   const Normalizer* normalizer = nullptr;
   const Tensor* factors = nullptr;     ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
@@ -26,10 +29,23 @@ struct AttentionProblem {
   Tensor* weights = nullptr;           ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
   bool differentiable_weights = false; ///< must gradients flow through these? Then nothing streams.
   std::int64_t rows = 0;               ///< compose, so many queries at a time; 0: as is best
+  std::int64_t entry = 0, all_queries = 0, all_keys = 0; ///< of a part: where it is from; 0: it is all
 
   /// What the position adds to the scores.
   ScoreTerms* terms(Pass& pass) const {
     return position ? position->terms(pass, unturned, keys.shape[2], mask) : nullptr;
+  }
+  /// What the formula is evaluated for.
+  FormulaShape formula_shape() const {
+    return {.batch = queries.shape[0],
+            .heads = queries.shape[1],
+            .queries = queries.shape[2],
+            .keys = keys.shape[2],
+            .width = queries.shape[3],
+            .all_queries = all_queries,
+            .all_keys = all_keys,
+            .first_batch = entry,
+            .mask = mask};
   }
 };
 

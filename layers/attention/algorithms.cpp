@@ -14,7 +14,8 @@ bool streams(const AttentionProblem& x) {
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
-  StreamingOptions options{.mask = x.mask, .terms = x.terms(pass)};
+  StreamingOptions options{
+      .mask = x.mask, .terms = x.terms(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
   const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
   if (pass.training() && x.dropout > 0) {
     const Pass::DropoutPlace place = pass.next_dropout(all);
@@ -69,7 +70,10 @@ AttentionProblem unshared(const AttentionProblem& given) {
 
 Tensor whole(Pass& pass, const AttentionProblem& x) {
   const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
-  Tensor weights = (*x.normalizer)(pass, add_terms(pairs, x.terms(pass)), x.mask);
+  const FormulaShape shape = x.formula_shape();
+  ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
+  const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
+  Tensor weights = (*x.normalizer)(pass, apply_formula(add_terms(pairs, x.terms(pass)), formula), mask);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
   const Tensor used = pass.dropout(weights, x.dropout), y = matmul(used, x.values);
@@ -95,6 +99,9 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
     some.values = blocks.keys_of(x.values, i);
     some.form = blocks.form_of(x.form, i);
     some.mask = blocks.mask_of(i);
+    some.entry = blocks.part(i).entry;
+    some.all_queries = x.mask.offset + x.queries.shape[2];
+    some.all_keys = x.values.shape[2];
     return whole(here, some);
   };
   const Pass::State state = pass.state();

@@ -87,6 +87,7 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
                              info.about.name, shape.query_width, shape.key_width));
   score_ = info.make(scope / "score", shape, choice.score_options);
+  formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape.heads, shape.query_width, shape.longest);
 }
 
 AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
@@ -96,6 +97,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .form = {},
                      .score = score_.get(),
                      .position = inputs.position,
+                     .formula = formula_.get(),
                      .mask = inputs.mask,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
@@ -207,6 +209,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
                      .values = unsqueeze(memory.values, 1),
                      .form = form,
                      .score = score_.get(),
+                     .formula = formula_.get(),
                      .mask = mask,
                      .normalizer = normalizer_.get(),
                      .factors = factors,

@@ -7,6 +7,7 @@ What is done with a block:
   toml, with a `name`      a whole config: saved in the checkout's folder, under its title if it has one, and checked
                            by `heed check`. `data.path` is added where the text leaves that to the command line
   toml, without a `name`   a part of a config: the line that the guide gives for these goes above it
+                           (configs of a section in `trained_sections` also train for some steps)
   sh                       run, after the blocks before it, with the stand-in for ./heed (stand_in.py) that makes runs
                            short and knows the example IDs; lines of `untested` are left out
   text after sh            what these lines print, to the letter, unless `outputs` says how it is compared
@@ -83,6 +84,8 @@ example_runs = {
 not_options = {"attention.json", "report.html", "report.md", "report.tex", "report.csv", "report.json"}
 
 score_section = "A score of your own: one file and one word"
+# Whose configs are not only checked, but train for some steps.
+trained_sections = {"Attention as a formula"}
 
 
 # ---- programs of the guide -------------------------------------------------------------------------------------------
@@ -239,6 +242,7 @@ outputs = {
                                        '[train]\nlearning_rat = 1\n'),
         "heed: my.toml:8:1: ": refused('name = "mine"\n\n[model]\nheads = 3\n[attention]\nscore = "additive"\n'
                                        '[attention.cosine]\ntemperature = 5.0\n'),
+        "heed: my.toml:4:1: ": refused('name = "mine"\n\n[attention]\nscore_mod = "30 * tan(s / 30)"\n'),
         "heed: --where: ": refused_filter,
         "  gaussian\n": variant_of_the_score,
         "step 100 ": roughly,
@@ -270,6 +274,8 @@ def config(block, desk, number):
     file = desk.folder / (block.title or f"block-{number}.toml")
     file.write_text(block.text if whole else f"{line_above_a_part()}\n\n{block.text}")
     desk.heed("check", file.name, *overrides_for(block.text))
+    if block.section in trained_sections:
+        desk.shell(f"./heed run {file.name}")
 
 
 def shell(block, desk):
@@ -383,9 +389,10 @@ def known_command(heed, line):
 
 @functools.cache
 def option_names(heed):
-    """Full names of options, and of tables."""
+    """Full names of options, of tables, and of tables of these."""
     tables = json.loads(run([heed, "options", "--json"]))
-    return {name for table in tables for name in (table["table"], *(option["key"] for option in table["options"]))}
+    return {name for table in tables for name in (table["table"], table["table"].rpartition(".")[0],
+                                                  *(option["key"] for option in table["options"]))}
 
 
 def known_option(heed, word):

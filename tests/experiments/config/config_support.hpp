@@ -54,6 +54,7 @@ struct Others {
   std::vector<Value> operator()(const std::string&) const {
     std::vector<Value> out;
     for (const std::string& w : o.words) out.emplace_back(w);
+    if (!o.formula_like.empty()) return {Value(o.formula_like)};
     if (o.words.empty()) out = {Value(std::string("other")), Value(std::string("\"quoted\"\t\\ \u00e4 'x' #"))};
     return out;
   }

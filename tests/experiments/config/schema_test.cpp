@@ -8,6 +8,7 @@
 #include "tests/experiments/config/config_support.hpp"
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -21,7 +22,7 @@ TEST_CASE("Every option says what it means, and its default is allowed", "[confi
     const Option& o = *find_option(key);
     INFO(key);
     CHECK_FALSE(o.meaning.empty());
-    CHECK(wrong_value(o, key, o.default_value) == "");
+    CHECK(wrong_value(o, key, o.default_value).empty() != o.of_tables);
     CHECK(o.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos);
   }
 }
@@ -31,7 +32,7 @@ TEST_CASE("Every option can be changed", "[config]") {
     const Option& o = *find_option(key);
     INFO(key);
     // A family of one variant has no other word.
-    CHECK((o.words.size() == 1 || !other_values(o).empty()));
+    CHECK((o.words.size() == 1 || o.of_tables || !other_values(o).empty()));
   }
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("The JSON Schema has every option with its type, bounds, words and def
       std::string pointer = "/properties/" + key;
       for (std::size_t dot; (dot = pointer.find('.')) != std::string::npos;) pointer.replace(dot, 1, "/properties/");
       const json::object& found = schema.at_pointer(pointer).as_object();
-      CHECK(found.contains("default"));
+      CHECK(found.contains("default") != o.of_tables);
       CHECK(found.at("description").as_string().starts_with(o.meaning));
       if (o.type == OptionType::text && !o.words.empty()) CHECK(found.at("enum").as_array().size() == o.words.size());
       if (o.type == OptionType::integer) CHECK(found.at("type") == "integer");
@@ -111,6 +112,10 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   CHECK(schema.at_pointer("/$defs/changes/properties").as_object().contains("attention.score"));
   CHECK_FALSE(schema.at_pointer("/$defs/changes/properties").as_object().contains("seed"));
   CHECK(schema.at_pointer("/properties").as_object().contains("extends"));
+  const json::object& parameter =
+      schema.at_pointer("/properties/attention/properties/parameters/additionalProperties").as_object();
+  CHECK(parameter.at("properties").as_object().size() == 5);
+  CHECK(parameter.at("additionalProperties") == false);
 }
 
 TEST_CASE("The list for programs has every option", "[config]") {
@@ -118,7 +123,13 @@ TEST_CASE("The list for programs has every option", "[config]") {
   std::vector<std::string> keys;
   for (const json::value& table : list.as_array())
     for (const json::value& o : table.at("options").as_array()) keys.emplace_back(o.at("key").as_string().c_str());
-  CHECK(keys == all_keys());
+  std::vector<std::string> expected;
+  for (const std::string& key : all_keys())
+    if (!find_option(key)->of_tables) expected.push_back(key);
+    else
+      for (const char* name : {"per", "start", "learned", "size", "furthest"})
+        expected.push_back(fmt::format("{}.NAME.{}", key, name));
+  CHECK(keys == expected);
   CHECK(json::parse(options_json("model.width")).as_array().size() == 1);
   CHECK(json::parse(options_json("sweep.tune")).at(0).at("options").at(0).at("key") == "sweep.tune.grid");
 }
@@ -165,7 +176,8 @@ TEST_CASE("The JSON Schema describes every option of a sweep", "[config][sweep]"
 
 TEST_CASE("The list for people can be narrowed to a table or an option", "[config]") {
   const std::string all = options_text();
-  for (const std::string& key : all_keys()) CHECK_THAT(all, Catch::Contains(find_option(key)->meaning));
+  for (const std::string& key : all_keys())
+    if (!find_option(key)->of_tables) CHECK_THAT(all, Catch::Contains(find_option(key)->meaning));
   CHECK(options_text("model.width") ==
         "[model]  Model\n\nwidth = 64\n    Width of the embeddings and of what flows between the blocks.\n    an "
         "integer, at least 1 and at most 65536 (features)\n");

@@ -77,6 +77,23 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   check_steps({"attention.window=1", "attention.prefix=1"});
 }
 
+TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formula]") {
+  const std::vector<std::string> formulas = {"attention.score_mod=3 * tanh(s / 3) - slope * abs(i - j) + bias",
+                                             "attention.mask_mod=i - j < 2 or j == 0 and h == 1",
+                                             "attention.parameters.slope.per=head",
+                                             "attention.parameters.slope.start=1 / (h + 1)",
+                                             "attention.parameters.bias.per=head_and_distance",
+                                             "attention.parameters.bias.start=sin(i - j)"};
+  for (const std::string kind : {"decoder", "encoder_decoder"})
+    for (const std::string more :
+         {"", "position.kind=rotary", "attention.score=additive", "attention.normalizer=sigmoid"}) {
+      std::vector<std::string> assignments = formulas;
+      assignments.push_back("model.kind=" + kind);
+      if (!more.empty()) assignments.push_back(more);
+      check_steps(assignments);
+    }
+}
+
 TEST_CASE("a decoder that sees what is behind a position has no steps of its own", "[decoding]") {
   for (const std::string seeing : {"attention.causal=false", "attention.prefix=2"}) {
     TestModel m({seeing});

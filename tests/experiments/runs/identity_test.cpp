@@ -110,7 +110,7 @@ TEST_CASE("whichever option came later, its neutral value is left out, and diffe
   for (int round = 0; round < 400; ++round) {
     const std::string key = any_of(all_keys());
     const Option& option = *find_option(key);
-    if (!option.changes_results) continue;
+    if (!option.changes_results || option.of_tables) continue;
     Settings settings = Settings::parse("[model]\nlayers = 3\n", "x.toml");
     for (const std::string choice : {"attention.score", "attention.normalizer", "position.kind", "model.kind"}) {
       const Settings next = settings.with({{choice, any_of(other_values(*find_option(choice))), {}}});
@@ -162,7 +162,7 @@ TEST_CASE("the neutral value of an option is its default, and of its type and bo
     INFO(key);
     // A file from before means what it meant, and an option that can't change a result is in no identity anyway.
     CHECK(*option.neutral == option.default_value);
-    CHECK(wrong_value(option, key, *option.neutral).empty());
+    CHECK((option.of_tables || wrong_value(option, key, *option.neutral).empty()));
     CHECK(option.changes_results);
   }
   CHECK(count > 0);

@@ -81,3 +81,21 @@ TEST_CASE("arms of different kinds that are equal are one", "[sweep][kinds]") {
                          "[[sweep.block]]\ncount = 5\nrandom.\"attention.score\".choice = [\"dot\", \"cosine\"]\n");
   CHECK(labels_of(p) == Labels{"reference", "score = dot", "score = cosine"});
 }
+
+TEST_CASE("A grid of formulas is named readably, and a formula's parameters tell arms apart", "[sweep][formula]") {
+  const Plan p = plan_of(R"toml(
+[attention]
+score_mod = "s - slope * (i - j)"
+[attention.parameters.slope]
+per = "head"
+[[sweep.block]]
+grid = { "attention.score_mod" = ["", "20 * tanh(s / 20)"] }
+[[sweep.block]]
+grid = { "attention.parameters.slope.learned" = [false], "attention.parameters.slope.start" = ["0.1", "0.2"] }
+)toml");
+  CHECK(labels_of(p) == Labels{"reference", "no score mod", "score mod = 20 * tanh(s / 20)",
+                               "learned = false, start = 0.1", "learned = false, start = 0.2"});
+  std::set<std::string> ids;
+  for (const PlannedRun& run : p.runs) ids.insert(run.id);
+  CHECK(ids.size() == 5);
+}

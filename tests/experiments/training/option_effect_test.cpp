@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <sentencepiece_trainer.h>
+#include <set>
 
 using namespace heed;
 using namespace heed::test;
@@ -51,7 +52,8 @@ bool shows(const std::string& key, const Config& c) {
 
 // Values to try in place of those nearby: rows of one length come in whole numbers.
 const std::map<std::string, std::vector<Value>> values_to_try = {
-    {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}}};
+    {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
+    {"attention.mask_mod", {std::string("abs(i - j) < 2")}}}; // rows are short
 
 // What an option of words comes to where it says "same" or "usual": choosing that by its name changes nothing.
 std::string left_to_others(const std::string& key, const Config& c) {
@@ -308,7 +310,8 @@ int try_option(const std::string& key, const std::string& base_text, const Bases
 TEST_CASE("every option changes the run, or, where it says so, none of its bits", "[training][options][many]") {
   const Bases bases;
   for (const std::string& key : all_keys()) {
-    if (key == "engine.kernels") continue; // these programs have their own alone; tests/kernels/ has them all
+    if (key == "engine.kernels") continue;     // these programs have their own alone; tests/kernels/ has them all
+    if (find_option(key)->of_tables) continue; // see below
     int tried = 0;
     for (const std::string& base : bases.all()) tried += try_option(key, base, bases);
     INFO(key << " could not be changed in any of the runs");
@@ -317,13 +320,33 @@ TEST_CASE("every option changes the run, or, where it says so, none of its bits"
   }
 }
 
+TEST_CASE("every option of a formula's parameter changes the run", "[training][options]") {
+  const std::vector<std::string> base = {"attention.score_mod=s * x + y[i - j] + z",
+                                         "attention.parameters.x.start=1",
+                                         "attention.parameters.y.size=2",
+                                         "attention.parameters.y.start=n",
+                                         "attention.parameters.z.per=distance",
+                                         "attention.parameters.z.start=(i - j) / 9"};
+  std::set<std::string> tried, found = {results(config(tiny_decoder)), results(config(tiny_decoder, base))};
+  std::size_t runs = 2;
+  for (const std::string change : {"x.per=head", "x.start=2", "x.learned=false", "y.size=3", "z.furthest=1"}) {
+    INFO(change);
+    std::vector<std::string> assignments = base;
+    assignments.push_back("attention.parameters." + change);
+    CHECK(found.insert(results(config(tiny_decoder, assignments))).second);
+    CHECK(found.size() == ++runs);
+    tried.insert(change.substr(2, change.find('=') - 2));
+  }
+  CHECK(tried.size() == find_table("attention.parameters.x")->options.size());
+}
+
 TEST_CASE("every option of a block changes the run when one block has another value", "[training][options]") {
   // The first: what the last block makes of early positions may count for nothing, where no target stands there.
   const std::string plain = results(config(tiny_decoder));
   int tried = 0;
   for (const std::string& key : all_keys()) {
     const bool own = key.starts_with("block.");
-    if (!belongs_to_blocks(key) || has_one_word(*find_option(key))) continue;
+    if (!belongs_to_blocks(key) || has_one_word(*find_option(key)) || find_option(key)->of_tables) continue;
     std::string needed;              // the choice of the variant that the option is of
     std::vector<std::string> of_run; // what the whole run must have
     std::string base = plain;

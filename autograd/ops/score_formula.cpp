@@ -1,0 +1,608 @@
+#include "autograd/score_formula.hpp"
+
+#include "autograd/kernels/activations.hpp"
+#include "autograd/kernels/heads.hpp"
+#include "autograd/ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+// A value for each row and column of a tile: `each` column has its own, or a row has one.
+struct ScoreFormula::Operand {
+  const Real* p = nullptr;
+  std::int64_t row = 0;
+  bool each = false;
+
+  Simd operator()(std::int64_t r, std::int64_t c, int n) const {
+    const Real* x = p + r * row;
+    return each ? load(x + c, n) : Simd(*x);
+  }
+  Real number(std::int64_t r, std::int64_t c) const { return p[r * row + (each ? c : 0)]; }
+};
+
+struct ScoreFormula::Sink {
+  Real* p;
+  std::int64_t row;
+  bool each, first;
+};
+
+namespace {
+
+const Simd zero(Real{0}), one(Real{1});
+
+Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one, zero); }
+
+template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, F&& f) {
+  for (std::int64_t r = 0; r < t.queries; ++r)
+    if (a.each) map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, f(load(a.p + r * a.row + c, n)), n); });
+    else {
+      const Simd v = f(Simd(a.p[r * a.row]));
+      map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, v, n); });
+    }
+}
+template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, const A& b, F&& f) {
+  for (std::int64_t r = 0; r < t.queries; ++r) {
+    Real* to = y + r * row;
+    const Real *pa = a.p + r * a.row, *pb = b.p + r * b.row;
+    if (a.each && b.each)
+      map(t.keys, [&](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), load(pb + c, n)), n); });
+    else if (a.each)
+      map(t.keys, [&, v = Simd(*pb)](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), v), n); });
+    else if (b.each)
+      map(t.keys, [&, v = Simd(*pa)](std::int64_t c, int n) { store(to + c, f(v, load(pb + c, n)), n); });
+    else map(t.keys, [&, v = f(Simd(*pa), Simd(*pb))](std::int64_t c, int n) { store(to + c, v, n); });
+  }
+}
+
+std::int64_t place(Real number, std::int64_t size) {
+  // A number that is none is the first.
+  return number >= 0 ? static_cast<std::int64_t>(std::min(std::floor(number), static_cast<Real>(size - 1))) : 0;
+}
+
+} // namespace
+
+ScoreFormula::ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
+                           const FormulaShape& shape)
+    : program_(&program), parameters_(tape.keep_copy(parameters.data(), static_cast<std::int64_t>(parameters.size()))),
+      shape_(shape) {
+  if (program.score >= 0)
+    for (const FormulaInstruction& x : program.instructions)
+      requires_grad_ = requires_grad_ ||
+                       (x.parameter >= 0 && x.differentiable && parameters_[x.parameter].slot->requires_grad);
+  const auto n = static_cast<std::int64_t>(parameters.size());
+  parameter_slopes_ = tape.keep<Real*>(n);
+  std::fill_n(parameter_slopes_, n, nullptr);
+  values_ = tape.keep<Real*>(count());
+  slopes_ = tape.keep<Real*>(count());
+  given_ = tape.keep<bool>(count());
+  if (program.score >= 0) {
+    const FormulaInstruction& root = at(program.score);
+    const auto apart = [&](std::int32_t k) { return at(k).axis != FormulaAxis::pair || !at(k).differentiable; };
+    const auto is_score = [&](std::int32_t k) { return at(k).op == FormulaOp::score; };
+    adds_ = (root.op == FormulaOp::add && is_score(root.b) && apart(root.a)) ||
+            ((root.op == FormulaOp::add || root.op == FormulaOp::subtract) && is_score(root.a) && apart(root.b));
+  }
+  if (!masks()) return;
+  const std::int64_t strips = (shape.queries + strip_rows - 1) / strip_rows,
+                     tiles = (shape.keys + key_tile - 1) / key_tile;
+  views_ = tape.keep<View>(strips * tiles);
+}
+
+std::int64_t ScoreFormula::extent(FormulaAxis axis) const {
+  switch (axis) {
+    case FormulaAxis::head: return 1;
+    case FormulaAxis::row: return shape_.queries;
+    case FormulaAxis::column: return shape_.keys;
+    case FormulaAxis::distance: return shape_.queries + shape_.keys - 1;
+    case FormulaAxis::pair: break;
+  }
+  return strip_rows * key_tile;
+}
+
+void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_slopes) {
+  for_slopes_ = for_slopes && changes_scores();
+  fresh_ = true;
+  applied_ = {};
+  for (std::int32_t k = 0; k < count(); ++k) {
+    const FormulaInstruction& x = at(k);
+    const std::int64_t n = whole_vectors(extent(x.axis));
+    const bool used = x.for_mask || x.for_score;
+    values_[k] = used && x.op != FormulaOp::score ? scratch.take<Real>(n) : nullptr;
+    slopes_[k] = used && for_slopes_ && x.differentiable ? scratch.take<Real>(n) : nullptr;
+  }
+  const FormulaInstruction* mask = masks() ? &at(program_->mask) : nullptr;
+  if (mask && mask->axis == FormulaAxis::distance) counts_ = scratch.take<std::int32_t>(extent(mask->axis) + 1);
+  if (!for_slopes_) return;
+  std::int32_t parameters = 0;
+  for (const FormulaInstruction& x : program_->instructions) parameters = std::max(parameters, x.parameter + 1);
+  std::fill_n(parameter_slopes_, parameters, nullptr);
+  for (const FormulaInstruction& x : program_->instructions)
+    if (x.parameter >= 0 && x.differentiable && !parameter_slopes_[x.parameter])
+      parameter_slopes_[x.parameter] = opened(tape, parameters_[x.parameter]);
+}
+
+// An axis is computed as if it were a tile of one row.
+void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
+  b_ = b;
+  h_ = h;
+  applied_ = {};
+  const bool anew = fresh_ || program_->by_head;
+  for (std::int32_t k = 0; k < count(); ++k) {
+    const FormulaAxis axis = at(k).axis;
+    if (axis == FormulaAxis::pair || !values_[k]) continue;
+    const std::int64_t n = extent(axis);
+    if (anew) compute(k, {b, h, 0, 1, 0, n, n}, nullptr, values_[k], n);
+    if (slopes_[k]) std::fill_n(slopes_[k], n, Real{0});
+  }
+  if (masks() && (!looked_ || program_->mask_by_head)) look();
+  fresh_ = false;
+}
+
+void ScoreFormula::end_head() {
+  if (!for_slopes_) return;
+  for (std::int32_t k = count() - 1; k >= 0; --k) {
+    const FormulaAxis axis = at(k).axis;
+    if (!slopes_[k] || axis == FormulaAxis::pair) continue;
+    const std::int64_t n = extent(axis);
+    pull_back(k, {b_, h_, 0, 1, 0, n, n}, nullptr, {slopes_[k], 0, true});
+  }
+}
+
+ScoreFormula::Operand ScoreFormula::operand(std::int32_t k, FormulaAxis on, const ScoreTile& tile,
+                                            const Real* scores) const {
+  if (k < 0) return {};
+  const FormulaInstruction& x = at(k);
+  const Real* p = values_[k];
+  if (x.axis == FormulaAxis::head) return {p, 0, false};
+  if (on != FormulaAxis::pair) return {p, 0, true};
+  switch (x.axis) {
+    case FormulaAxis::row: return {p + tile.i, 1, false};
+    case FormulaAxis::column: return {p + tile.j, 0, true};
+    case FormulaAxis::distance: return {p + tile.j - tile.i + shape_.queries - 1, -1, true};
+    default: break;
+  }
+  if (x.op == FormulaOp::score) return {scores, tile.row, true};
+  return {p, key_tile, true};
+}
+
+ScoreFormula::Sink ScoreFormula::sink(std::int32_t k, FormulaAxis on, const ScoreTile& tile) const {
+  Real* p = slopes_[k];
+  const FormulaAxis axis = at(k).axis;
+  if (axis == FormulaAxis::head) return {p, 0, false, false};
+  if (on != FormulaAxis::pair) return {p, 0, true, false};
+  switch (axis) {
+    case FormulaAxis::row: return {p + tile.i, 1, false, false};
+    case FormulaAxis::column: return {p + tile.j, 0, true, false};
+    case FormulaAxis::distance: return {p + tile.j - tile.i + shape_.queries - 1, -1, true, false};
+    default: return {p, key_tile, true, !given_[k]};
+  }
+}
+
+// ---- forward --------------------------------------------------------------------------------------------------------
+
+// A parameter's numbers for the head, or those of its gradient.
+Real* ScoreFormula::list_of(std::int32_t parameter, Real* numbers) const {
+  const Shape& s = parameters_[parameter].shape;
+  return numbers + (s[0] == 1 ? 0 : h_) * s[1];
+}
+
+// What is computed of nothing before it.
+void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
+  const auto whole = [](std::int64_t n) { return static_cast<Real>(n); };
+  const std::int64_t furthest = shape_.queries - 1 + shape_.mask.offset; // the lowest distance is that far below 0
+  switch (x.op) {
+    case FormulaOp::number: *y = static_cast<Real>(x.number); return;
+    case FormulaOp::batch: *y = whole(shape_.first_batch + b_); return;
+    case FormulaOp::head: *y = whole(h_); return;
+    case FormulaOp::heads: *y = whole(shape_.heads); return;
+    case FormulaOp::width: *y = whole(shape_.width); return;
+    case FormulaOp::queries:
+      *y = whole(shape_.all_queries ? shape_.all_queries : shape_.mask.offset + shape_.queries);
+      return;
+    case FormulaOp::keys: {
+      const std::int64_t keys = shape_.all_keys ? shape_.all_keys : shape_.keys;
+      *y = whole(shape_.mask.lengths ? std::min<std::int64_t>(keys, shape_.mask.lengths[b_]) : keys);
+      return;
+    }
+    case FormulaOp::position: {
+      const std::int64_t first = x.axis == FormulaAxis::row      ? shape_.mask.offset
+                                 : x.axis == FormulaAxis::column ? 0
+                                                                 : -furthest;
+      for (std::int64_t n = 0; n < extent(x.axis); ++n) y[n] = whole(first + n);
+      return;
+    }
+    case FormulaOp::parameter: *y = *list_of(x.parameter, parameters_[x.parameter].data); return;
+    case FormulaOp::by_distance: {
+      const Tensor& numbers = parameters_[x.parameter];
+      const std::int64_t size = numbers.shape[1];
+      const Real* all = list_of(x.parameter, numbers.data);
+      for (std::int64_t n = 0; n < extent(x.axis); ++n)
+        y[n] = all[std::clamp<std::int64_t>(n - furthest + size / 2, 0, size - 1)];
+      return;
+    }
+    default: return;
+  }
+}
+
+// `to` may be where the scores stand: numbers are read before others take their places. It gets them times `factor`.
+void ScoreFormula::compute(std::int32_t k, const ScoreTile& t, const Real* scores, Real* y, std::int64_t row,
+                           Real factor) const {
+  const FormulaInstruction& x = at(k);
+  if (x.a < 0) return read_source(x, y);
+  const Operand a = operand(x.a, x.axis, t, scores), b = operand(x.b, x.axis, t, scores);
+  const Simd before(number_of(x.factor)), behind(factor);
+  const auto unary = [&](auto&& f) { fill(t, y, row, a, [&](const Simd& v) { return behind * f(before * v); }); };
+  const auto binary = [&](auto&& f) { fill(t, y, row, a, b, f); };
+  using S = const Simd&;
+  switch (x.op) {
+    case FormulaOp::negative: return unary([](S v) { return -v; });
+    case FormulaOp::reciprocal: return unary([](S v) { return one / v; });
+    case FormulaOp::abs: return unary([](S v) { return xsimd::abs(v); });
+    case FormulaOp::exp: return unary([](S v) { return exponential(v); });
+    case FormulaOp::log: return unary([](S v) { return xsimd::log(v); });
+    case FormulaOp::sqrt: return unary([](S v) { return xsimd::sqrt(v); });
+    case FormulaOp::tanh: return unary([](S v) { return tanh_of(v); });
+    case FormulaOp::sigmoid: return unary([](S v) { return logistic(v); });
+    case FormulaOp::relu: return unary([](S v) { return relu_at(v).value; });
+    case FormulaOp::floor: return unary([](S v) { return xsimd::floor(v); });
+    case FormulaOp::sin: return unary([](S v) { return xsimd::sin(v); });
+    case FormulaOp::cos: return unary([](S v) { return xsimd::cos(v); });
+    case FormulaOp::negation: return unary([](S v) { return one - v; });
+    case FormulaOp::add: return binary([](S v, S w) { return v + w; });
+    case FormulaOp::subtract: return binary([](S v, S w) { return v - w; });
+    case FormulaOp::multiply: return binary([](S v, S w) { return v * w; });
+    case FormulaOp::divide: return binary([](S v, S w) { return v / w; });
+    case FormulaOp::power: return binary([](S v, S w) { return xsimd::pow(v, w); });
+    case FormulaOp::remainder: return binary([](S v, S w) { return v - w * xsimd::floor(v / w); });
+    case FormulaOp::min: return binary([](S v, S w) { return xsimd::select(w < v, w, v); });
+    case FormulaOp::max: return binary([](S v, S w) { return xsimd::select(v < w, w, v); });
+    case FormulaOp::less: return binary([](S v, S w) { return truth(v < w); });
+    case FormulaOp::less_equal: return binary([](S v, S w) { return truth(v <= w); });
+    case FormulaOp::equal: return binary([](S v, S w) { return truth(v == w); });
+    case FormulaOp::unequal: return binary([](S v, S w) { return truth(v != w); });
+    case FormulaOp::conjunction: return binary([](S v, S w) { return v * w; });
+    case FormulaOp::disjunction: return binary([](S v, S w) { return xsimd::max(v, w); });
+    case FormulaOp::choice: {
+      const Operand c = operand(x.c, x.axis, t, scores);
+      for (std::int64_t r = 0; r < t.queries; ++r)
+        map(t.keys, [&](std::int64_t at, int n) {
+          store(y + r * row + at, xsimd::select(a(r, at, n) != zero, b(r, at, n), c(r, at, n)), n);
+        });
+      return;
+    }
+    case FormulaOp::element: {
+      const Tensor& numbers = parameters_[x.parameter];
+      const Real* all = list_of(x.parameter, numbers.data);
+      for (std::int64_t r = 0; r < t.queries; ++r)
+        for (std::int64_t c = 0; c < t.keys; ++c) y[r * row + c] = all[place(a.number(r, c), numbers.shape[1])];
+      return;
+    }
+    default: return;
+  }
+}
+
+void ScoreFormula::compute_pairs(const ScoreTile& tile, const Real* scores, bool FormulaInstruction::*whose,
+                                 std::int32_t but) const {
+  for (std::int32_t k = 0; k < count(); ++k)
+    if (k != but && at(k).axis == FormulaAxis::pair && at(k).*whose && values_[k])
+      compute(k, tile, scores, values_[k], key_tile);
+}
+
+void ScoreFormula::apply(const ScoreTile& tile, Real* scores) {
+  if (!changes_scores()) return;
+  const std::int32_t k = program_->score;
+  const FormulaInstruction& root = at(k);
+  // In place, where nobody asks for the numbers again.
+  const bool in_place = root.axis == FormulaAxis::pair && root.op != FormulaOp::score && (!for_slopes_ || adds_);
+  compute_pairs(tile, scores, &FormulaInstruction::for_score, in_place ? k : -1);
+  if (in_place) return compute(k, tile, scores, scores, tile.row, number_of(program_->factor));
+  const Operand y = operand(k, FormulaAxis::pair, tile, scores);
+  applied_ = tile;
+  if (y.p != scores)
+    fill(tile, scores, tile.row, y, [w = Simd(number_of(program_->factor))](const Simd& v) { return w * v; });
+}
+
+void ScoreFormula::hide(const ScoreTile& tile, Real* scores, Real value) {
+  if (!masks() || view(tile.i, tile.j).all) return;
+  compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
+  const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
+  for (std::int64_t r = 0; r < tile.queries; ++r)
+    map(tile.keys, [&](std::int64_t c, int n) {
+      Real* s = scores + r * tile.row + c;
+      store(s, xsimd::select(seen(r, c, n) != zero, load(s, n), Simd(value)), n);
+    });
+}
+
+void ScoreFormula::hide(const ScoreTile& tile, std::uint8_t* allowed) {
+  if (!masks() || view(tile.i, tile.j).all) return;
+  compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
+  const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
+  for (std::int64_t r = 0; r < tile.queries; ++r)
+    for (std::int64_t c = 0; c < tile.keys; ++c)
+      if (seen.number(r, c) == 0) allowed[r * tile.row + c] = 0;
+}
+
+// ---- what strips see ------------------------------------------------------------------------------------------------
+
+ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
+  return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
+}
+
+// Padding is left out, so that what is found holds for all batch entries.
+void ScoreFormula::look() {
+  Mask ranges = shape_.mask;
+  ranges.lengths = nullptr;
+  if (counts_) {
+    counts_[0] = 0;
+    for (std::int64_t d = 0; d < extent(FormulaAxis::distance); ++d)
+      counts_[d + 1] = counts_[d] + (values_[program_->mask][d] != 0 ? 1 : 0);
+  }
+  View* next = views_;
+  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
+    Mask::Range seen[strip_rows];
+    for (std::int64_t r = 0; r < rows; ++r) seen[r] = ranges.range(0, i + r, shape_.keys);
+    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
+      const Columns c = columns_of(seen, rows, j, shape_.keys);
+      *next++ = c.none() ? View{} : look_at(i, rows, j, c.c0, c.c1);
+    }
+  }
+  looked_ = true;
+}
+
+ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t c0,
+                                         std::int64_t c1) const {
+  View v{static_cast<std::uint8_t>(c1 / lanes), 0, true};
+  const auto take = [&](std::int64_t c, bool any, bool all) {
+    v.all = v.all && all;
+    if (!any) return;
+    v.c0 = std::min(v.c0, static_cast<std::uint8_t>(c / lanes));
+    v.c1 = static_cast<std::uint8_t>(c / lanes + 1);
+  };
+  const std::int64_t end = std::min(c1, shape_.keys - j);
+  if (counts_) {
+    // Every distance between the lowest and the highest of some rows and columns occurs among these.
+    for (std::int64_t c = c0; c < end; c += lanes) {
+      const std::int64_t low = j + c - (i + rows - 1) + shape_.queries - 1,
+                         high = j + std::min(c + lanes, end) - 1 - i + shape_.queries - 1;
+      const std::int32_t seen = counts_[high + 1] - counts_[low];
+      take(c, seen > 0, seen == high + 1 - low);
+    }
+  } else {
+    const ScoreTile tile{b_, h_, i, rows, j + c0, end - c0, key_tile};
+    compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
+    const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
+    for (std::int64_t c = 0; c < tile.keys; c += lanes) {
+      const int n = static_cast<int>(std::min<std::int64_t>(lanes, tile.keys - c));
+      Simd most = zero, least = one;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const Simd x = seen(r, c, n);
+        most = xsimd::max(most, x);
+        least = xsimd::min(least, x);
+      }
+      alignas(64) Real all[lanes];
+      least.store_aligned(all);
+      take(c0 + c, largest_lane(most) != 0, std::all_of(all, all + n, [](Real x) { return x != 0; }));
+    }
+  }
+  if (v.c1 == 0) return {};
+  return v;
+}
+
+// ---- backward -------------------------------------------------------------------------------------------------------
+
+// Adds dy times `slope` to the gradient of an operand, or its sum where that varies with less.
+template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, const ScoreTile& t, F&& slope) {
+  if (to < 0 || !slopes_[to]) return;
+  const Sink s = sink(to, on, t);
+  for (std::int64_t r = 0; r < t.queries; ++r) {
+    Real* p = s.p + r * s.row;
+    if (s.each) map(t.keys, [&](std::int64_t c, int n) { deposit(p + c, slope(r, c, n), s.first, n); });
+    else *p += sum_over(t.keys, [&](std::int64_t c, int n) { return slope(r, c, n); });
+  }
+  given_[to] = true;
+}
+
+// dy is taken times `factor`.
+void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* scores, const Operand& dy, Real factor) {
+  const FormulaInstruction& x = at(k);
+  if (x.parameter >= 0) {
+    const Tensor& numbers = parameters_[x.parameter];
+    if (!parameter_slopes_[x.parameter]) return;
+    Real* all = list_of(x.parameter, parameter_slopes_[x.parameter]);
+    const std::int64_t size = numbers.shape[1], furthest = shape_.queries - 1 + shape_.mask.offset;
+    const Operand a = operand(x.a, x.axis, t, scores);
+    for (std::int64_t r = 0; r < t.queries; ++r)
+      for (std::int64_t c = 0; c < t.keys; ++c) {
+        const std::int64_t which = x.op == FormulaOp::parameter ? 0
+                                   : x.op == FormulaOp::element
+                                       ? place(a.number(r, c), size)
+                                       : std::clamp<std::int64_t>(c - furthest + size / 2, 0, size - 1);
+        all[which] += dy.number(r, c);
+      }
+    return;
+  }
+  if (x.a < 0) return;
+  const Operand first = operand(x.a, x.axis, t, scores), b = operand(x.b, x.axis, t, scores),
+                y = operand(k, x.axis, t, scores);
+  const Simd before(number_of(x.factor)), behind(factor);
+  const auto a = [&](std::int64_t r, std::int64_t c, int n) { return before * first(r, c, n); };
+  // What has no gradient gives none, be the slope infinite there or no number.
+  const auto to = [&](std::int32_t o, auto&& slope) {
+    give(o, x.axis, t, [&](std::int64_t r, std::int64_t c, int n) {
+      const Simd d = behind * dy(r, c, n);
+      return xsimd::select(d == zero, zero, before * slope(d, r, c, n));
+    });
+  };
+  using I = std::int64_t;
+  using S = const Simd&;
+  const auto to_a = [&](auto&& f) { to(x.a, f); };
+  const auto to_b = [&](auto&& f) { to(x.b, f); };
+  switch (x.op) {
+    case FormulaOp::negative: return to_a([](S d, I, I, int) { return -d; });
+    case FormulaOp::reciprocal: return to_a([&](S d, I r, I c, int n) { return -d * y(r, c, n) * y(r, c, n); });
+    case FormulaOp::abs:
+      return to_a([&](S d, I r, I c, int n) {
+        const Simd v = a(r, c, n);
+        return xsimd::select(v > zero, d, xsimd::select(v < zero, -d, zero));
+      });
+    case FormulaOp::exp: return to_a([&](S d, I r, I c, int n) { return d * y(r, c, n); });
+    case FormulaOp::log: return to_a([&](S d, I r, I c, int n) { return d / a(r, c, n); });
+    case FormulaOp::sqrt: return to_a([&](S d, I r, I c, int n) { return Real(0.5) * d / y(r, c, n); });
+    case FormulaOp::tanh:
+      return to_a([&](S d, I r, I c, int n) {
+        const Simd v = y(r, c, n);
+        return d * (one - v * v);
+      });
+    case FormulaOp::sigmoid:
+      return to_a([&](S d, I r, I c, int n) {
+        const Simd v = y(r, c, n);
+        return d * v * (one - v);
+      });
+    case FormulaOp::relu: return to_a([&](S d, I r, I c, int n) { return d * relu_at(a(r, c, n)).slope; });
+    case FormulaOp::sin: return to_a([&](S d, I r, I c, int n) { return d * xsimd::cos(a(r, c, n)); });
+    case FormulaOp::cos: return to_a([&](S d, I r, I c, int n) { return -d * xsimd::sin(a(r, c, n)); });
+    case FormulaOp::add: to_a([](S d, I, I, int) { return d; }); return to_b([](S d, I, I, int) { return d; });
+    case FormulaOp::subtract: to_a([](S d, I, I, int) { return d; }); return to_b([](S d, I, I, int) { return -d; });
+    case FormulaOp::multiply:
+      to_a([&](S d, I r, I c, int n) { return d * b(r, c, n); });
+      return to_b([&](S d, I r, I c, int n) { return d * a(r, c, n); });
+    case FormulaOp::divide:
+      to_a([&](S d, I r, I c, int n) { return d / b(r, c, n); });
+      return to_b([&](S d, I r, I c, int n) { return -d * y(r, c, n) / b(r, c, n); });
+    case FormulaOp::power:
+      to_a([&](S d, I r, I c, int n) {
+        const Simd v = a(r, c, n), w = b(r, c, n);
+        return d * w * xsimd::pow(v, w - one);
+      });
+      return to_b([&](S d, I r, I c, int n) { return d * y(r, c, n) * xsimd::log(a(r, c, n)); });
+    case FormulaOp::remainder:
+      to_a([](S d, I, I, int) { return d; });
+      return to_b([&](S d, I r, I c, int n) { return -d * xsimd::floor(a(r, c, n) / b(r, c, n)); });
+    case FormulaOp::min:
+      to_a([&](S d, I r, I c, int n) { return xsimd::select(b(r, c, n) < a(r, c, n), zero, d); });
+      return to_b([&](S d, I r, I c, int n) { return xsimd::select(b(r, c, n) < a(r, c, n), d, zero); });
+    case FormulaOp::max:
+      to_a([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) < b(r, c, n), zero, d); });
+      return to_b([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) < b(r, c, n), d, zero); });
+    case FormulaOp::choice:
+      to_b([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, d, zero); });
+      return to(x.c, [&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, zero, d); });
+    default: return;
+  }
+}
+
+void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* slopes) {
+  if (!changes_scores()) return;
+  const std::int32_t k = program_->score;
+  const FormulaInstruction& root = at(k);
+  const Real factor = number_of(program_->factor);
+  if (root.op == FormulaOp::score) return;
+  const Operand seed{slopes, tile.row, true};
+  if (adds_) {
+    const std::int32_t other = at(root.a).op == FormulaOp::score ? root.b : root.a;
+    const Simd sign(root.op == FormulaOp::add ? Real{1} : Real{-1});
+    give(other, FormulaAxis::pair, tile, [&](std::int64_t r, std::int64_t c, int n) { return sign * seed(r, c, n); });
+    return;
+  }
+  if (!(applied_ == tile)) compute_pairs(tile, before, &FormulaInstruction::for_score);
+  applied_ = tile;
+  std::fill_n(given_, count(), false);
+  if (root.axis != FormulaAxis::pair)
+    give(k, FormulaAxis::pair, tile,
+         [&](std::int64_t r, std::int64_t c, int n) { return Simd(factor) * seed(r, c, n); });
+  std::int32_t score = -1;
+  for (std::int32_t n = k; n >= 0; --n) {
+    const FormulaInstruction& x = at(n);
+    if (x.op == FormulaOp::score) score = n;
+    if (x.axis != FormulaAxis::pair || !slopes_[n]) continue;
+    if (n == k) pull_back(n, tile, before, seed, factor);
+    else if (given_[n]) pull_back(n, tile, before, {slopes_[n], key_tile, true});
+  }
+  if (score < 0 || !slopes_[score] || !given_[score]) {
+    for (std::int64_t r = 0; r < tile.queries; ++r) std::fill_n(slopes + r * tile.row, tile.keys, Real{0});
+    return;
+  }
+  fill(tile, slopes, tile.row, Operand{slopes_[score], key_tile, true}, [](const Simd& v) { return v; });
+}
+
+// ---- for attention that has all scores ------------------------------------------------------------------------------
+
+namespace {
+
+template <class F> void each_tile(const Shape& x, std::int64_t b, std::int64_t h, F&& f) {
+  for (std::int64_t i = 0; i < x[2]; i += strip_rows)
+    for (std::int64_t j = 0; j < x[3]; j += key_tile)
+      f(ScoreTile{b, h, i, std::min(strip_rows, x[2] - i), j, std::min(key_tile, x[3] - j), x[3]},
+        ((b * x[1] + h) * x[2] + i) * x[3] + j);
+}
+
+} // namespace
+
+ScoreFormula* keep_formula(Tape& tape, const FormulaProgram& program, std::span<const Tensor> parameters,
+                           const FormulaShape& shape) {
+  static_assert(std::is_trivially_destructible_v<ScoreFormula>);
+  return new (tape.keep<ScoreFormula>(1)) ScoreFormula(tape, program, parameters, shape);
+}
+
+Tensor apply_formula(const Tensor& scores, ScoreFormula* formula) {
+  if (!formula || !formula->changes_scores()) return scores;
+  Op op("apply_formula", {&scores});
+  op.require_grad(formula->requires_grad());
+  op.check(scores.rank() == 4, "scores must be [B, H, Tq, Tk], they are {}", scores.shape.text());
+  const Tensor x = contiguous(scores), y = op.output(x.shape);
+  std::copy_n(x.data, x.size(), y.data);
+  const auto each_head = [=](auto&& f) {
+    for (std::int64_t b = 0; b < x.shape[0]; ++b)
+      for (std::int64_t h = 0; h < x.shape[1]; ++h) {
+        formula->begin_head(b, h);
+        each_tile(x.shape, b, h, f);
+        formula->end_head();
+      }
+  };
+  {
+    Tape::Scratch scratch(op.tape());
+    formula->begin(op.tape(), scratch, false);
+    each_head([&](const ScoreTile& tile, std::int64_t at) { formula->apply(tile, y.data + at); });
+  }
+  op.record(y, [=] {
+    Tape& tape = *y.tape;
+    Tape::Scratch scratch(tape);
+    formula->begin(tape, scratch, true);
+    Real* slopes = scratch.take<Real>(x.size());
+    std::copy_n(tape.grad(y), x.size(), slopes);
+    each_head([&](const ScoreTile& tile, std::int64_t at) { formula->pull(tile, x.data + at, slopes + at); });
+    if (const Into dx = tape.into(x))
+      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(slopes + at, n), dx.first, n); });
+  });
+  return y;
+}
+
+Mask with_formula(Tape& tape, const Mask& mask, ScoreFormula* formula, const FormulaShape& shape) {
+  if (!formula || !formula->masks()) return mask;
+  const Shape all{shape.batch, shape.heads, shape.queries, shape.keys};
+  auto* allowed = tape.keep<std::uint8_t>(all.size());
+  Tape::Scratch scratch(tape);
+  formula->begin(tape, scratch, false);
+  for (std::int64_t b = 0; b < shape.batch; ++b)
+    for (std::int64_t h = 0; h < shape.heads; ++h) {
+      formula->begin_head(b, h);
+      for (std::int64_t i = 0; i < shape.queries; ++i) {
+        std::uint8_t* to = allowed + ((b * shape.heads + h) * shape.queries + i) * shape.keys;
+        if (const std::uint8_t* from = mask.row(b, h, i, shape.queries, shape.keys)) std::copy_n(from, shape.keys, to);
+        else std::fill_n(to, shape.keys, std::uint8_t{1});
+      }
+      each_tile(all, b, h, [&](const ScoreTile& tile, std::int64_t at) { formula->hide(tile, allowed + at); });
+    }
+  Mask out = mask;
+  out.allowed = allowed;
+  out.allowed_shared = false;
+  out.allowed_heads = shape.heads;
+  out.allowed_row = 0;
+  out.allowed_matrix = 0;
+  return out;
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,175 @@
+#include "experiments/config/formulas.hpp"
+
+#include "experiments/config/values.hpp"
+#include "layers/attention/formula/formula.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+constexpr std::string_view prefix = formula_parameters_prefix;
+
+// clang-format off
+const OptionTable<FormulaParameter>& fields() {
+  using P = FormulaParameter;
+  static const OptionTable<P> table(
+      option("per", &P::per,
+             "What it has a number for: one for all, each head, each distance i - j, or each head and distance.")
+          .one_of({"one", "head", "distance", "head_and_distance"}),
+      option("start", &P::start,
+             "The first number, as a formula of heads and width, of h (by head), i - j (by distance) or n (of a list).")
+          .formula_like("2 ^ (-8 * (h + 1) / heads)"),
+      option("learned", &P::learned, "It is trained; or stays as it starts."),
+      option("size", &P::size, "It is a list of so many numbers, which formulas take by place: NAME[0] is the first.")
+          .at_least(0).at_most(1e6).unit("numbers").default_means("0: a single number"),
+      option("furthest", &P::furthest,
+             "By distance: the greatest with a number of its own, on either side; those beyond have that one's.")
+          .at_least(0).at_most(1e6).unit("positions").default_means("0: all that occur in training"));
+  return table;
+}
+// clang-format on
+
+/// "slope" of "attention.parameters.slope.start"; empty where the key is no such one.
+std::string_view name_in(std::string_view key) {
+  if (!key.starts_with(prefix)) return {};
+  key.remove_prefix(prefix.size());
+  return key.substr(0, key.find('.'));
+}
+
+/// All parameters that are set, each with its options' defaults beside.
+std::vector<FormulaParameter> declared(const ParameterSettings& set) {
+  std::map<std::string, OptionValues, std::less<>> tables;
+  for (const auto& [key, setting] : set) {
+    const std::string name(name_in(key));
+    tables[name][key.substr(prefix.size() + name.size() + 1)] = setting.value;
+  }
+  std::vector<FormulaParameter> out;
+  for (const auto& [name, values] : tables) {
+    out.push_back(fields().read(values));
+    out.back().name = name;
+  }
+  return out;
+}
+
+struct Read {
+  std::vector<FormulaParameter> parameters;
+  ReadFormula score, mask; ///< without formula and mistake where there is no text
+
+  Read(const ParameterSettings& set, const std::string& score_mod, const std::string& mask_mod)
+      : parameters(declared(set)) {
+    if (!score_mod.empty()) score = read_formula(score_mod, FormulaKind::score, parameters);
+    if (!mask_mod.empty()) mask = read_formula(mask_mod, FormulaKind::mask, parameters);
+  }
+  bool failed() const { return !score.mistake.what.empty() || !mask.mistake.what.empty(); }
+  /// Does a formula name it? A formula that can't be read may name any.
+  bool names(std::size_t parameter) const {
+    const auto in = [&](const ReadFormula& f) {
+      return f.formula && std::ranges::count(use_of(*f.formula).parameters, static_cast<std::int32_t>(parameter)) > 0;
+    };
+    return failed() || in(score) || in(mask);
+  }
+};
+
+std::string wrong_score(const Formula& formula) {
+  const FormulaUse use = use_of(formula);
+  if (!use.score)
+    return "it doesn't name s, so that the score would do nothing; write 0 * s + ... where that is what is wanted";
+  if (formula.nodes.back().name == FormulaName::s) return "s alone changes nothing; leave it out";
+  return "";
+}
+
+std::string wrong_mask(const Formula& formula, bool causal) {
+  const FormulaUse use = use_of(formula);
+  if (!use.anything) return "it is the same for all queries and keys; name i or j in it";
+  const FormulaNode& root = formula.nodes.back();
+  const auto is = [&](std::int32_t node, FormulaName name) {
+    return formula.nodes[static_cast<std::size_t>(node)].name == name;
+  };
+  if (causal && root.op == FormulaOp::less_equal && is(root.a, FormulaName::j) && is(root.b, FormulaName::i))
+    return "attention.causal hides all that this would; leave it out, or set attention.causal = false";
+  return "";
+}
+
+} // namespace
+
+const TableInfo& parameter_table() {
+  static const TableInfo table{fmt::format("{}NAME", prefix), "A number that formulas use by its name",
+                               fields().options(), nullptr};
+  return table;
+}
+
+bool is_parameter_table(std::string_view table) {
+  return table.starts_with(prefix) && is_parameter_name(table.substr(prefix.size()));
+}
+
+const Option* parameter_option(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  if (dot == std::string_view::npos || !is_parameter_table(key.substr(0, dot))) return nullptr;
+  for (const Option& option : parameter_table().options)
+    if (option.name == key.substr(dot + 1)) return &option;
+  return nullptr;
+}
+
+std::string wrong_parameter_name(std::string_view table) {
+  return wrong_parameter({.name = std::string(table.substr(std::min(table.size(), prefix.size())))});
+}
+
+std::vector<std::string> parameter_lines(const ParameterSettings& set, const std::string& score_mod,
+                                         const std::string& mask_mod) {
+  std::vector<std::string> out;
+  if (set.empty()) return out;
+  const Read read(set, score_mod, mask_mod);
+  for (std::size_t p = 0; p < read.parameters.size(); ++p)
+    if (read.names(p)) out.push_back(text_of(read.parameters[p]));
+  return out;
+}
+
+bool formulas_name(std::string_view key, const ParameterSettings& set, const std::string& score_mod,
+                   const std::string& mask_mod) {
+  const Read read(set, score_mod, mask_mod);
+  for (std::size_t p = 0; p < read.parameters.size(); ++p)
+    if (read.parameters[p].name == name_in(key)) return read.names(p);
+  return false;
+}
+
+std::vector<FormulaProblem> formula_problems(const ParameterSettings& set, const std::string& score_mod,
+                                             const std::string& mask_mod, bool causal) {
+  std::vector<FormulaProblem> out;
+  const Read read(set, score_mod, mask_mod);
+  const auto look = [&](const char* key, const std::string& text, const ReadFormula& f, auto&& wrong) {
+    if (text.empty()) return;
+    const std::string what = f.formula ? wrong(*f.formula) : f.mistake.shown(text);
+    if (!what.empty())
+      out.push_back({key,
+                     f.formula ? fmt::format("{} is '{}': {}", key, text, what) : fmt::format("{}: {}", key, what)});
+  };
+  look("attention.score_mod", score_mod, read.score, wrong_score);
+  look("attention.mask_mod", mask_mod, read.mask, [&](const Formula& f) { return wrong_mask(f, causal); });
+  for (std::size_t p = 0; p < read.parameters.size(); ++p) {
+    const FormulaParameter& x = read.parameters[p];
+    const std::string key = fmt::format("{}{}", prefix, x.name);
+    if (const std::string what = wrong_parameter(x); !what.empty()) out.push_back({key + ".start", what});
+    else if (x.learned && read.score.formula && !read.failed() && read.names(p) &&
+             std::ranges::count(use_of(*read.score.formula).with_slope, static_cast<std::int32_t>(p)) == 0)
+      out.push_back({key + ".learned",
+                     fmt::format("{}.learned is true, but '{}' gets no gradient (there is none through "
+                                 "comparisons, floor, and places in a list): set {}.learned = false",
+                                 key, x.name, key)});
+  }
+  return out;
+}
+
+std::vector<WrittenParameter> written_parameters(const std::vector<std::string>& lines) {
+  std::vector<WrittenParameter> out;
+  for (const FormulaParameter& p : formula_parameters(lines)) {
+    out.push_back({fmt::format("{}{}", prefix, p.name), {}});
+    for (const auto& field : fields().entries())
+      out.back().options.emplace_back(&field.option, value_text(field.get(p)));
+  }
+  return out;
+}
+
+} // namespace heed

@@ -1,0 +1,52 @@
+#include "layers/attention/formula/attention_formula.hpp"
+
+#include <fmt/format.h>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+std::optional<Formula> formula_of(const char* key, const std::string& text, FormulaKind kind,
+                                  const std::vector<FormulaParameter>& parameters) {
+  if (text.empty()) return {};
+  ReadFormula read = read_formula(text, kind, parameters);
+  if (!read.formula) throw Failed(fmt::format("[attention] {}: {}", key, read.mistake.shown(text)));
+  return std::move(read.formula);
+}
+
+} // namespace
+
+std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, const AttentionOptions& options,
+                                                         std::int64_t heads, std::int64_t width, std::int64_t longest) {
+  if (options.score_mod.empty() && options.mask_mod.empty()) return nullptr;
+  const std::vector<FormulaParameter> parameters = formula_parameters(options.parameters);
+  for (const FormulaParameter& p : parameters)
+    if (const std::string wrong = wrong_parameter(p); !wrong.empty()) throw Failed(wrong);
+  const auto score = formula_of("score_mod", options.score_mod, FormulaKind::score, parameters);
+  const auto mask = formula_of("mask_mod", options.mask_mod, FormulaKind::mask, parameters);
+  auto out = std::make_unique<AttentionFormula>();
+  out->program_ = program_of(score ? &*score : nullptr, mask ? &*mask : nullptr, parameters);
+  for (const FormulaParameter& p : parameters) {
+    std::vector<double> start = starting_numbers(p, heads, width, longest);
+    Numbers numbers{{p.by_head() ? heads : 1, numbers_of_each(p, longest)}, {}, {}};
+    if (p.learned) numbers.learned = scope.plain(p.name, numbers.shape, Init::listed(std::move(start)));
+    else numbers.fixed.assign(start.begin(), start.end());
+    out->parameters_.push_back(std::move(numbers));
+  }
+  return out;
+}
+
+ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaShape& given) const {
+  FormulaShape shape = given;
+  shape.first_batch += pass.state().options.first_row;
+  Tape& tape = pass.tape();
+  const auto count = static_cast<std::int64_t>(parameters_.size());
+  auto* numbers = tape.keep<Tensor>(count);
+  for (std::int64_t p = 0; p < count; ++p) {
+    const Numbers& x = parameters_[static_cast<std::size_t>(p)];
+    numbers[p] = x.learned ? pass(*x.learned) : tape.constant(x.fixed.data(), x.shape);
+  }
+  return keep_formula(tape, program_, {numbers, static_cast<std::size_t>(count)}, shape);
+}
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,647 @@
+#include "layers/attention/formula/formula.hpp"
+
+#include "autograd/error.hpp"
+#include "layers/attention/formula/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace heed {
+
+namespace {
+
+struct Function {
+  std::string_view name;
+  FormulaOp op;
+  int least, most; // arguments
+};
+constexpr int any_number = 64;
+constexpr std::array functions = {
+    Function{"abs", FormulaOp::abs, 1, 1},          Function{"clamp", FormulaOp::min, 3, 3},
+    Function{"cos", FormulaOp::cos, 1, 1},          Function{"exp", FormulaOp::exp, 1, 1},
+    Function{"floor", FormulaOp::floor, 1, 1},      Function{"log", FormulaOp::log, 1, 1},
+    Function{"max", FormulaOp::max, 2, any_number}, Function{"min", FormulaOp::min, 2, any_number},
+    Function{"relu", FormulaOp::relu, 1, 1},        Function{"sigmoid", FormulaOp::sigmoid, 1, 1},
+    Function{"sin", FormulaOp::sin, 1, 1},          Function{"sqrt", FormulaOp::sqrt, 1, 1},
+    Function{"tanh", FormulaOp::tanh, 1, 1},        Function{"where", FormulaOp::choice, 3, 3}};
+
+struct Name {
+  std::string_view word;
+  FormulaName name;
+};
+constexpr std::array names = {Name{"s", FormulaName::s},         Name{"i", FormulaName::i},
+                              Name{"j", FormulaName::j},         Name{"b", FormulaName::b},
+                              Name{"h", FormulaName::h},         Name{"heads", FormulaName::heads},
+                              Name{"width", FormulaName::width}, Name{"queries", FormulaName::queries},
+                              Name{"keys", FormulaName::keys},   Name{"n", FormulaName::n}};
+
+constexpr std::size_t longest_text = 4096, most_nodes = 1024;
+constexpr int deepest = 100;
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string listed(std::vector<std::string_view> words) {
+  std::sort(words.begin(), words.end());
+  std::string out;
+  for (const std::string_view w : words) out += fmt::format("{}{}", out.empty() ? "" : ", ", w);
+  return out;
+}
+
+// What is at fault is thrown within the reader, and caught where it began.
+struct Wrong {
+  FormulaMistake mistake;
+};
+
+class Reader {
+public:
+  Reader(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
+         const FormulaParameter* own)
+      : text_(text), kind_(kind), parameters_(parameters), own_(own) {}
+
+  Formula all() {
+    if (text_.size() > longest_text)
+      throw Wrong{{0, fmt::format("a formula has at most {} characters, this one has {}", longest_text, text_.size())}};
+    skip_spaces();
+    if (at_end()) fail(at_, "there is no formula");
+    const std::size_t begin = at_;
+    const std::int32_t value = either();
+    if (!at_end()) fail(at_, after_a_value());
+    if (kind_ == FormulaKind::mask) want_truth(value, begin, "a mask must be true or false");
+    else
+      want_number(value, begin, kind_ == FormulaKind::score ? "a score must be a number" : "a start must be a number");
+    // Whoever reads the nodes looks for the value at the end.
+    if (value + 1 != std::ssize(formula_.nodes)) formula_.nodes.push_back(formula_.nodes[index(value)]);
+    return std::move(formula_);
+  }
+
+private:
+  static std::size_t index(std::int32_t n) { return static_cast<std::size_t>(n); }
+  bool at_end() const { return at_ >= text_.size(); }
+  char here(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  [[noreturn]] static void fail(std::size_t column, std::string what) { throw Wrong{{column, std::move(what)}}; }
+
+  void skip_spaces() {
+    while (!at_end() && (here() == ' ' || here() == '\t' || here() == '\n' || here() == '\r')) ++at_;
+  }
+  bool takes(std::string_view sign) {
+    if (text_.substr(at_, sign.size()) != sign) return false;
+    at_ += sign.size();
+    skip_spaces();
+    return true;
+  }
+  // A word of letters, digits and _; nothing is taken where another stands here.
+  std::string_view word() const {
+    std::size_t end = at_;
+    while (end < text_.size() && (is_letter(text_[end]) || (end > at_ && is_digit(text_[end])))) ++end;
+    return text_.substr(at_, end - at_);
+  }
+  bool takes_word(std::string_view w) { return word() == w && takes(w); }
+
+  std::string after_a_value() const {
+    for (const auto& [sign, mend] : {std::pair{"&&", "and"}, {"&", "and"}, {"||", "or"}, {"|", "or"}})
+      if (text_.substr(at_).starts_with(sign)) return fmt::format("'{}' is written '{}' here", sign, mend);
+    if (here() == '=') return "'=' is written '==' here";
+    if (here() == ')' || here() == ']') return fmt::format("there is a '{}' too many", here());
+    if (is_letter(here()) || is_digit(here()) || here() == '(')
+      return "an operator is missing: a product is written with *";
+    return fmt::format("'{}' can't stand here", shown_character());
+  }
+  std::string shown_character() const {
+    const auto c = static_cast<unsigned char>(here());
+    if (c >= 0x20 && c < 0x7f) return std::string(1, here());
+    return fmt::format("\\x{:02x}", c);
+  }
+
+  // ---- nodes ----
+
+  const FormulaNode& node(std::int32_t n) const { return formula_.nodes[index(n)]; }
+  std::int32_t keep(const FormulaNode& n) {
+    std::vector<FormulaNode>& all = formula_.nodes;
+    const auto found = std::find(all.begin(), all.end(), n);
+    if (found != all.end()) return static_cast<std::int32_t>(found - all.begin());
+    if (all.size() >= most_nodes) fail(at_, fmt::format("a formula has at most {} different parts", most_nodes));
+    all.push_back(n);
+    return static_cast<std::int32_t>(all.size() - 1);
+  }
+  std::int32_t number(double x) { return keep({.op = FormulaOp::number, .number = x}); }
+  // What numbers alone make is a number.
+  std::int32_t operation(FormulaOp op, bool truth, std::int32_t a, std::int32_t b = -1, std::int32_t c = -1) {
+    FormulaNode n{.op = op, .a = a, .b = b, .c = c, .truth = truth};
+    const auto fixed = [&](std::int32_t o) { return o < 0 || (node(o).op == FormulaOp::number && !node(o).truth); };
+    if (!truth && op != FormulaOp::choice && fixed(a) && fixed(b) && fixed(c)) {
+      Formula small;
+      for (const std::int32_t o : {a, b, c})
+        if (o >= 0) small.nodes.push_back(node(o));
+      n.a = 0;
+      n.b = b < 0 ? -1 : 1;
+      small.nodes.push_back(n);
+      return number(evaluate(small, {}));
+    }
+    return keep(n);
+  }
+  void want_number(std::int32_t n, std::size_t column, const char* what) const {
+    if (node(n).truth) fail(column, fmt::format("{}, this is true or false: where(c, x, y) makes numbers of it", what));
+  }
+  void want_truth(std::int32_t n, std::size_t column, const char* what) const {
+    if (!node(n).truth) fail(column, fmt::format("{}, this is a number: compare it with something", what));
+  }
+
+  // ---- the grammar, from the loosest operator to the tightest ----
+
+  template <class Next> std::int32_t truths(std::string_view w, FormulaOp op, const char* what, const Next& next) {
+    const std::size_t begin = at_;
+    std::int32_t left = next();
+    for (bool first = true; takes_word(w); first = false) {
+      if (first) want_truth(left, begin, what);
+      const std::size_t column = at_;
+      const std::int32_t right = next();
+      want_truth(right, column, what);
+      left = operation(op, true, left, right);
+    }
+    return left;
+  }
+  std::int32_t either() {
+    const Deeper deeper(*this);
+    return truths("or", FormulaOp::disjunction, "'or' stands between truths", [this] { return both(); });
+  }
+  std::int32_t both() {
+    return truths("and", FormulaOp::conjunction, "'and' stands between truths", [this] { return not_so(); });
+  }
+  std::int32_t not_so() {
+    if (!takes_word("not")) return comparison();
+    const Deeper deeper(*this);
+    const std::size_t column = at_;
+    const std::int32_t a = not_so();
+    want_truth(a, column, "'not' stands before a truth");
+    return operation(FormulaOp::negation, true, a);
+  }
+
+  struct Comparison {
+    std::string_view sign;
+    FormulaOp op;
+    bool turned;
+  };
+  const Comparison* comparison_sign() const {
+    static constexpr std::array all = {
+        Comparison{"<=", FormulaOp::less_equal, false}, Comparison{">=", FormulaOp::less_equal, true},
+        Comparison{"==", FormulaOp::equal, false},      Comparison{"!=", FormulaOp::unequal, false},
+        Comparison{"<", FormulaOp::less, false},        Comparison{">", FormulaOp::less, true}};
+    for (const Comparison& c : all)
+      if (text_.substr(at_).starts_with(c.sign)) return &c;
+    return nullptr;
+  }
+  std::int32_t comparison() {
+    const std::size_t begin = at_;
+    const std::int32_t left = sum();
+    const Comparison* c = comparison_sign();
+    if (!c) return left;
+    want_number(left, begin, "numbers are compared");
+    takes(c->sign);
+    const std::size_t column = at_;
+    const std::int32_t right = sum();
+    want_number(right, column, "numbers are compared");
+    if (comparison_sign()) fail(at_, "comparisons are joined with 'and': 0 < a and a < b");
+    return c->turned ? operation(c->op, true, right, left) : operation(c->op, true, left, right);
+  }
+
+  std::int32_t sum() {
+    const std::size_t begin = at_;
+    std::int32_t left = product();
+    for (;;) {
+      const bool minus = here() == '-';
+      if (!minus && here() != '+') return left;
+      want_number(left, begin, "numbers are added");
+      takes(minus ? "-" : "+");
+      const std::size_t column = at_;
+      const std::int32_t right = product();
+      want_number(right, column, "numbers are added");
+      left = operation(minus ? FormulaOp::subtract : FormulaOp::add, false, left, right);
+    }
+  }
+  std::int32_t product() {
+    const std::size_t begin = at_;
+    std::int32_t left = signed_one();
+    for (;;) {
+      const char sign = here();
+      if (sign != '*' && sign != '/' && sign != '%') return left;
+      if (here(1) == '*') fail(at_, "a power is written with ^");
+      want_number(left, begin, "numbers are multiplied");
+      takes(std::string_view(&sign, 1));
+      const std::size_t column = at_;
+      const std::int32_t right = signed_one();
+      want_number(right, column, "numbers are multiplied");
+      left = operation(sign == '*'   ? FormulaOp::multiply
+                       : sign == '/' ? FormulaOp::divide
+                                     : FormulaOp::remainder,
+                       false, left, right);
+    }
+  }
+  std::int32_t signed_one() {
+    if (here() != '-' && here() != '+') return power();
+    const Deeper deeper(*this);
+    const bool minus = here() == '-';
+    takes(minus ? "-" : "+");
+    const std::size_t column = at_;
+    const std::int32_t a = signed_one();
+    want_number(a, column, "a sign stands before a number");
+    return minus ? operation(FormulaOp::negative, false, a) : a;
+  }
+  std::int32_t power() {
+    const std::size_t begin = at_;
+    const std::int32_t base = primary();
+    if (!takes("^")) return base;
+    want_number(base, begin, "a power is of a number");
+    const std::size_t column = at_;
+    const std::int32_t exponent = signed_one();
+    want_number(exponent, column, "an exponent is a number");
+    return operation(FormulaOp::power, false, base, exponent);
+  }
+
+  std::int32_t primary() {
+    const std::size_t begin = at_;
+    if (takes("(")) {
+      const std::int32_t inner = either();
+      closing(')', begin);
+      return inner;
+    }
+    if (is_digit(here()) || (here() == '.' && is_digit(here(1)))) return literal();
+    if (here() == '!') fail(at_, "'!' is written 'not' here");
+    if (!is_letter(here()))
+      fail(at_, at_end() ? "a value is missing at the end"
+                         : fmt::format("there should be a value here, not '{}'", shown_character()));
+    const std::string_view w = word();
+    for (const std::string_view taken : {"and", "or", "not"})
+      if (w == taken) fail(begin, fmt::format("there should be a value here, not '{}'", w));
+    at_ += w.size();
+    skip_spaces();
+    for (const Function& f : functions)
+      if (f.name == w) return call(f, begin);
+    if (here() == '(') fail(begin, no_such("function", w));
+    return named(w, begin);
+  }
+  void closing(char sign, std::size_t opened) {
+    if (at_end()) fail(opened, fmt::format("this is never closed with a '{}'", sign));
+    if (here() != sign) fail(at_, after_a_value());
+    takes(std::string_view(&sign, 1));
+  }
+  std::int32_t literal() {
+    double x = 0;
+    const char* end = text_.data() + text_.size();
+    const auto [next, error] = std::from_chars(text_.data() + at_, end, x);
+    if (error != std::errc{}) fail(at_, "this number is too large or too small");
+    at_ = static_cast<std::size_t>(next - text_.data());
+    if (is_letter(here())) fail(at_, "an operator is missing: a product is written with *");
+    skip_spaces();
+    return number(x);
+  }
+
+  std::int32_t call(const Function& f, std::size_t begin) {
+    if (here() != '(') fail(begin, fmt::format("{} is a function: {}(...)", f.name, f.name));
+    const std::size_t opened = at_;
+    takes("(");
+    std::vector<std::int32_t> values;
+    std::vector<std::size_t> columns;
+    do {
+      columns.push_back(at_);
+      values.push_back(either());
+    } while (takes(","));
+    closing(')', opened);
+    const auto n = std::ssize(values);
+    if (n < f.least || n > f.most)
+      fail(begin, fmt::format("{} takes {}, here it has {}", f.name,
+                              f.most == any_number ? "two or more numbers"
+                              : f.most == 3        ? "three values"
+                                                   : "one number",
+                              n));
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (f.op == FormulaOp::choice && k == 0) want_truth(values[k], columns[k], "where chooses by a truth");
+      else if (f.op != FormulaOp::choice) want_number(values[k], columns[k], "a function is of numbers");
+    }
+    if (f.op == FormulaOp::choice) {
+      if (node(values[1]).truth != node(values[2]).truth)
+        fail(columns[2], "where chooses between two numbers or two truths, not between one and the other");
+      return operation(f.op, node(values[1]).truth, values[0], values[1], values[2]);
+    }
+    if (f.name == "clamp")
+      return operation(FormulaOp::min, false, operation(FormulaOp::max, false, values[0], values[1]), values[2]);
+    if (f.least == 1) return operation(f.op, false, values[0]);
+    std::int32_t all = values[0];
+    for (std::size_t k = 1; k < values.size(); ++k) all = operation(f.op, false, all, values[k]);
+    return all;
+  }
+
+  bool has(FormulaName name) const {
+    switch (name) {
+      case FormulaName::s: return kind_ == FormulaKind::score;
+      case FormulaName::h:
+      case FormulaName::heads:
+      case FormulaName::width: return kind_ != FormulaKind::start || name != FormulaName::h || own_->by_head();
+      case FormulaName::i:
+      case FormulaName::j: return kind_ != FormulaKind::start || own_->by_distance();
+      case FormulaName::n: return kind_ == FormulaKind::start && own_->size > 0;
+      default: return kind_ != FormulaKind::start;
+    }
+  }
+  std::string no_such(const char* what, std::string_view w) const {
+    std::vector<std::string_view> all;
+    for (const Function& f : functions) all.push_back(f.name);
+    if (std::string_view(what) != "function") {
+      all.clear();
+      for (const Name& n : names)
+        if (has(n.name)) all.push_back(n.word);
+      if (kind_ != FormulaKind::start)
+        for (const FormulaParameter& p : parameters_) all.emplace_back(p.name);
+    }
+    return fmt::format("there is no {} '{}'; there are {}", what, w, listed(all));
+  }
+  std::int32_t named(std::string_view w, std::size_t begin) {
+    if (kind_ != FormulaKind::start)
+      for (std::size_t p = 0; p < parameters_.size(); ++p)
+        if (parameters_[p].name == w) return parameter(p, begin);
+    for (const Name& n : names)
+      if (n.word == w && has(n.name)) return keep({.op = FormulaOp::score, .name = n.name});
+    if (w == "s" && kind_ == FormulaKind::mask) fail(begin, "a mask can't depend on the score s");
+    fail(begin, no_such("name", w) + (kind_ == FormulaKind::start ? ""
+                                                                  : "; a number of your own is declared in "
+                                                                    "[attention.parameters." +
+                                                                        std::string(w) + "]"));
+  }
+  std::int32_t parameter(std::size_t p, std::size_t begin) {
+    const FormulaParameter& x = parameters_[p];
+    const auto place = static_cast<std::int32_t>(p);
+    if (kind_ == FormulaKind::mask && x.learned)
+      fail(begin,
+           fmt::format("a mask has no gradient, so nothing would be learned: set attention.parameters.{}.learned = "
+                       "false",
+                       x.name));
+    if (x.size == 0) {
+      if (here() == '[')
+        fail(at_, fmt::format("{} is one number; attention.parameters.{}.size makes it a list", x.name, x.name));
+      return keep({.op = x.by_distance() ? FormulaOp::by_distance : FormulaOp::parameter, .parameter = place});
+    }
+    if (here() != '[')
+      fail(begin, fmt::format("{} is a list of {} numbers: {}[0] is the first", x.name, x.size, x.name));
+    const std::size_t opened = at_;
+    takes("[");
+    const std::size_t column = at_;
+    const std::int32_t which = either();
+    want_number(which, column, "a place in a list is a number");
+    closing(']', opened);
+    return keep({.op = FormulaOp::element, .a = which, .parameter = place});
+  }
+
+  // Brackets within brackets use the machine's stack.
+  struct Deeper {
+    Reader& reader;
+    explicit Deeper(Reader& r) : reader(r) {
+      if (++r.depth_ > deepest) fail(r.at_, fmt::format("a formula is nested at most {} deep", deepest));
+    }
+    ~Deeper() { --reader.depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+  };
+
+  std::string_view text_;
+  FormulaKind kind_;
+  std::span<const FormulaParameter> parameters_;
+  const FormulaParameter* own_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  Formula formula_;
+};
+
+} // namespace
+
+std::string FormulaMistake::shown(std::string_view text) const {
+  std::string line(text), under;
+  for (char& c : line)
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
+  // A character of several bytes takes one column.
+  for (std::size_t k = 0; k < column && k < line.size(); ++k)
+    if ((static_cast<unsigned char>(line[k]) & 0xc0) != 0x80) under += ' ';
+  return fmt::format("{}\n    {}\n    {}^", what, line, under);
+}
+
+ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<const FormulaParameter> parameters,
+                         const FormulaParameter* own) {
+  try {
+    return {Reader(text, kind, parameters, own).all(), {}};
+  } catch (const Wrong& wrong) {
+    return {std::nullopt, wrong.mistake};
+  }
+}
+
+bool is_parameter_name(std::string_view name) {
+  if (name.empty() || !is_letter(name[0]) || name[0] == '_' ||
+      !std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); }))
+    return false;
+  return std::none_of(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; }) &&
+         std::none_of(names.begin(), names.end(), [&](const Name& n) { return n.word == name; }) && name != "and" &&
+         name != "or" && name != "not";
+}
+
+std::string text_of(const FormulaParameter& p) {
+  return fmt::format("{}: per = {}, learned = {}, size = {}, furthest = {}, start = {}", p.name, p.per, p.learned,
+                     p.size, p.furthest, p.start);
+}
+
+std::optional<FormulaParameter> formula_parameter(std::string_view line) {
+  FormulaParameter out;
+  const auto until = [&](std::string_view sign) -> std::optional<std::string_view> {
+    const std::size_t end = line.find(sign);
+    if (end == std::string_view::npos) return {};
+    const std::string_view part = line.substr(0, end);
+    line.remove_prefix(end + sign.size());
+    return part;
+  };
+  const auto whole = [](std::string_view text, std::int64_t& to) {
+    return std::from_chars(text.data(), text.data() + text.size(), to).ptr == text.data() + text.size();
+  };
+  const auto name = until(": per = "), per = until(", learned = "), learned = until(", size = "),
+             size = until(", furthest = "), furthest = until(", start = ");
+  if (!name || !per || !learned || !size || !furthest || !whole(*size, out.size) || !whole(*furthest, out.furthest))
+    return {};
+  out.name = *name;
+  out.per = *per;
+  out.learned = *learned == "true";
+  out.start = line;
+  return out;
+}
+
+std::vector<FormulaParameter> formula_parameters(const std::vector<std::string>& lines) {
+  std::vector<FormulaParameter> out;
+  for (const std::string& line : lines) {
+    std::optional<FormulaParameter> p = formula_parameter(line);
+    if (!p) throw Failed(fmt::format("[attention] parameters: '{}' is no parameter", line));
+    out.push_back(std::move(*p));
+  }
+  return out;
+}
+
+bool has_slope(FormulaOp op) {
+  switch (op) {
+    case FormulaOp::floor:
+    case FormulaOp::negation:
+    case FormulaOp::less:
+    case FormulaOp::less_equal:
+    case FormulaOp::equal:
+    case FormulaOp::unequal:
+    case FormulaOp::conjunction:
+    case FormulaOp::disjunction: return false;
+    default: return true;
+  }
+}
+
+FormulaUse use_of(const Formula& formula) {
+  FormulaUse out;
+  std::vector<bool> sloped(formula.nodes.size());
+  if (!sloped.empty()) sloped.back() = true;
+  const auto note = [](std::vector<std::int32_t>& all, std::int32_t parameter) {
+    if (std::find(all.begin(), all.end(), parameter) == all.end()) all.push_back(parameter);
+  };
+  for (std::size_t k = formula.nodes.size(); k-- > 0;) {
+    const FormulaNode& n = formula.nodes[k];
+    out.score = out.score || n.name == FormulaName::s;
+    out.anything = out.anything || n.name != FormulaName::none || n.parameter >= 0;
+    if (n.parameter >= 0) {
+      note(out.parameters, n.parameter);
+      if (sloped[k]) note(out.with_slope, n.parameter);
+    }
+    if (!sloped[k] || !has_slope(n.op)) continue;
+    const bool by_first = n.op != FormulaOp::element && n.op != FormulaOp::choice;
+    for (const std::int32_t o : {by_first ? n.a : -1, n.b, n.c})
+      if (o >= 0) sloped[static_cast<std::size_t>(o)] = true;
+  }
+  return out;
+}
+
+double evaluate(const Formula& formula, const FormulaPair& pair) {
+  std::vector<double> values;
+  const auto of = [&](std::int32_t n) { return values[static_cast<std::size_t>(n)]; };
+  const auto named = [&](FormulaName name) {
+    switch (name) {
+      case FormulaName::s: return pair.s;
+      case FormulaName::i: return pair.i;
+      case FormulaName::j: return pair.j;
+      case FormulaName::b: return pair.b;
+      case FormulaName::h: return pair.h;
+      case FormulaName::heads: return pair.heads;
+      case FormulaName::width: return pair.width;
+      case FormulaName::queries: return pair.queries;
+      case FormulaName::keys: return pair.keys;
+      case FormulaName::n: return pair.n;
+      case FormulaName::none: break;
+    }
+    return 0.0;
+  };
+  const auto listed_number = [&](const FormulaNode& n, double place) {
+    const std::span<const double> all = pair.parameters[static_cast<std::size_t>(n.parameter)];
+    const double last = static_cast<double>(all.size() - 1);
+    // A place that is no number is the first.
+    return all[static_cast<std::size_t>(std::clamp(place == place ? std::floor(place) : 0.0, 0.0, last))];
+  };
+  const auto furthest = [&](const FormulaNode& n) { // the numbers of -furthest, ..., furthest
+    const std::size_t half = pair.parameters[static_cast<std::size_t>(n.parameter)].size() / 2;
+    return static_cast<double>(half);
+  };
+  for (const FormulaNode& n : formula.nodes) {
+    const double a = n.a >= 0 ? of(n.a) : 0, b = n.b >= 0 ? of(n.b) : 0;
+    const auto value = [&]() -> double {
+      switch (n.op) {
+        case FormulaOp::number: return n.number;
+        case FormulaOp::score: return named(n.name);
+        case FormulaOp::parameter: return listed_number(n, 0);
+        case FormulaOp::element: return listed_number(n, a);
+        case FormulaOp::by_distance: return listed_number(n, pair.j - pair.i + furthest(n));
+        case FormulaOp::negative: return -a;
+        case FormulaOp::reciprocal: return 1 / a;
+        case FormulaOp::abs: return std::abs(a);
+        case FormulaOp::exp: return std::exp(a);
+        case FormulaOp::log: return std::log(a);
+        case FormulaOp::sqrt: return std::sqrt(a);
+        case FormulaOp::tanh: return std::tanh(a);
+        case FormulaOp::sigmoid: return 1 / (1 + std::exp(-a));
+        case FormulaOp::relu: return a <= 0 ? 0.0 : a;
+        case FormulaOp::floor: return std::floor(a);
+        case FormulaOp::sin: return std::sin(a);
+        case FormulaOp::cos: return std::cos(a);
+        case FormulaOp::negation: return a == 0;
+        case FormulaOp::add: return a + b;
+        case FormulaOp::subtract: return a - b;
+        case FormulaOp::multiply: return a * b;
+        case FormulaOp::divide: return a / b;
+        case FormulaOp::power: return std::pow(a, b);
+        case FormulaOp::remainder: return a - b * std::floor(a / b);
+        case FormulaOp::min: return b < a ? b : a;
+        case FormulaOp::max: return a < b ? b : a;
+        case FormulaOp::less: return a < b;
+        case FormulaOp::less_equal: return a <= b;
+        case FormulaOp::equal: return a == b;
+        case FormulaOp::unequal: return a != b;
+        case FormulaOp::conjunction: return a != 0 && b != 0;
+        case FormulaOp::disjunction: return a != 0 || b != 0;
+        case FormulaOp::choice: return a != 0 ? b : of(n.c);
+        default: return 0; // of programs only
+      }
+    };
+    values.push_back(value());
+  }
+  return values.empty() ? 0 : values.back();
+}
+
+std::string wrong_parameter(const FormulaParameter& p) {
+  const std::string key = "attention.parameters." + p.name;
+  if (!is_parameter_name(p.name))
+    return fmt::format(
+        "[{}] can't be a parameter's name: it must begin with a letter, go on with letters, digits and _, "
+        "and be no word of the language",
+        key);
+  if (p.size > 0 && p.by_distance())
+    return fmt::format("{}.size makes a list, which is per one or per head; per {} has a number for each distance "
+                       "({}.furthest says up to which)",
+                       key, p.per, key);
+  if (p.furthest > 0 && !p.by_distance())
+    return fmt::format("{}.furthest does nothing: {}.per is {}, which has no distances", key, key, p.per);
+  const ReadFormula start = read_formula(p.start, FormulaKind::start, {}, &p);
+  if (!start.formula) return fmt::format("{}.start: {}", key, start.mistake.shown(p.start));
+  if (const FormulaAxis axis = axis_of(*start.formula); axis != FormulaAxis::head && axis != FormulaAxis::distance)
+    return fmt::format("{}.start must be a formula of the distance i - j, not of i or j in another way", key);
+  return "";
+}
+
+std::int64_t numbers_of_each(const FormulaParameter& p, std::int64_t longest) {
+  if (!p.by_distance()) return std::max<std::int64_t>(p.size, 1);
+  if (p.furthest == 0 && longest == 0)
+    throw Failed(fmt::format("[attention] how far the distances of the parameter '{}' go is not known here: set "
+                             "attention.parameters.{}.furthest",
+                             p.name, p.name));
+  return 2 * (p.furthest ? p.furthest : longest - 1) + 1;
+}
+
+std::vector<double> starting_numbers(const FormulaParameter& p, std::int64_t heads, std::int64_t width,
+                                     std::int64_t longest) {
+  const ReadFormula start = read_formula(p.start, FormulaKind::start, {}, &p);
+  if (!start.formula)
+    throw Failed(fmt::format("attention.parameters.{}.start: {}", p.name, start.mistake.shown(p.start)));
+  const std::int64_t each = numbers_of_each(p, longest), middle = each / 2;
+  std::vector<double> out;
+  for (std::int64_t h = 0; h < (p.by_head() ? heads : 1); ++h)
+    for (std::int64_t n = 0; n < each; ++n) {
+      FormulaPair pair{.h = static_cast<double>(h),
+                       .heads = static_cast<double>(heads),
+                       .width = static_cast<double>(width),
+                       .n = static_cast<double>(n)};
+      if (p.by_distance()) pair.j = static_cast<double>(n - middle);
+      out.push_back(evaluate(*start.formula, pair));
+      if (!std::isfinite(out.back()))
+        throw Failed(fmt::format("attention.parameters.{}.start is {} for head {}, number {}", p.name, out.back(), h,
+                                 n));
+    }
+  return out;
+}
+
+} // namespace heed

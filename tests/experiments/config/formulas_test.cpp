@@ -1,0 +1,205 @@
+// Attention as a formula in a configuration: tables whose names are the user's, and every message word for word.
+#include "experiments/config/difference.hpp"
+#include "experiments/config/formulas.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/config/config_support.hpp"
+
+#include <algorithm>
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const std::string formulas = R"toml([attention]
+score_mod = "30 * tanh(s / 30) - slope * abs(i - j)"
+mask_mod = "i - j < 256 or j < sinks"
+[attention.parameters.slope]
+per = "head"
+start = "2 ^ (-8 * (h + 1) / heads)"
+[attention.parameters.sinks]
+start = 4
+learned = false
+)toml";
+const std::string slope =
+                      "slope: per = head, learned = true, size = 0, furthest = 0, start = 2 ^ (-8 * (h + 1) / heads)",
+                  sinks = "sinks: per = one, learned = false, size = 0, furthest = 0, start = 4";
+
+void check(const std::string& toml, const std::string& message) {
+  INFO(toml);
+  CHECK(refusal_of(toml) == message);
+}
+
+} // namespace
+
+TEST_CASE("Formulas and their parameters reach every block", "[config][formula]") {
+  const Config c = config(formulas);
+  for (const LayerChoice& layer : c.layers) {
+    CHECK(layer.attention.score_mod == "30 * tanh(s / 30) - slope * abs(i - j)");
+    CHECK(layer.attention.parameters == Lines{sinks, slope});
+  }
+  CHECK(config(formulas, {"attention.parameters.sinks.start=8"}).layers[0].attention.parameters[0].ends_with("= 8"));
+  CHECK(config(formulas, {"attention.parameters.sinks.start=@default"})
+            .layers[0]
+            .attention.parameters[0]
+            .ends_with("= 0"));
+  const Config cross = config("[attention]\nscore_mod = \"2 * s\"\ncross_score = \"dot\"\n[model]\nkind = "
+                              "\"encoder_decoder\"\n[task]\nkind = \"reverse\"");
+  CHECK(cross.layers[0].for_cross_attention().attention.score_mod.empty());
+}
+
+TEST_CASE("What no formula names does nothing", "[config][formula]") {
+  check(
+      "[attention.parameters.slope]\nper = \"head\"",
+      "x.toml:2:1: attention.parameters.slope.per does nothing: attention.score_mod is '' (built-in); it matters only "
+      "where attention.score_mod is given, or attention.mask_mod is given");
+  check(formulas + "[attention.parameters.other]\nper = \"head\"",
+        "x.toml:11:1: attention.parameters.other.per does nothing: neither attention.score_mod nor attention.mask_mod "
+        "names the parameter");
+  check("[model]\nkind = \"recurrent_decoder\"\n[attention]\nscore_mod = \"2 * s\"",
+        "x.toml:4:1: attention.score_mod does nothing: model.kind is 'recurrent_decoder' (x.toml:2:1); it matters only "
+        "where model.kind is not 'recurrent_decoder'");
+  // A later layer drops them.
+  Settings settings = Settings::parse(formulas, "x.toml");
+  settings.override_with({"attention.score_mod="});
+  CHECK(settings.resolve().layers[0].attention.parameters == Lines{sinks});
+  CHECK(settings.dropped().size() == 2);
+  settings.override_with({"attention.mask_mod="});
+  CHECK(settings.resolve().layers[0].attention.parameters.empty());
+  CHECK(difference(settings.resolve(), config("")).empty());
+}
+
+TEST_CASE("Blocks have formulas of their own", "[config][formula]") {
+  const std::string toml = formulas + "[model]\nlayers = 3\n[[block.override]]\nlayers = [1]\nattention.score_mod = "
+                                      "\"gain * s\"\nattention.parameters.gain.start = 2\n";
+  const Config c = config(toml);
+  CHECK(c.layers[0].attention.parameters == Lines{sinks, slope});
+  CHECK(c.layers[1].attention.parameters ==
+        Lines{"gain: per = one, learned = true, size = 0, furthest = 0, start = 2", sinks});
+  const std::string written = to_toml(c);
+  CHECK_THAT(written, Catch::Contains("[attention.parameters.slope]\nper = \"head\"\n") &&
+                          Catch::Contains("attention.parameters.gain.start = \"2\"\n"));
+  const Config again = Settings::parse(written, "again.toml").resolve();
+  CHECK(to_toml(again) == written);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(again.layers[i].attention.parameters == c.layers[i].attention.parameters);
+  check(toml + "attention.parameters.other.start = 2\n",
+        "x.toml:16:28: attention.parameters.other.start does nothing: neither attention.score_mod nor "
+        "attention.mask_mod names the parameter");
+}
+
+TEST_CASE("Every number of a parameter is an option of its own", "[config][formula]") {
+  const auto keys = [](const Config& c) {
+    Lines out;
+    for (const FlatOption& option : flatten(c))
+      if (option.key.find("parameters") != std::string::npos) {
+        out.push_back(option.key + " = " + option.value);
+        CHECK(option.identifies);
+      }
+    return out;
+  };
+  CHECK(keys(config("")).empty());
+  CHECK(keys(config(formulas)).size() == 10);
+  CHECK(keys(config(formulas))[6] == "attention.parameters.slope.start = \"2 ^ (-8 * (h + 1) / heads)\"");
+  const auto found = difference(config(formulas), config(formulas, {"attention.parameters.slope.learned=false"}));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].key == "attention.parameters.slope.learned");
+}
+
+TEST_CASE("Mistakes in formulas are shown at their column", "[config][formula]") {
+  const auto score = [](const std::string& f) { return "[attention]\nscore_mod = \"" + f + "\""; };
+  const auto mask = [](const std::string& f) { return "[attention]\nmask_mod = \"" + f + "\""; };
+  check(score("30 * tan(s)"),
+        "x.toml:2:1: attention.score_mod: there is no function 'tan'; there are abs, clamp, cos, exp, floor, log, max, "
+        "min, relu, sigmoid, sin, sqrt, tanh, where\n    30 * tan(s)\n         ^");
+  check(score("s - slope"),
+        "x.toml:2:1: attention.score_mod: there is no name 'slope'; there are b, h, heads, i, j, keys, queries, s, "
+        "width; a number of your own is declared in [attention.parameters.slope]\n    s - slope\n        ^");
+  check(score("abs(i - j)"),
+        "x.toml:2:1: attention.score_mod is 'abs(i - j)': it doesn't name s, so that the score would do nothing; write "
+        "0 * s + ... where that is what is wanted");
+  check(score("s"), "x.toml:2:1: attention.score_mod is 's': s alone changes nothing; leave it out");
+  check("[attention]\nscore_mod = 3",
+        "x.toml:2:1: attention.score_mod is '3': it doesn't name s, so that the score would do nothing; write 0 * s + "
+        "... where that is what is wanted");
+  check("[attention]\nscore_mod = true",
+        "x.toml:2:13: attention.score_mod is the word true; it must be a formula, for example: score_mod = \"30 * "
+        "tanh(s / 30)\"");
+  check(mask("i - j"),
+        "x.toml:2:1: attention.mask_mod: a mask must be true or false, this is a number: compare it with "
+        "something\n    i - j\n    ^");
+  check(mask("1 < 2"),
+        "x.toml:2:1: attention.mask_mod is '1 < 2': it is the same for all queries and keys; name i or j in it");
+  check(mask("j <= i"), "x.toml:2:1: attention.mask_mod is 'j <= i': attention.causal hides all that this would; leave "
+                        "it out, or set attention.causal = false");
+  CHECK(
+      refusal_of(mask("j <= i") + "\ncausal = false\n[model]\nkind = \"encoder\"\n[task]\nkind = \"parity\"").empty());
+}
+
+TEST_CASE("Mistakes in parameters say which", "[config][formula]") {
+  const auto with = [](const std::string& f, const std::string& table) {
+    return "[attention]\nscore_mod = \"" + f + "\"\n[attention.parameters.x]\n" + table;
+  };
+  check(with("s * x", "start = \"1 +\""),
+        "x.toml:4:1: attention.parameters.x.start: a value is missing at the end\n    1 +\n       ^");
+  check(with("s * x", "start = \"h\""),
+        "x.toml:4:1: attention.parameters.x.start: there is no name 'h'; there are heads, width\n    h\n    ^");
+  check(with("s * x", "per = \"layer\""), "x.toml:4:7: attention.parameters.x.per is 'layer'; it must be one of 'one', "
+                                          "'head', 'distance', 'head_and_distance'");
+  check(with("s * x", "furthest = 3"),
+        "x.toml:4:1: attention.parameters.x.furthest does nothing: attention.parameters.x.per is one, which has no "
+        "distances");
+  check(with("s * x", "size = 3"),
+        "x.toml:2:1: attention.score_mod: x is a list of 3 numbers: x[0] is the first\n    s "
+        "* x\n        ^");
+  check(with("s - floor(x)", "start = 3"),
+        "x.toml:4:1: attention.parameters.x.learned is true, but 'x' gets no gradient (there is none through "
+        "comparisons, floor, and places in a list): set attention.parameters.x.learned = false");
+  check("[attention]\nmask_mod = \"i - j < x\"\n[attention.parameters.x]\nstart = 3",
+        "x.toml:2:1: attention.mask_mod: a mask has no gradient, so nothing would be learned: set "
+        "attention.parameters.x.learned = false\n    i - j < x\n            ^");
+  check(with("s * x", "strat = 3"),
+        "x.toml:4:1: [attention.parameters.x] has no option 'strat'; did you mean 'start'?");
+  check("[attention.parameters.tanh]\nstart = 3",
+        "x.toml:1:23: [attention.parameters.tanh] can't be a parameter's name: it must begin with a letter, go on with "
+        "letters, digits and _, and be no word of the language");
+  check("[attention.parameters]\nslope = 3",
+        "x.toml:2:9: [attention.parameters.slope] is a table, but here is the integer 3");
+  check("[attention.parameters]\nexp = 3",
+        "x.toml:2:1: [attention.parameters.exp] can't be a parameter's name: it must begin with a letter, go on with "
+        "letters, digits and _, and be no word of the language");
+  check("[attention]\nparameters = 3",
+        "x.toml:2:14: attention.parameters is made of tables: write [attention.parameters.NAME]");
+  const auto command_line = [](const std::string& assignment) {
+    return refusal([&] { Settings::parse(formulas, "x.toml").override_with({assignment}); });
+  };
+  CHECK(command_line("attention.parameters=[]") ==
+        "command line: attention.parameters is made of tables: write [attention.parameters.NAME]");
+  CHECK(command_line("attention.parameters.s.start=1") ==
+        "command line: [attention.parameters.s] can't be a parameter's name: it must begin with a letter, go on with "
+        "letters, digits and _, and be no word of the language");
+  CHECK(command_line("attention.parameters.slope.strat=1") ==
+        "command line: [attention.parameters.slope] has no option 'strat'; did you mean 'start'?");
+}
+
+TEST_CASE("Arms change formulas and their parameters", "[config][formula]") {
+  const Settings settings = Settings::parse(
+      formulas + "[[sweep.block]]\ngrid = { \"attention.score_mod\" = [\"\", \"20 * tanh(s / 20)\"], "
+                 "\"attention.parameters.sinks.start\" = [1, 2] }\n[[sweep.block]]\nkind = \"list\"\narms.fixed = { "
+                 "attention.parameters.slope.learned = false }\n",
+      "x.toml");
+  REQUIRE(settings.sweep().blocks.size() == 2);
+  const auto& axes = settings.sweep().blocks[0].axes;
+  REQUIRE(axes.size() == 2);
+  CHECK(axes[1].first == "attention.parameters.sinks.start");
+  const Config arm = settings.with({axes[0].second[0], axes[1].second[1]}).resolve();
+  CHECK(arm.layers[0].attention.parameters ==
+        Lines{"sinks: per = one, learned = false, size = 0, furthest = 0, start = 2"});
+  const auto& change = settings.sweep().blocks[1].sets[0].changes[0];
+  CHECK(change.key == "attention.parameters.slope.learned");
+  check(formulas + "[[sweep.block]]\nkind = \"list\"\narms.x = { attention.parameters = 3 }\n",
+        "x.toml:12:35: attention.parameters is made of tables: write [attention.parameters.NAME]");
+  check(formulas + "[[sweep.block]]\nkind = \"list\"\narms.x = { attention.parameters.slope.strat = 3 }\n",
+        "x.toml:12:39: [attention.parameters.slope] has no option 'strat'; did you mean 'start'?");
+}

@@ -1,0 +1,177 @@
+// Attention with formulas for tests, and the answer pair by pair in plain loops.
+#pragma once
+
+#include "layers/attention/formula/formula.hpp"
+#include "tests/layers/attention_support.hpp"
+
+namespace heed::HEED_REAL {
+
+/// A score's formula, a mask's, and the numbers that these use.
+struct Formulas {
+  std::string score, mask;
+  std::vector<FormulaParameter> parameters{};
+
+  std::string text() const { return "score_mod '" + score + "', mask_mod '" + mask + "'"; }
+  LayerChoice in(LayerChoice choice) const {
+    choice.attention.score_mod = score;
+    choice.attention.mask_mod = mask;
+    for (const FormulaParameter& p : parameters) choice.attention.parameters.push_back(text_of(p));
+    return choice;
+  }
+};
+
+/// Formulas that between them use every name, every operation, every kind of parameter, and every axis.
+inline std::vector<Formulas> formula_cases() {
+  return {
+      {"3 * tanh(s / 3)", ""},
+      {"s - slope * abs(i - j)", "", {{.name = "slope", .per = "head", .start = "1 / (h + 1)"}}},
+      {"s + bias", "", {{.name = "bias", .per = "head_and_distance", .start = "(i - j) / 8", .furthest = 3}}},
+      {"", "j <= i and (i - j < 3 or j < 2)"},
+      {"", "(i + j + h + b) % 3 != 0"},
+      {"", "j < keys - 1 and not (queries > 2 and i == 1)"},
+      {"where(i - j < 2 or h == 1, s * scale, s + 0.1 * b)", "i % 2 == j % 2", {{.name = "scale", .start = "0.7"}}},
+      {"s * one + weights[min(abs(i - j), 9)] + fixed[h]",
+       "abs(i - j) <= limit",
+       {{.name = "weights", .per = "head", .start = "0.3 * n - 0.2 * h", .size = 4},
+        {.name = "one", .start = "0.9"},
+        {.name = "fixed", .start = "n", .learned = false, .size = 2},
+        {.name = "limit", .start = "3.5", .learned = false}}},
+      {"s / (1 + abs(i - j)) - exp(-s * s) + sqrt(1 + s ^ 2) + log(2 + cos(s)) + sin(s) / heads", ""},
+      {"relu(s) - sigmoid(s / width) + clamp(s, -0.3, 0.4) + max(s, 0.1, -s) - min(s, j / 9) + floor(3 * s) / 20", ""},
+      {"(tanh(s) + 2) ^ (0.5 + slope) + (tanh(s) + 2) ^ -2 + s % 0.7 + (2 + s ^ 2) ^ 0.5 + (s / 20) ^ 5",
+       "",
+       {{.name = "slope", .start = "0.5"}}},
+      {"s * row_gain * (i + 1) / (j + 1)", "", {{.name = "row_gain", .per = "distance", .start = "1", .furthest = 20}}},
+      {"s + 0.1 * keys - 0.2 * queries", "j < 0"},
+  };
+}
+
+/// An attention with formulas, and its problem.
+struct Formulated {
+  Extents e;
+  Formulas formulas;
+  LayerChoice choice;
+  Weights weights;
+  Attention attention;
+  Operand q, k, v;
+
+  Formulated(const Formulas& f, const LayerChoice& base, const Extents& extents)
+      : e(extents), formulas(f), choice(f.in(base)), attention(weights.scope(), choice, e.score()),
+        q(e.q(), 1, {-1, 1, 0}), k(e.k(), 2, {-1, 1, 0}), v(e.v(), 3, {-1, 1, 0}) {
+    weights.fill(4);
+    // Formulas' numbers start where they say, and a little beside.
+    weights.parameters.initialise(7);
+    for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p) {
+      const auto& entry = weights.parameters.entries()[p];
+      Real* values = weights.parameters.values(ParameterId{p});
+      const std::vector<Real> drawn = draw(entry.shape.size(), 4 + p, {-1, 1, 0});
+      const bool of_formula = entry.name.starts_with("formula.");
+      for (std::size_t n = 0; n < drawn.size(); ++n) values[n] = of_formula ? values[n] + drawn[n] / 16 : drawn[n];
+    }
+  }
+
+  AttentionInputs inputs(Tape& tape, const Mask& mask) {
+    return {.queries = q.on(tape), .values = v.on(tape), .keys = k.on(tape), .mask = mask};
+  }
+  std::vector<Real> operator()(const Mask& mask, Tensor* weights_too = nullptr) {
+    Tape tape;
+    Pass pass = weights.pass(tape, {.first_row = 1});
+    Tensor w;
+    const Tensor y = weights_too ? attention(pass, inputs(tape, mask), &w) : attention(pass, inputs(tape, mask));
+    return read(y);
+  }
+
+  /// The same in plain loops.
+  std::vector<double> naive(const Mask& mask) {
+    const ScoreInfo& score = score_info(choice.attention.score);
+    const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+    std::vector<const Real*> own;
+    std::vector<std::vector<double>> numbers;
+    for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
+      if (!weights.parameters.entries()[p].name.starts_with("formula."))
+        own.push_back(weights.parameters.values(ParameterId{p}));
+    for (const FormulaParameter& p : formulas.parameters) {
+      const auto* entry = weights.parameters.find("formula." + p.name);
+      CHECK((entry != nullptr) == p.learned);
+      if (!entry) numbers.push_back(starting_numbers(p, e.heads, e.query_width, e.keys));
+      else
+        numbers.emplace_back(weights.parameters.values() + entry->offset,
+                             weights.parameters.values() + entry->offset + entry->shape.size());
+    }
+    const auto formula = [&](const std::string& text, FormulaKind kind) {
+      return text.empty() ? std::nullopt : read_formula(text, kind, formulas.parameters).formula;
+    };
+    const auto of_score = formula(formulas.score, FormulaKind::score),
+               of_mask = formula(formulas.mask, FormulaKind::mask);
+    std::vector<double> out;
+    for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
+      for (std::int64_t i = 0; i < e.queries; ++i) {
+        const std::int64_t b = head / e.heads, h = head % e.heads;
+        std::vector<Real> scores;
+        std::vector<const Real*> values;
+        for (std::int64_t j = 0; j < e.keys; ++j) {
+          if (!may_attend(mask, e, b, i, j)) continue;
+          const std::int64_t keys = mask.lengths ? std::min<std::int64_t>(e.keys, mask.lengths[b]) : e.keys;
+          FormulaPair pair{.i = static_cast<double>(i + mask.offset),
+                           .j = static_cast<double>(j),
+                           .b = static_cast<double>(b + 1),
+                           .h = static_cast<double>(h),
+                           .heads = static_cast<double>(e.heads),
+                           .width = static_cast<double>(e.query_width),
+                           .queries = static_cast<double>(e.queries + mask.offset),
+                           .keys = static_cast<double>(keys)};
+          for (std::size_t p = 0; p < numbers.size(); ++p) {
+            const std::size_t heads = formulas.parameters[p].by_head() ? static_cast<std::size_t>(e.heads) : 1;
+            const std::size_t each = numbers[p].size() / heads,
+                              first = heads > 1 ? static_cast<std::size_t>(h) * each : 0;
+            pair.parameters.push_back(std::span(numbers[p]).subspan(first, each));
+          }
+          if (of_mask && evaluate(*of_mask, pair) == 0) continue;
+          const Real s = score.pair({q.values.data() + (head * e.queries + i) * e.query_width,
+                                     k.values.data() + (head * e.keys + j) * e.key_width, e.score(), h, own,
+                                     &choice.score_options, j});
+          pair.s = static_cast<double>(s);
+          scores.push_back(of_score ? static_cast<Real>(evaluate(*of_score, pair)) : s);
+          values.push_back(v.values.data() + (head * e.keys + j) * e.value_width);
+        }
+        std::vector<Real> w(scores.size());
+        normalizer.row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), choice.normalizer_options);
+        for (std::int64_t d = 0; d < e.value_width; ++d) {
+          double sum = 0;
+          for (std::size_t n = 0; n < w.size(); ++n)
+            sum += static_cast<double>(w[n]) * static_cast<double>(values[n][d]);
+          out.push_back(sum);
+        }
+      }
+    return out;
+  }
+
+  struct Outcome {
+    std::vector<Real> result, gradients;
+  };
+  /// In training; with weights, nothing streams; rows: of a block of composed attention, 0: as is best.
+  Outcome trained(const Mask& mask, bool with_weights, std::int64_t rows = 0) {
+    Tape tape;
+    Pass pass = weights.pass(tape, {.training = true, .seed = 3, .first_row = 1});
+    for (Operand* x : {&q, &k, &v}) x->gradient.assign(x->values.size(), Real(7));
+    weights.gradients.assign(weights.gradients.size(), Real(7));
+    AttentionInputs in = inputs(tape, mask);
+    in.rows = rows;
+    Tensor w;
+    const Tensor y = with_weights ? attention(pass, in, &w) : attention(pass, in);
+    tape.backward(weighted_sum(y));
+    pass.finish_gradients();
+    Outcome out{read(y), {}};
+    for (const auto& [operand, leaf] : {std::pair{&q, in.queries}, {&k, *in.keys}, {&v, in.values}}) {
+      if (Tape::untouched(leaf)) out.gradients.insert(out.gradients.end(), operand->values.size(), Real{0});
+      else out.gradients.insert(out.gradients.end(), operand->gradient.begin(), operand->gradient.end());
+    }
+    for (const auto& entry : weights.parameters.entries()) {
+      const std::vector<Real> gradient = weights.gradient(entry.name);
+      out.gradients.insert(out.gradients.end(), gradient.begin(), gradient.end());
+    }
+    return out;
+  }
+};
+
+} // namespace heed::HEED_REAL
