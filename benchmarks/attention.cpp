@@ -20,11 +20,14 @@ using namespace f32;
 class Part {
 public:
   Part(const AttentionCase& about, int batch, int heads, std::uint64_t seed)
-      : causal_(about.causal), rows_(about.rows), shape_{batch, heads, about.length, about.width} {
+      : rows_(about.rows), shape_{batch, heads, about.length, about.width} {
     Settings settings = Settings::parse("", "bench");
     settings.override_with({"attention.score=" + about.score, "attention.causal=true"});
     settings.override_with(about.overrides);
     const Config config = settings.resolve();
+    AttentionOptions options = config.layers.front().attention;
+    options.causal = about.causal;
+    mask_ = self_attention_mask(options, {});
     const Scope scope(parameters_, Init::normal(0.02));
     attention_ = std::make_unique<Attention>(scope, config.layers.front(),
                                              ScoreShape{heads, about.width, about.width, about.length});
@@ -48,17 +51,16 @@ public:
     Pass pass(tape_, parameters_, parameter_gradients_.data(), {.training = true});
     Tensor in[3];
     for (std::size_t i = 0; i < 3; ++i) in[i] = tape_.leaf(values_[i].data(), gradients_[i].data(), shape_);
-    const Mask mask{.causal = causal_};
     const Tensor y = (*attention_)(
         pass,
-        {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask, .position = position_.get(), .rows = rows_});
+        {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask_, .position = position_.get(), .rows = rows_});
     tape_.backward(f32::bench::upstream(y, values_[3].data()));
   }
 
 private:
-  bool causal_;
   std::int64_t rows_;
   Shape shape_;
+  Mask mask_;
   Parameters parameters_;
   std::unique_ptr<Attention> attention_;
   std::unique_ptr<RelativePosition> position_;

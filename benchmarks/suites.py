@@ -215,7 +215,55 @@ def attention(tools: Tools) -> list[dict]:
         say()
         say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
                           "to best"], rows))
-    return records + long_rows(tools)
+    return records + long_rows(tools) + formula_rows(tools)
+
+
+ALIBI = ["attention.score_mod=s - slope * abs(i - j)", "attention.parameters.slope.per=head",
+         "attention.parameters.slope.start=2 ^ (-8 * (h + 1) / heads)"]
+# A formula, and the same without it: its name, its options, those that it is held against.
+FORMULAS = [("soft capping", ["attention.score_mod=30 * tanh(s / 30)"], []),
+            ("alibi", ALIBI, []),
+            ("window", ["attention.mask_mod=i - j <= 256"], ["attention.window=256"])]
+
+
+def formula_rows(tools: Tools) -> list[dict]:
+    """Formulas against the same attention without them, and composed in PyTorch with all scores in memory."""
+    records, rows = [], []
+    peer = attention_peer(tools, 1)
+    try:
+        for name, formula, without in FORMULAS:
+            for score in ("scaled_dot", "additive"):
+                for length in (512, 2048):
+                    progress(f"{name} by formula, {score}, length {length}")
+                    words = [score, "1", "4", str(length), "32", "causal", "1", "0"]
+                    subjects = {"heed": Subject([tools.engine, "attention", *words, *formula]),
+                                "without": Subject([tools.engine, "attention", *words, *without])}
+                    case = dict(zip(("score", "batch", "heads", "length", "width"), (score, 1, 4, length, 32)),
+                                causal=True)
+                    try:
+                        if peer and score == "scaled_dot":
+                            peer.ask(json.dumps({**case, "compiled": False, "formula_name": name}))
+                            subjects["eager"] = peer
+                        turns = take_turns(subjects, tools.rounds, 0.15, enough=10)
+                    finally:
+                        for subject in subjects.values():
+                            if subject is not peer:
+                                subject.close()
+                    note_failures(turns, f"{name}, {score}, length {length}")
+                    records.append({**case, "formula": formula, "without": without, "threads": 1, **turns})
+                    eager = turns.get("eager")
+                    rows.append([f"{name}, {score}, T = {length}", cell(turns["heed"]),
+                                 cell(turns["heed"], tables.megabytes, "peak_bytes"),
+                                 tables.times(ratio(turns["heed"], turns["without"])), cell(eager),
+                                 cell(eager, tables.megabytes, "peak_bytes"),
+                                 tables.times(ratio(eager, turns["heed"]) if eager else None)])
+    finally:
+        if peer:
+            peer.close()
+    say()
+    say(tables.table(["by formula, 1 x 4 x T x 32, causal, 1 thread", "Heed ms", "MB", "to without", "eager ms", "MB",
+                      "eager to Heed"], rows))
+    return records
 
 
 def long_rows(tools: Tools) -> list[dict]:

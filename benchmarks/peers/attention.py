@@ -48,10 +48,31 @@ def multiplicative(q, k, v, parameters, causal):
     return F.scaled_dot_product_attention(q @ parameters[0], k, v, is_causal=causal, scale=1.0)
 
 
+def formula(name: str, heads: int, length: int):
+    """Scaled dot products that become something else, with all scores in memory. Gives the function, and parameters."""
+    i = torch.arange(length)
+    distances = i[:, None] - i[None, :]
+    hidden = {"window": distances.abs() > 256}.get(name, torch.zeros((), dtype=torch.bool)) | (distances < 0)
+    slopes = [2.0 ** (-8.0 * (h + 1) / heads) for h in range(heads)]
+    parameters = [torch.tensor(slopes).view(heads, 1, 1).requires_grad_()] if name == "alibi" else []
+    far = distances.abs().float()
+
+    def attend(q, k, v, parameters, causal):
+        scores = q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5
+        if name == "soft capping":
+            scores = 30 * torch.tanh(scores / 30)
+        if name == "alibi":
+            scores = scores - parameters[0] * far
+        return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v
+
+    return attend, parameters
+
+
 class Case:
     """Attention of one shape; `run` is forward and backward to queries, keys, values and the score's parameters."""
 
-    def __init__(self, score: str, batch: int, heads: int, length: int, width: int, causal: bool, compiled: bool):
+    def __init__(self, score: str, batch: int, heads: int, length: int, width: int, causal: bool, compiled: bool,
+                 formula_name: str = ""):
         q, k, v = (torch.randn(batch, heads, length, width, requires_grad=True) for _ in range(3))
         matrix = lambda: (0.1 * torch.randn(heads, width, width)).requires_grad_()
         parameters = {
@@ -63,6 +84,8 @@ class Case:
             "dot": dot, "scaled_dot": scaled_dot, "cosine": cosine, "multiplicative": multiplicative,
         }
         function = functions[score]
+        if formula_name:
+            function, parameters = formula(formula_name, heads, length)
         if compiled:
             torch._dynamo.reset()
             function = torch.compile(function, dynamic=False)
