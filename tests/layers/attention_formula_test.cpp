@@ -238,7 +238,7 @@ TEST_CASE("a learned number for each distance is Shaw's table where a query has 
   }
 }
 
-TEST_CASE("memory grows linearly with the length, whatever the formula", "[attention][formula]") {
+TEST_CASE("memory grows linearly with the length, whatever the formula", "[attention][formula][many]") {
   const auto peak = [](std::int64_t length, const Formulas& f, const std::string& normalizer) {
     const Extents e{.batch = 1, .heads = 2, .queries = length, .keys = length};
     Formulated attention(f, plain(normalizer), e);
