@@ -37,12 +37,12 @@ void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, R
 } // namespace
 
 ParameterId Parameters::add(std::string name, const Shape& shape, const Init& init, WeightDecay decay,
-                            std::string module) {
+                            std::string module, bool is_map) {
   if (find(name)) throw Failed(fmt::format("[parameters] there is already a parameter named \"{}\"", name));
   if (init.kind == Init::Kind::listed && std::ssize(init.numbers) != shape.size())
     throw Failed(fmt::format("[parameters] \"{}\" has {} numbers, and {} to start with", name, shape.size(),
                              init.numbers.size()));
-  entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module)});
+  entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module), is_map});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
   return {entries_.size() - 1};
 }

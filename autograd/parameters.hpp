@@ -49,11 +49,12 @@ public:
     std::int64_t offset = 0; ///< of its first number within the layout
     WeightDecay decay = WeightDecay::no;
     std::string module{}; ///< whose it is: "blocks.0.attention.query"; empty: nobody's
+    bool is_map = false;  ///< matrices of maps within the model: neither vectors of tokens nor the map to the logits
   };
 
   /// Throws heed::Failed for a name that is taken.
   ParameterId add(std::string name, const Shape& shape, const Init& init, WeightDecay decay = WeightDecay::no,
-                  std::string module = "");
+                  std::string module = "", bool is_map = false);
 
   /// Draws every value anew. A parameter's numbers depend on the seed, its name and the position within it alone, so
   /// that two models that share a name and a shape start alike there.

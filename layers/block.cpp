@@ -4,6 +4,9 @@ namespace heed::HEED_REAL {
 
 namespace {
 
+// What CaiT takes for up to 18 layers (Touvron et al. 2021, section 2.1).
+constexpr double first_layer_scale = 0.1;
+
 std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
   return options.ffn_width ? options.ffn_width : 4 * width;
 }
@@ -24,38 +27,69 @@ std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const Laye
 } // namespace
 
 Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
-    : name_(scope.name()), residual_attention_(choice.block.residual == "both" || choice.block.residual == "attention"),
-      residual_ffn_(choice.block.residual == "both" || choice.block.residual == "ffn"),
-      pre_(choice.block.norm == "pre"), post_(choice.block.norm == "post"), options_(choice.attention),
-      dropout_(choice.block.dropout), attention_(scope / "attention", choice,
-                                                 {.width = shape.width,
-                                                  .memory_width = 0,
-                                                  .heads = shape.heads,
-                                                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
-                                                  .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                                                  .position = shape.position,
-                                                  .longest = shape.longest},
-                                                 shape.residual_init),
-      cross_(cross_attention(scope / "cross_attention", choice, shape)),
-      ffn_(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
-           choice.block.bias, shape.residual_init) {
-  if (!pre_ && !post_) return;
-  const bool norm_bias = yes(choice.block.norm_bias, choice.block.bias);
-  attention_norm_.emplace(scope / "attention_norm", choice.block.norm_kind, shape.width, norm_bias);
-  if (cross_) cross_norm_.emplace(scope / "cross_attention_norm", choice.block.norm_kind, shape.width, norm_bias);
-  ffn_norm_.emplace(scope / "ffn_norm", choice.block.norm_kind, shape.width, norm_bias);
+    : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
+      scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
+      options_(choice.attention), dropout_(choice.block.dropout),
+      attention_(scope / "attention", choice,
+                 {.width = shape.width,
+                  .memory_width = 0,
+                  .heads = shape.heads,
+                  .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                  .output_bias = yes(choice.attention.output_bias, choice.block.bias),
+                  .position = shape.position,
+                  .longest = shape.longest},
+                 shape.residual_init),
+      cross_(cross_attention(scope / "cross_attention", choice, shape)) {
+  if (choice.block.ffn)
+    ffn_.emplace(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
+                 choice.block.bias, shape.residual_init);
+  if (parallel_ && cross_) throw Failed("[block] parallel is for blocks without attention to a memory");
+  const std::string& residual = choice.block.residual;
+  const bool of_attention = residual == "both" || residual == "attention",
+             of_ffn = residual == "both" || residual == "ffn";
+  around_attention_ = around(scope, "attention", choice, shape.width, of_attention);
+  if (cross_) around_cross_ = around(scope, "cross_attention", choice, shape.width, of_attention);
+  if (ffn_ && !parallel_) around_ffn_ = around(scope, "ffn", choice, shape.width, of_ffn);
+}
+
+Block::Around Block::around(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
+                            bool residual) const {
+  Around out{.residual = residual};
+  const auto norm = [&](const char* ending) {
+    return Norm(scope / (name + ending), choice.block.norm_kind, width, yes(choice.block.norm_bias, choice.block.bias));
+  };
+  if (choice.block.norm != "none") out.norm.emplace(norm("_norm"));
+  if (choice.block.norm == "sandwich") out.behind.emplace(norm("_norm_behind"));
+  const std::string& scale = choice.block.residual_scale.word;
+  if (!residual || scale.empty()) return out;
+  const bool one = scale == "rezero";
+  out.scale = scope.plain(name + "_scale", {one ? 1 : width}, Init::constant(one ? 0 : first_layer_scale));
+  return out;
+}
+
+template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const Around& a, const F& f) const {
+  Tensor y = f(a.norm && !post_ ? (*a.norm)(pass, x) : x);
+  if (a.behind) y = (*a.behind)(pass, y);
+  y = pass.dropout(y, dropout_);
+  if (a.residual) {
+    if (a.scale) y = mul(y, pass(*a.scale));
+    else if (scale_ != 1) y = scale(y, static_cast<Real>(scale_));
+    y = add(x, y);
+  }
+  return post_ ? (*a.norm)(pass, y) : y;
 }
 
 template <class Attend, class Recall>
 Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const {
-  const auto sublayer = [&](const Tensor& in, bool residual, const std::optional<Norm>& norm, auto&& f) {
-    const Tensor y = pass.dropout(f(pre_ ? (*norm)(pass, in) : in), dropout_);
-    const Tensor sum = residual ? add(in, y) : y;
-    return post_ ? (*norm)(pass, sum) : sum;
-  };
-  Tensor h = sublayer(x, residual_attention_, attention_norm_, attend);
-  if (cross_) h = sublayer(h, residual_attention_, cross_norm_, recall);
-  const Tensor y = sublayer(h, residual_ffn_, ffn_norm_, [&](const Tensor& in) { return ffn_(pass, in); });
+  const auto feed_forward = [&](const Tensor& in) { return (*ffn_)(pass, in); };
+  Tensor y;
+  if (parallel_) {
+    y = sublayer(pass, x, around_attention_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
+  } else {
+    y = sublayer(pass, x, around_attention_, attend);
+    if (cross_) y = sublayer(pass, y, around_cross_, recall);
+    if (ffn_) y = sublayer(pass, y, around_ffn_, feed_forward);
+  }
   pass.show(name_, y);
   return y;
 }

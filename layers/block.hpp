@@ -13,9 +13,12 @@ namespace heed::HEED_REAL {
 /// sublayer f around which norm and residual connection stand as [block] says (x: [B, T, width]):
 ///   norm = pre:   x + f(norm(x))        (Xiong et al. 2020, arXiv 2002.04745)
 ///   norm = post:  norm(x + f(x))        (Vaswani et al. 2017, arXiv 1706.03762)
+///   norm = sandwich:  x + norm(f(norm(x)))   (Ding et al. 2021, arXiv 2105.13290)
 ///   norm = none:  x + f(x)
-/// and without the residual connection, f(norm(x)), norm(f(x)) and f(x). Both attentions count as attention in
-/// `residual`.
+/// and without the residual connection, f(norm(x)), norm(f(x)), norm(f(norm(x))) and f(x). Both attentions count as
+/// attention in `residual`. What is added may be multiplied with a number, fixed, learned from 0 on (ReZero: Bachlechner
+/// et al. 2020, arXiv 2003.04887), or learned for each feature from 0.1 on (LayerScale: Touvron et al. 2021, arXiv
+/// 2103.17239). In parallel (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one: f(x) = attention(x) + ffn(x).
 class Block {
 public:
   struct Shape {
@@ -51,14 +54,25 @@ private:
   template <class Attend, class Recall>
   Tensor sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const;
 
+  /// What stands around a sublayer.
+  struct Around {
+    bool residual = false;
+    std::optional<Norm> norm{}, behind{}; ///< before it or after the sum; and, in a sandwich, on what it gives
+    std::optional<ParameterId> scale{};   ///< learned
+  };
+  Around around(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
+                bool residual) const;
+  template <class F> Tensor sublayer(Pass& pass, const Tensor& x, const Around& around, const F& f) const;
+
   std::string name_;
-  bool residual_attention_, residual_ffn_, pre_, post_;
+  bool post_, parallel_;
+  double scale_; ///< of what is added, where it is fixed
   AttentionOptions options_;
   double dropout_;
-  std::optional<Norm> attention_norm_, cross_norm_, ffn_norm_;
   MultiHeadAttention attention_;            // named `attention`
   std::optional<MultiHeadAttention> cross_; // named `cross_attention`
-  FeedForward ffn_;                         // named `ffn`
+  std::optional<FeedForward> ffn_;          // named `ffn`
+  Around around_attention_, around_cross_, around_ffn_;
 };
 
 } // namespace heed::HEED_REAL

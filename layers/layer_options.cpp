@@ -32,6 +32,14 @@ const OptionTable<AttentionOptions>& attention_option_table() {
           .one_of({"same", "yes", "no"}).neutral("same"),
       option("output_bias", &O::output_bias, "The projection after the heads has a bias, likewise.")
           .one_of({"same", "yes", "no"}).neutral("same"),
+      option("key_value_heads", &O::key_value_heads,
+             "Heads of keys and values, each of which as many heads share (grouped-query attention; 1: multi-query).")
+          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own").neutral(0),
+      option("value_width", &O::value_width, "Width of one head's values.")
+          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").neutral(0),
+      option("query_key_norm", &O::query_key_norm,
+             "Each head's queries and keys are normalised before they meet, with a learned gain for each feature.")
+          .one_of({"none", "layer", "rms"}).neutral("none"),
       option("score_mod", &O::score_mod,
              "What self attention's scores s become.")
           .formula_like("30 * tanh(s / 30)").default_means("none: they stay as they are").neutral(""),
@@ -90,8 +98,9 @@ const OptionTable<BlockOptions>& block_option_table() {
       option("residual", &O::residual, "The sublayers that have a residual connection around them.")
           .one_of({"both", "attention", "ffn", "none"}),
       option("norm", &O::norm,
-             "Where the normalisation of activations stands: before a sublayer, after it, or nowhere.")
-          .one_of({"pre", "post", "none"}),
+             "Where the normalisation of activations stands: before a sublayer, after the sum that it ends in, before it "
+             "and on what it gives (sandwich), or nowhere.")
+          .one_of({"pre", "post", "sandwich", "none"}),
       option("norm_kind", &O::norm_kind, "Layer normalisation, or normalisation by the root mean square.")
           .one_of({"layer", "rms"}),
       option("activation", &O::activation, "The nonlinearity of the feed-forward sublayer; swiglu is a gated one.")
@@ -107,7 +116,15 @@ const OptionTable<BlockOptions>& block_option_table() {
           .below(1),
       option("norm_bias", &O::norm_bias,
              "Layer norms have a bias: as block.bias says, or by themselves, yes or no.")
-          .one_of({"same", "yes", "no"}).neutral("same"));
+          .one_of({"same", "yes", "no"}).neutral("same"),
+      option("ffn", &O::ffn, "Blocks have a feed-forward sublayer; if not, they are attention alone.").neutral(true),
+      option("parallel", &O::parallel,
+             "Attention and feed-forward read the same input, and what both give is added, as in GPT-J.")
+          .neutral(false),
+      option("residual_scale", &O::residual_scale,
+             "What a sublayer's output is multiplied with before it is added: a number; one that is learned from 0 on "
+             "(rezero); or one for each feature, learned from 0.1 on (layerscale).")
+          .one_of({"rezero", "layerscale"}).above(0).at_most(1000).neutral(WordOrNumber{"", 1}));
   return table;
 }
 

@@ -23,6 +23,9 @@ struct AttentionOptions {
   std::string cross_normalizer = "same"; ///< likewise
   std::string qkv_bias = "same";         ///< of queries, keys and values: same (as block.bias) | yes | no
   std::string output_bias = "same";      ///< of the projection after the heads, likewise
+  std::int64_t key_value_heads = 0;      ///< of keys and values, which heads share in equal groups; 0: each has its own
+  std::int64_t value_width = 0;          ///< of a head's values; 0: width / heads
+  std::string query_key_norm = "none";   ///< none | layer | rms: of each head's queries and keys
   std::string score_mod = "";            ///< self attention's scores s become this formula of s; empty: they stay
   std::string mask_mod = ""; ///< a formula that is true where a query may attend to a key; empty: everywhere
   std::vector<std::string> parameters{}; ///< of the formulas, as lines (layers/attention/formula/formula.hpp)
@@ -39,14 +42,17 @@ struct PositionOptions {
 
 /// [block]
 struct BlockOptions {
-  std::string residual = "both";   ///< both | attention | ffn | none
-  std::string norm = "pre";        ///< pre | post | none
-  std::string norm_kind = "layer"; ///< layer | rms
-  std::string activation = "gelu"; ///< relu | gelu | gelu_tanh | silu | swiglu
-  std::int64_t ffn_width = 0;      ///< 0: four times the model's width
-  bool bias = true;                ///< of the linear maps and the layer norms
-  double dropout = 0.0;            ///< of each sublayer's output, in training
-  std::string norm_bias = "same";  ///< of the layer norms: same (as bias) | yes | no
+  std::string residual = "both";      ///< both | attention | ffn | none
+  std::string norm = "pre";           ///< pre | post | sandwich | none
+  std::string norm_kind = "layer";    ///< layer | rms
+  std::string activation = "gelu";    ///< relu | gelu | gelu_tanh | silu | swiglu
+  std::int64_t ffn_width = 0;         ///< 0: four times the model's width
+  bool bias = true;                   ///< of the linear maps and the layer norms
+  double dropout = 0.0;               ///< of each sublayer's output, in training
+  std::string norm_bias = "same";     ///< of the layer norms: same (as bias) | yes | no
+  bool ffn = true;                    ///< is there a feed-forward sublayer?
+  bool parallel = false;              ///< do attention and feed-forward read the same, and is their sum added?
+  WordOrNumber residual_scale{"", 1}; ///< of what is added to the residual stream: a number | rezero | layerscale
 };
 
 /// What an option of same | yes | no comes to, where it is as `otherwise` if it says same.

@@ -46,7 +46,11 @@ public:
     return rules_.linear_is_chosen ? *this : starting_with(start);
   }
   /// The place of the map to the logits.
-  Scope of_head() const { return starting_with(rules_.head); }
+  Scope of_head() const {
+    Scope out = starting_with(rules_.head);
+    out.of_head_ = true;
+    return out;
+  }
   /// The same place in a stack that reads the outputs.
   Scope reading_outputs() const {
     Scope out = *this;
@@ -61,11 +65,11 @@ public:
   }
   ParameterId weight(const std::string& name, const Shape& shape, const Fans& fans,
                      WeightDecay decay = WeightDecay::yes) const {
-    return add(name, shape, rules_.linear.weight(fans), decay);
+    return add(name, shape, rules_.linear.weight(fans), decay, is_map(shape));
   }
   /// The same with a start of its own.
   ParameterId weight(const std::string& name, const Shape& shape, const Init& init) const {
-    return add(name, shape, init, WeightDecay::yes);
+    return add(name, shape, init, WeightDecay::yes, is_map(shape));
   }
   /// A linear map's biases: [out].
   ParameterId bias(const std::string& name, std::int64_t out, std::int64_t fan_in) const {
@@ -90,14 +94,17 @@ public:
   Reads reads() const { return reads_; }
 
 private:
-  ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay) const {
-    return parameters_->add(prefix_ + name, shape, init, decay, this->name());
+  ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay,
+                  bool is_map = false) const {
+    return parameters_->add(prefix_ + name, shape, init, decay, this->name(), is_map);
   }
+  bool is_map(const Shape& shape) const { return !of_head_ && shape.rank >= 2; }
 
   Parameters* parameters_;
   InitRules rules_;
   std::string prefix_;
   Reads reads_ = Reads::input;
+  bool of_head_ = false;
 };
 
 /// Which attention it is, for those who look on.

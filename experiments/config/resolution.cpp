@@ -233,6 +233,28 @@ void Resolution::check_combinations() {
                                      : " (model.width)",
                              nearest_divisors(width, heads)));
 
+  for (const View& block : blocks) {
+    const std::int64_t shared = integer(block, "attention.key_value_heads");
+    if (unmet_dependency("attention.key_value_heads", values_of(block)) || shared == 0 || heads % shared == 0) continue;
+    problems.add(fmt::format("{}: attention.key_value_heads is {}, which does not divide model.heads {}; {}",
+                             latest(block, {"attention.key_value_heads", "model.heads"}).text(), shared, heads,
+                             nearest_divisors(heads, shared)));
+    break;
+  }
+
+  for (const View& block : blocks) {
+    const auto is = [&](const char* key) {
+      return !unmet_dependency(key, values_of(block)) && std::get<bool>(block.at(key).value);
+    };
+    const std::string& residual = text(block, "block.residual");
+    if (!is("block.parallel") || residual == "both" || residual == "none") continue;
+    problems.add(
+        fmt::format("{}: block.residual is '{}', but with block.parallel there is one sum for both sublayers; it "
+                    "must be 'both' or 'none'",
+                    latest(block, {"block.residual", "block.parallel"}).text(), residual));
+    break;
+  }
+
   const double train = real(run, "data.train"), test = real(run, "data.test");
   const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));
   if (both && train + test > 1.0 - 1e-9)

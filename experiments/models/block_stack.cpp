@@ -25,7 +25,8 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
                                      .memory_width = shape.memory_width,
                                      .longest_memory = shape.longest_memory});
   }
-  if (!config.layers.empty() && config.layers.back().block.norm == "pre")
+  const auto ends_in_a_sum = [](const std::string& norm) { return norm == "pre" || norm == "sandwich"; };
+  if (!config.layers.empty() && ends_in_a_sum(config.layers.back().block.norm))
     final_norm.emplace(scope / "final_norm", config.layers.back().block.norm_kind, width(),
                        yes(config.layers.back().block.norm_bias, config.layers.back().block.bias));
 }

@@ -10,7 +10,7 @@
 
 namespace heed::HEED_REAL {
 
-/// Positions, blocks, and the norm that ends them. With norm = "pre" there is one, since the last block's sum has none.
+/// Positions, blocks, and the norm that ends them. With norm = "pre" or "sandwich" there is one, since the last block's sum has none.
 struct BlockStack {
   struct Shape {
     std::int64_t longest = 0;      ///< sequence that there will ever be

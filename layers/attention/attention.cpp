@@ -219,58 +219,101 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
 }
 
 RelativeShape MultiHeadAttention::relative_shape(const LayerChoice& choice, const Shape& shape) {
-  const std::int64_t value_width = divided(shape.width, shape.heads);
-  return {shape.heads, choice.attention.head_width ? choice.attention.head_width : value_width, value_width,
-          shape.longest};
+  const auto width = [&](std::int64_t given) { return given ? given : divided(shape.width, shape.heads); };
+  return {shape.heads, width(choice.attention.head_width), width(choice.attention.value_width), shape.longest};
 }
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape,
                                        const InitRule& output_init)
-    : shape_(shape),
-      head_width_(choice.attention.head_width ? choice.attention.head_width : divided(shape.width, shape.heads)),
-      value_width_(divided(shape.width, shape.heads)),
-      attention_(scope, choice, {shape.heads, head_width_, head_width_, shape.longest},
+    : shape_(shape), widths_(relative_shape(choice, shape)),
+      key_heads_(choice.attention.key_value_heads ? choice.attention.key_value_heads : shape.heads),
+      attention_(scope, choice, {shape.heads, widths_.query_width, widths_.query_width, shape.longest},
                  shape.memory_width == 0 ? AttentionPlace::Kind::self : AttentionPlace::Kind::cross),
-      output_((scope / "output").starting_with(output_init), shape.heads * value_width_, shape.width,
+      output_((scope / "output").starting_with(output_init), shape.heads * widths_.value_width, shape.width,
               shape.output_bias.value_or(shape.bias)) {
-  const std::int64_t inner = shape.heads * head_width_, outer = shape.heads * value_width_, all = 2 * inner + outer;
+  if (shape.heads % key_heads_ != 0)
+    throw Failed(fmt::format("[attention] key_value_heads is {}, which {} heads can't share equally", key_heads_,
+                             shape.heads));
+  const std::int64_t queries = shape.heads * widths_.query_width, keys = key_heads_ * widths_.query_width,
+                     values = key_heads_ * widths_.value_width, all = queries + keys + values;
   if (shape.position && shape.memory_width > 0)
     throw Failed("[attention] relative positions are of self attention: a memory's rows have no distance from a query");
   if (shape.position) shape.position->check(choice.attention);
-  if (shape.memory_width == 0) {
-    const Fans each{.in = shape.width, .out = inner, .first_numbers = 2 * inner * shape.width, .second_out = outer};
-    qkv_.emplace(scope / "qkv", shape.width, all, shape.bias,
-                 scope.qkv_as_one() ? Fans{.in = shape.width, .out = all} : each);
+  const auto fans = [&](std::int64_t in, std::int64_t out) -> Fans {
+    return {.in = in, .out = scope.qkv_as_one() ? all : out};
+  };
+  // Matrices of two sizes that stand in one parameter: the first ones' numbers, each with so many outputs.
+  const auto two = [&](std::int64_t first, std::int64_t out, std::int64_t second_out) -> Fans {
+    if (scope.qkv_as_one()) return fans(shape.width, all);
+    return {.in = shape.width, .out = out, .first_numbers = first * shape.width, .second_out = second_out};
+  };
+  const auto map = [&](const char* name, std::int64_t in, std::int64_t out, const Fans& of) {
+    return Linear(scope / name, in, out, shape.bias, of);
+  };
+  if (shape.memory_width > 0) {
+    query_.emplace(map("query", shape.width, queries, fans(shape.width, queries)));
+    key_.emplace(map("key", shape.memory_width, keys, fans(shape.memory_width, keys)));
+    value_.emplace(map("value", shape.memory_width, values, fans(shape.memory_width, values)));
+  } else if (key_heads_ == shape.heads) {
+    qkv_.emplace(map("qkv", shape.width, all, two(queries + keys, queries, values)));
   } else {
-    const auto of = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return Linear(scope / name, in, out, shape.bias, {.in = in, .out = scope.qkv_as_one() ? all : out});
-    };
-    query_.emplace(of("query", shape.width, inner));
-    key_.emplace(of("key", shape.memory_width, inner));
-    value_.emplace(of("value", shape.memory_width, outer));
+    query_.emplace(map("query", shape.width, queries, fans(shape.width, queries)));
+    key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
+  }
+  if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
+    query_norm_.emplace(scope / "query_norm", kind, widths_.query_width, false);
+    key_norm_.emplace(scope / "key_norm", kind, widths_.query_width, false);
   }
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask) const {
-  if (!qkv_) return (*this)(pass, x, x, mask);
+  if (shape_.memory_width > 0) return (*this)(pass, x, x, mask);
   const Projections of_x = project(pass, x);
   return attend(pass, of_x.q, of_x.k, of_x.v, mask);
 }
 
 MultiHeadAttention::Projections MultiHeadAttention::project(Pass& pass, const Tensor& x) const {
-  const std::int64_t inner = shape_.heads * head_width_, outer = shape_.heads * value_width_;
-  const Tensor all = (*qkv_)(pass, x);
-  return {slice(all, 2, 0, inner), slice(all, 2, inner, inner), slice(all, 2, 2 * inner, outer)};
+  const std::int64_t queries = shape_.heads * widths_.query_width, keys = key_heads_ * widths_.query_width,
+                     values = key_heads_ * widths_.value_width;
+  Projections out;
+  if (qkv_) {
+    const Tensor all = (*qkv_)(pass, x);
+    out = {slice(all, 2, 0, queries), slice(all, 2, queries, keys), slice(all, 2, queries + keys, values)};
+  } else {
+    const Tensor both = (*key_value_)(pass, x);
+    out = {(*query_)(pass, x), slice(both, 2, 0, keys), slice(both, 2, keys, values)};
+  }
+  out.q = normalised(pass, out.q, query_norm_);
+  out.k = normalised(pass, out.k, key_norm_);
+  return out;
+}
+
+Tensor MultiHeadAttention::normalised(Pass& pass, const Tensor& x, const std::optional<Norm>& norm) const {
+  if (!norm) return x;
+  const std::int64_t width = widths_.query_width;
+  return reshape((*norm)(pass, reshape(contiguous(x), {x.shape[0], x.shape[1], x.shape[2] / width, width})), x.shape);
+}
+
+Tensor MultiHeadAttention::query_of(Pass& pass, const Tensor& x) const {
+  return normalised(pass, (*query_)(pass, x), query_norm_);
+}
+Tensor MultiHeadAttention::key_of(Pass& pass, const Tensor& memory) const {
+  return normalised(pass, (*key_)(pass, memory), key_norm_);
 }
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const {
-  if (qkv_) throw Failed("[attention] self attention was made, and called with a memory");
-  return attend(pass, (*query_)(pass, x), (*key_)(pass, memory), (*value_)(pass, memory), mask);
+  require_memory(true, "called with a memory");
+  return attend(pass, query_of(pass, x), key_of(pass, memory), (*value_)(pass, memory), mask);
+}
+
+void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
+  if ((shape_.memory_width > 0) == wanted) return;
+  throw Failed(fmt::format("[attention] {} attention was made, and {}", wanted ? "self" : "cross", what));
 }
 
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
                                 std::unique_ptr<AttentionState>& past) const {
-  if (!qkv_) throw Failed("[attention] cross attention was made, and called for steps of self attention");
+  require_memory(false, "called for steps of self attention");
   const Projections of_x = project(pass, x);
   Mask after = mask;
   after.offset = past ? past->length() : 0;
@@ -283,27 +326,27 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
   if (!past) past = std::make_unique<KeyValues>();
   if (auto* kept = dynamic_cast<KeyValues*>(past.get())) {
     kept->append(merge_heads(*inputs.keys), of_x.v);
-    inputs.keys = split_heads(kept->keys(pass.tape()), shape_.heads);
-    inputs.values = split_heads(kept->values(pass.tape()), shape_.heads);
+    inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
+    inputs.values = split_heads(kept->values(pass.tape()), key_heads_);
     return output_(pass, merge_heads(attention_(pass, inputs)));
   }
   return output_(pass, merge_heads(attention_.step(pass, inputs, *past)));
 }
 
 void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KeyValues& to) const {
-  if (qkv_) throw Failed("[attention] self attention was made, and called with a memory");
-  to.append((*key_)(pass, memory), (*value_)(pass, memory));
+  require_memory(true, "called with a memory");
+  to.append(key_of(pass, memory), (*value_)(pass, memory));
 }
 
 Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& memory, const Mask& mask) const {
-  return attend(pass, (*query_)(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
+  return attend(pass, query_of(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
 }
 
 AttentionInputs MultiHeadAttention::heads_of(const Tensor& q, const Tensor& k, const Tensor& v,
                                              const Mask& mask) const {
   return {.queries = split_heads(q, shape_.heads),
-          .values = split_heads(v, shape_.heads),
-          .keys = split_heads(k, shape_.heads),
+          .values = split_heads(v, key_heads_),
+          .keys = split_heads(k, key_heads_),
           .mask = mask,
           .position = shape_.position.get()};
 }

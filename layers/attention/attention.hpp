@@ -5,6 +5,7 @@
 #include "layers/attention/key_values.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
+#include "layers/norm.hpp"
 
 #include <memory>
 #include <optional>
@@ -82,7 +83,9 @@ private:
 
 /// Attention of several heads between projections (Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2):
 ///   y = W_o concat_h(attention(W_q^h x_q, W_k^h x_k, W_v^h x_v)) + b_o
-/// Self attention has one matrix for queries, keys and values (`qkv`); cross attention has `query`, `key` and `value`.
+/// Self attention has one matrix for queries, keys and values (`qkv`), or two where heads share keys and values (`query`,
+/// `key_value`; Ainslie et al. 2023, arXiv 2305.13245); cross attention has `query`, `key` and `value`. Each head's
+/// queries and keys may be normalised before they meet (`query_norm`, `key_norm`; Henry et al. 2020, arXiv 2010.04245).
 class MultiHeadAttention {
 public:
   struct Shape {
@@ -99,7 +102,8 @@ public:
   static RelativeShape relative_shape(const LayerChoice& choice, const Shape& shape);
 
   /// `output_init` is what the output projection (`output`) starts with. head_width 0: width / heads, which must divide
-  /// (heed::Failed otherwise). Values are always width / heads wide.
+  /// (heed::Failed otherwise); likewise value_width, of values. Throws heed::Failed where key_value_heads does not
+  /// divide heads.
   MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Shape& shape, const InitRule& output_init);
 
   /// Self attention: x [B, T, width].
@@ -121,12 +125,19 @@ private:
     Tensor q, k, v;
   };
   Projections project(Pass& pass, const Tensor& x) const;
+  // [B, T, heads width], each head by itself.
+  Tensor normalised(Pass& pass, const Tensor& x, const std::optional<Norm>& norm) const;
+  Tensor query_of(Pass& pass, const Tensor& x) const;
+  Tensor key_of(Pass& pass, const Tensor& memory) const;
+  void require_memory(bool wanted, const char* what) const;
   AttentionInputs heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
   Tensor attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask) const;
 
   Shape shape_;
-  std::int64_t head_width_, value_width_;
-  std::optional<Linear> qkv_, query_, key_, value_;
+  RelativeShape widths_;
+  std::int64_t key_heads_; // of keys and values
+  std::optional<Linear> qkv_, key_value_, query_, key_, value_;
+  std::optional<Norm> query_norm_, key_norm_;
   Attention attention_;
   Linear output_;
 };

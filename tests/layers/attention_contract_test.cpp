@@ -268,6 +268,71 @@ TEST_CASE("heads that share keys and values attend as if each had its own", "[at
   });
 }
 
+TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with the same ones", "[attention]") {
+  // Queries of four heads of width 3, keys of two, values of two, 2 wide each: the second has the fourth's, too.
+  LayerChoice grouped;
+  grouped.attention.head_width = 3;
+  grouped.attention.value_width = 2;
+  LayerChoice each = grouped;
+  grouped.attention.key_value_heads = 2;
+  const MultiHeadAttention::Shape shape{.width = 5, .heads = 4, .longest = 6};
+  Weights few, all;
+  const MultiHeadAttention a(few.scope(), grouped, shape, Init::normal(1)),
+      b(all.scope(), each, shape, Init::normal(1));
+  few.fill(3);
+  all.fill(3);
+  const auto numbers = [&](const std::string& name) {
+    const Parameters::Entry* e = few.parameters.find(name);
+    REQUIRE(e);
+    const Real* p = few.parameters.values() + e->offset;
+    return std::vector<Real>(p, p + e->shape.size());
+  };
+  for (const auto& [kind, width] : {std::pair<std::string, std::ptrdiff_t>{"weight", 5}, {"bias", 1}}) {
+    std::vector<Real> out = numbers("query." + kind);
+    const std::vector<Real> both = numbers("key_value." + kind);
+    REQUIRE(std::ssize(both) == (2 * 3 + 2 * 2) * width);
+    for (const auto& [first, rows] : {std::pair{0, 3}, {6, 2}})
+      for (const int head : {0, 0, 1, 1}) {
+        const auto begin = both.begin() + (first + head * rows) * width;
+        out.insert(out.end(), begin, begin + rows * width);
+      }
+    all.set("qkv." + kind, out);
+    all.set("output." + kind, numbers("output." + kind));
+  }
+  Operand x({2, 6, 5}, 1, {-1, 1, 0});
+  Tape tape;
+  Pass with_few = few.pass(tape), with_all = all.pass(tape);
+  CHECK(distance(read(a(with_few, x.on(tape), {.causal = true})), read(b(with_all, x.on(tape), {.causal = true}))) <
+        tolerance);
+  grouped.attention.key_value_heads = 3;
+  Weights w;
+  CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), grouped, shape, Init::normal(1)),
+                    Catch::Contains("key_value_heads is 3") && Catch::Contains("4 heads"));
+}
+
+TEST_CASE("queries and keys that are normalised have one size", "[attention]") {
+  // With a gain of 1, the size of the input changes nothing but the values.
+  for (const std::string norm : {"layer", "rms"}) {
+    LayerChoice choice = choice_of(score_info("dot"));
+    choice.attention.query_key_norm = norm;
+    Weights weights;
+    const MultiHeadAttention attention(weights.scope(), choice, {.width = 8, .heads = 2, .bias = false, .longest = 5},
+                                       Init::normal(1));
+    weights.fill(3);
+    for (const char* name : {"query_norm.weight", "key_norm.weight"}) weights.set(name, std::vector<Real>(4, 1));
+    KeptWeights told;
+    Operand x({1, 5, 8}, 1, {-1, 1, 0}), larger = x;
+    for (Real& v : larger.values) v *= 100;
+    Tape tape;
+    Pass pass = weights.pass(tape, {.observer = &told});
+    attention(pass, x.on(tape), {});
+    attention(pass, larger.on(tape), {});
+    REQUIRE(told.kept.size() == 2);
+    CHECK(distance(read(told.kept[0]), read(told.kept[1])) < 1e-3);
+    CHECK(distance(read(told.kept[0]), std::vector<double>(50, 0.2)) > 0.05);
+  }
+}
+
 TEST_CASE("keys are the values if not given", "[attention][contract]") {
   for_each_attention([](const LayerChoice& choice, const ScoreInfo&) {
     const Extents e{.heads = 2, .queries = 3, .keys = 6, .query_width = 4, .key_width = 4, .value_width = 4};

@@ -156,6 +156,28 @@ TEST_CASE("ALiBi is a formula", "[attention][formula][equals]") {
   CHECK(distance(Started(with(alibi))({}).y, Started(plain())({}).y) > 0.01);
 }
 
+TEST_CASE("KERPLE's kernels are formulas", "[attention][formula][equals]") {
+  for (const auto& [kernel, formula] :
+       {std::pair<std::string, std::string>{"logarithmic", "s - exp(p) * log(1 + exp(q) * abs(i - j))"},
+        {"power", "s - where(i == j, 0, exp(p) * abs(i - j) ^ (2 * sigmoid(q)))"}}) {
+    INFO(kernel);
+    Started scheme(plain(), "kerple", {{"kernel", kernel}});
+    Started by_formula(with({formula, "", {{.name = "p", .per = "head"}, {.name = "q", .per = "head"}}}));
+    const auto* amount = scheme.weights.parameters.find("position.amount");
+    const auto* shape = scheme.weights.parameters.find("position.shape");
+    REQUIRE((amount && shape));
+    const Real* numbers = scheme.weights.parameters.values();
+    by_formula.weights.set("formula.p", {numbers + amount->offset, numbers + amount->offset + 4});
+    by_formula.weights.set("formula.q", {numbers + shape->offset, numbers + shape->offset + 4});
+    for (const Mask& mask : {Mask{}, Mask{.causal = true}}) {
+      CHECK(distance_of(scheme(mask), by_formula(mask)) < rough);
+      CHECK(distance(scheme.weights.gradient("position.amount"), by_formula.weights.gradient("formula.p")) <
+            10 * rough);
+      CHECK(distance(scheme.weights.gradient("position.shape"), by_formula.weights.gradient("formula.q")) < 10 * rough);
+    }
+  }
+}
+
 TEST_CASE("soft capping is a formula", "[attention][formula][equals]") {
   // Gemma 2 (arXiv 2408.00118), section 2: cap tanh(s / cap).
   const double cap = 0.5;
@@ -214,6 +236,12 @@ TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
     return matmul(masked_softmax(add(s, pass.tape().copy(bias.data(), {4, 70, 70})), {.causal = true}), v);
   });
   CHECK(distance_of(found, expected) < rough);
+  Started scheme(plain(), "t5", {{"buckets", std::int64_t{8}}, {"furthest", std::int64_t{20}}});
+  std::vector<Real> by_bucket; // [buckets, heads]
+  for (std::size_t n = 0; n < 8; ++n)
+    for (std::size_t h = 0; h < 4; ++h) by_bucket.push_back(numbers[h * 8 + n]);
+  scheme.weights.set("position.bias", by_bucket);
+  CHECK(distance_of(scheme({.causal = true}), expected) < rough);
 }
 
 TEST_CASE("a learned number for each distance is Shaw's table where a query has one feature", "[attention][formula]") {

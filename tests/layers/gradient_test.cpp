@@ -110,6 +110,32 @@ TEST_CASE("attention has the right gradient through its weights as well", "[grad
   }
 }
 
+TEST_CASE("multi-head attention has the right gradient with shared keys, other widths and normalised queries",
+          "[gradient][attention]") {
+  const std::vector<std::int32_t> lengths = {5, 3};
+  for (const std::string norm : {"none", "layer", "rms"})
+    for (const std::int64_t key_heads : {1, 2, 4})
+      for (const std::int64_t memory_width : {0, 3}) {
+        INFO(norm << ", " << key_heads << " heads of keys, memory " << memory_width);
+        LayerChoice choice;
+        choice.attention.head_width = 3;
+        choice.attention.value_width = 2;
+        choice.attention.key_value_heads = key_heads;
+        choice.attention.query_key_norm = norm;
+        Weights weights;
+        const MultiHeadAttention attention(weights.scope(), choice,
+                                           {.width = 4, .memory_width = memory_width, .heads = 4, .longest = 5},
+                                           Init::normal(1));
+        weights.fill(6);
+        std::vector<Operand> inputs = {Operand({2, 3, 4}, 1, moderate)};
+        if (memory_width > 0) inputs.emplace_back(Shape{2, 5, memory_width}, 2, moderate);
+        check_module(weights, inputs, [&](Pass& pass, const std::vector<Tensor>& x) {
+          return memory_width > 0 ? attention(pass, x[0], x[1], {.lengths = lengths.data()})
+                                  : attention(pass, x[0], {.causal = true});
+        });
+      }
+}
+
 TEST_CASE("multi-head attention has the right gradient: self, cross, and with a head width of its own",
           "[gradient][attention]") {
   const std::vector<std::int32_t> lengths = {5, 3};

@@ -171,7 +171,11 @@ bool is_distribution(const LayerChoice& c) {
   return std::abs(sum_of(plain_row(c, {Real(0.5), 0, Real(0.25)})) - 1) < 1e-3;
 }
 // Do keys get no weight at all where others are far better, and jump where they nearly do?
-bool cuts(const LayerChoice& c) { return plain_row(c, {3, 0})[1] == 0; }
+bool cuts(const LayerChoice& c) {
+  std::vector<Real> scores(16);
+  for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = static_cast<Real>(3 * (scores.size() - j));
+  return plain_row(c, scores).back() == 0;
+}
 // How much faster its weights change than a softmax's.
 double sharpness(const LayerChoice& c) {
   const std::vector<Real> w = plain_row(c, {1, 0});

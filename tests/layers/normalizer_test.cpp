@@ -5,6 +5,8 @@
 #include "tests/layers/layer_support.hpp"
 
 #include <limits>
+#include <numeric>
+#include <tuple>
 #include <map>
 
 using namespace heed;
@@ -40,7 +42,7 @@ std::vector<Real> row_of(const std::string& name, std::vector<Real> scores, cons
 TEST_CASE("each value of each option of a normaliser changes its weights or their gradient", "[normalizer][contract]") {
   for (const NormalizerInfo* info : normalizers()) {
     const auto outcome = [&](const OptionValues& options) {
-      Rows rows(info->about.name, options, {2, 1, 3, 6});
+      Rows rows(info->about.name, options, {2, 1, 3, 16});
       Tape tape;
       Pass pass = rows.weights.pass(tape, {.training = true});
       const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {});
@@ -99,11 +101,15 @@ TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   CHECK(zeros > 400);
 }
 
-TEST_CASE("entmax15 is what the package entmax computes, and softmax_one a softmax with a zero more", "[normalizer]") {
-  for (const std::string name : {"entmax15", "softmax_one"}) {
-    INFO(name);
-    const Fixture fixture("variants", name);
-    Rows rows(name, {}, {1, 1, 6, 9});
+TEST_CASE("entmax15 and entmax are what the package entmax computes, and softmax_one a softmax with a zero more",
+          "[normalizer]") {
+  for (const auto& [name, options, case_name] : {std::tuple<std::string, OptionValues, std::string>{"entmax15", {}, ""},
+                                                 {"softmax_one", {}, ""},
+                                                 {"entmax", {{"alpha", 1.25}}, "_125"},
+                                                 {"entmax", {{"alpha", 1.9}}, "_190"}}) {
+    INFO(name << case_name);
+    const Fixture fixture("variants", name + case_name);
+    Rows rows(name, options, {1, 1, 6, 9});
     rows.scores.values = fixture["scores"].as<Real>();
     Tape tape;
     Pass pass = rows.weights.pass(tape);
@@ -115,7 +121,53 @@ TEST_CASE("entmax15 is what the package entmax computes, and softmax_one a softm
   }
 }
 
-TEST_CASE("entmax15's weights sum to 1 in rows of any length and size", "[normalizer]") {
+TEST_CASE("entmax with alpha = 1.5 is entmax15, with 2 sparsemax, and close to 1 almost softmax", "[normalizer]") {
+  const std::vector<Real> scores = draw(200, 4, {-3, 3, 0});
+  const auto entmax = [&](double alpha) { return row_of("entmax", scores, {{"alpha", alpha}}); };
+  CHECK(distance(entmax(1.5), row_of("entmax15", scores)) < 20 * rounding);
+  CHECK(distance(entmax(2), row_of("sparsemax", scores)) < 20 * rounding);
+  CHECK(distance(entmax(1.0001), row_of("softmax", scores)) < 1e-4);
+}
+
+TEST_CASE("top_k is a softmax over the best k keys, and of equal ones over the first", "[normalizer]") {
+  const auto top = [](std::int64_t k, std::vector<Real> scores) {
+    return row_of("top_k", std::move(scores), {{"k", k}});
+  };
+  const double e = std::exp(1.0);
+  CHECK(distance(top(2, {0, 3, 1, 4, 2}), std::vector<double>{0, 1 / (1 + e), 0, e / (1 + e), 0}) < rounding);
+  CHECK(distance(top(2, {5, 1, 5, 5}), std::vector<double>{0.5, 0, 0.5, 0}) < rounding);
+  CHECK(top(1, {5, 1, 7, 5}) == row_of("hard", {5, 1, 7, 5}));
+  const std::vector<Real> scores = draw(40, 4, {-3, 3, 0});
+  CHECK(distance(top(40, scores), row_of("softmax", scores)) < rounding);
+  CHECK(distance(top(41, scores), row_of("softmax", scores)) < rounding);
+  // The gradient is a softmax's of those alone.
+  Rows few("top_k", {{"k", std::int64_t{3}}}, {1, 1, 1, 7}), same("softmax", {}, {1, 1, 1, 3});
+  few.scores.values = {1, 9, 2, 8, 3, 7, 4};
+  same.scores.values = {9, 8, 7};
+  const std::vector<Real> dy = {1, 2, 3, 4, 5, 6, 7};
+  const auto gradient = [&](Rows& rows, const std::vector<Real>& d) {
+    Tape tape;
+    Pass pass = rows.weights.pass(tape);
+    const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {});
+    tape.backward(sum(mul(w, tape.constant(d.data(), w.shape))));
+    return rows.scores.gradient;
+  };
+  const std::vector<Real> g = gradient(few, dy), of_three = gradient(same, {2, 4, 6});
+  CHECK(distance(g, std::vector<Real>{0, of_three[0], 0, of_three[1], 0, of_three[2], 0}) < rounding);
+}
+
+TEST_CASE("entmax's weights sum to 1 in rows of any length and size", "[normalizer]") {
+  for (const double size : {1e-3, 1.0, 30.0})
+    for (const std::int64_t n : {1, 2, 17, 1000})
+      for (const double alpha : {1.05, 1.25, 1.75, 2.0}) {
+        Rows rows("entmax", {{"alpha", alpha}}, {1, 1, 8, n}, {-size, size, 0});
+        const std::vector<Real> w = rows();
+        for (std::int64_t r = 0; r < 8; ++r) {
+          INFO("alpha " << alpha << ", " << n << " scores of up to " << size);
+          const double sum = std::accumulate(w.begin() + r * n, w.begin() + (r + 1) * n, 0.0);
+          CHECK(sum == Approx(1).margin(1000 * rounding));
+        }
+      }
   for (const double size : {1e-3, 1.0, 30.0})
     for (const std::int64_t n : {1, 2, 17, 1000}) {
       Rows rows("entmax15", {}, {1, 1, 8, n}, {-size, size, 0});

@@ -148,10 +148,12 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
   for (const PositionInfo* info : positions()) {
     if (!info->make_relative) continue;
     const auto outcome = [&](const OptionValues& options) {
-      Placed p(*info, options, {.heads = 2, .queries = 6, .keys = 6}, 6);
+      Placed p(*info, options, {.batch = 1, .heads = 2, .queries = 150, .keys = 150},
+               150); // beyond t5's furthest distance
       std::string names;
       for (const auto& entry : p.own.parameters.entries()) names += entry.name + entry.shape.text();
-      return std::pair(names, p({.causal = true}));
+      const bool looks_ahead = serves(*p.position, {.causal = false});
+      return std::pair(names, p({.causal = !looks_ahead}));
     };
     const auto all = setups(info->about);
     for (std::size_t i = 0; i < all.size(); ++i)

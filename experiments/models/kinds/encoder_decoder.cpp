@@ -92,7 +92,7 @@ extern const ModelInfo model_encoder_decoder{
               .cost = "about 12 width^2 parameters for each block of the encoder, 16 width^2 for each of the decoder",
               .options = table().options(),
               .presets = {},
-              .silences = {"attention.causal", "attention.prefix"},
+              .silences = {"attention.causal", "attention.prefix", "block.parallel"},
               .uses = {"model.tied_embeddings", "attention.cross_score", "attention.cross_normalizer"},
               .conditions = {{"init.head", "model.tied_embeddings", {"false"}}}},
     .form = Form::sequence_to_sequence,

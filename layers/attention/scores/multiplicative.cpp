@@ -1,47 +1,85 @@
 #include "layers/attention/score.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace heed::HEED_REAL {
 
 namespace {
 
+struct Options {
+  std::int64_t rank = 0;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(option("rank", &Options::rank,
+                                                     "W is U V of this rank: U Dq x rank, V rank x Dk")
+                                                  .at_least(0)
+                                                  .at_most(65536)
+                                                  .default_means("0: W is any matrix")
+                                                  .neutral(0));
+  return t;
+}
+
 class Multiplicative : public Score {
 public:
-  // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width.
-  Multiplicative(const Scope& scope, const ScoreShape& shape)
-      : weight_(scope.weight("weight", {shape.heads, shape.query_width, shape.key_width},
-                             Init::uniform(1.0 / std::sqrt(static_cast<double>(shape.query_width))))) {}
+  // W starts uniformly within 1 / sqrt(Dq), so that the scores of an untrained model do not grow with the width. So do
+  // U, and V^T within 1 / sqrt(Dk).
+  Multiplicative(const Scope& scope, const ScoreShape& shape, const Options& options) {
+    const auto within = [](std::int64_t width) { return Init::uniform(1.0 / std::sqrt(static_cast<double>(width))); };
+    if (options.rank == 0) {
+      weight_ = scope.weight("weight", {shape.heads, shape.query_width, shape.key_width}, within(shape.query_width));
+      return;
+    }
+    weight_ = scope.weight("query", {shape.heads, shape.query_width, options.rank}, within(shape.query_width));
+    of_keys_ = scope.weight("key", {shape.heads, shape.key_width, options.rank}, within(shape.key_width));
+  }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    return InnerForm{matmul(queries, pass(weight_)), keys};
+    const Tensor q = matmul(queries, pass(weight_));
+    if (!of_keys_) return InnerForm{q, keys};
+    return InnerForm{q, matmul(for_each_head(keys, queries.shape[1]), pass(*of_keys_))};
   }
 
 private:
   ParameterId weight_;
+  std::optional<ParameterId> of_keys_; // of low rank
 };
 
 Real pair(const PairArguments& a) {
-  const Real* w = a.parameters[0] + a.head * a.shape.query_width * a.shape.key_width;
+  const std::int64_t rank = table().read(*a.options).rank, dq = a.shape.query_width, dk = a.shape.key_width;
   Real s = 0;
-  for (std::int64_t i = 0; i < a.shape.query_width; ++i)
-    for (std::int64_t j = 0; j < a.shape.key_width; ++j) s += a.query[i] * w[i * a.shape.key_width + j] * a.key[j];
+  if (rank == 0) {
+    const Real* w = a.parameters[0] + a.head * dq * dk;
+    for (std::int64_t i = 0; i < dq; ++i)
+      for (std::int64_t j = 0; j < dk; ++j) s += a.query[i] * w[i * dk + j] * a.key[j];
+    return s;
+  }
+  const Real *u = a.parameters[0] + a.head * dq * rank, *v = a.parameters[1] + a.head * dk * rank;
+  for (std::int64_t r = 0; r < rank; ++r) {
+    Real of_query = 0, of_key = 0;
+    for (std::int64_t i = 0; i < dq; ++i) of_query += a.query[i] * u[i * rank + r];
+    for (std::int64_t j = 0; j < dk; ++j) of_key += a.key[j] * v[j * rank + r];
+    s += of_query * of_key;
+  }
   return s;
 }
 
 } // namespace
 
 extern const ScoreInfo score_multiplicative{
-    .about = {.name = "multiplicative",
-              .summary = "s(q, k) = q W k, a matrix W for each head, not scaled",
-              .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"general\")",
-              .equals = "dot with W = identity",
-              .cost = "Dq Dk parameters for each head; 2 Dq Dk operations for each query and 2 Dk for each pair",
-              .options = {},
-              .presets = {}},
+    .about =
+        {.name = "multiplicative",
+         .summary = "s(q, k) = q W k, a matrix W for each head, of any rank or of a low one, not scaled",
+         .paper = "Luong, Pham and Manning 2015, arXiv 1508.04025 (\"general\")",
+         .equals = "dot with W = identity",
+         .cost = "Dq Dk parameters for each head; 2 Dq Dk operations for each query and 2 Dk for each pair; of a rank, "
+                 "rank (Dq + Dk) parameters, and 2 rank operations for each pair",
+         .options = table().options(),
+         .presets = {}},
     .equal_widths = false,
-    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues&) -> std::unique_ptr<Score> {
-      return std::make_unique<Multiplicative>(scope, shape);
+    .make = [](const Scope& scope, const ScoreShape& shape, const OptionValues& options) -> std::unique_ptr<Score> {
+      return std::make_unique<Multiplicative>(scope, shape, table().read(options));
     },
     .pair = pair};
 

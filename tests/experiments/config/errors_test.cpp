@@ -45,7 +45,8 @@ TEST_CASE("A name that does not exist is refused with the nearest one", "[config
       {"[attention]\nscore = \"cosin\"", "x.toml:2:9: attention.score is 'cosin'; it must be one of " +
                                              words_of("attention.score") + "; did you mean 'cosine'?"},
       {"[task]\nkind = \"zzzz\"", "x.toml:2:8: task.kind is 'zzzz'; it must be one of " + words_of("task.kind")},
-      {"[block]\nnorm = \"before\"", "x.toml:2:8: block.norm is 'before'; it must be one of 'pre', 'post', 'none'"},
+      {"[block]\nnorm = \"before\"",
+       "x.toml:2:8: block.norm is 'before'; it must be one of 'pre', 'post', 'sandwich', 'none'"},
   });
 }
 
@@ -114,7 +115,7 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "position.combine is 'concat'"},
       {"[position]\nkind = \"none\"\ncombine = \"concat\"",
        "x.toml:3:1: position.combine does nothing: position.kind is 'none' (x.toml:2:1); it matters only where "
-       "position.kind is not one of 'none', 'rotary', 'alibi', 'shaw', 'skewed'"},
+       "position.kind is not one of 'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'"},
       {"[data]\npath = \"a.txt\"",
        "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
        "where task.kind is one of 'text', 'translation', 'labelled_text', 'images', 'scan'"},

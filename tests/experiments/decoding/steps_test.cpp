@@ -94,6 +94,17 @@ TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formul
     }
 }
 
+TEST_CASE("shared keys', other widths' and normalised queries' steps give the logits of the whole row", "[decoding]") {
+  for (const std::string kind : {"decoder", "encoder_decoder"})
+    for (const std::string norm : {"none", "layer", "rms"})
+      for (const std::string more : {"", "position.kind=rotary", "attention.score=additive"}) {
+        std::vector<std::string> assignments = {"model.kind=" + kind, "attention.key_value_heads=1",
+                                                "attention.value_width=3", "attention.query_key_norm=" + norm};
+        if (!more.empty()) assignments.push_back(more);
+        check_steps(assignments);
+      }
+}
+
 TEST_CASE("a decoder that sees what is behind a position has no steps of its own", "[decoding]") {
   for (const std::string seeing : {"attention.causal=false", "attention.prefix=2"}) {
     TestModel m({seeing});

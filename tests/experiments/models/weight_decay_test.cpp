@@ -14,9 +14,9 @@ namespace {
 // What a name ends in says what a parameter is, whichever model and block it is in.
 const std::vector<std::string> decaying = {
     // linear maps and convolutions
-    "qkv.weight", "query.weight", "key.weight", "value.weight", "output.weight", "expand.weight", "project.weight",
-    "projection.weight", "readout.weight", "input.weight", "keys.weight", "hidden.weight", "patches.weight",
-    "enter.weight", "refine.weight",
+    "qkv.weight", "query.weight", "key.weight", "key_value.weight", "value.weight", "output.weight", "expand.weight",
+    "project.weight", "projection.weight", "readout.weight", "input.weight", "keys.weight", "hidden.weight",
+    "patches.weight", "enter.weight", "refine.weight",
     // recurrences
     "recurrent.weight",
     // tables of vectors
@@ -26,7 +26,12 @@ const std::vector<std::string> decaying = {
 const std::vector<std::string> left_alone = {
     // biases, and gains of norms
     "bias", "attention_norm.weight", "cross_attention_norm.weight", "ffn_norm.weight", "final_norm.weight",
-    "enter_norm.weight", "refine_norm.weight",
+    "enter_norm.weight", "refine_norm.weight", "attention_norm_behind.weight", "cross_attention_norm_behind.weight",
+    "ffn_norm_behind.weight", "query_norm.weight", "key_norm.weight",
+    // what a residual connection is scaled by
+    "attention_scale", "cross_attention_scale", "ffn_scale",
+    // numbers that a position's formula has
+    "position.amount", "position.shape",
     // what a score weighs features or sums with, and its scales and temperatures
     "score.v", "score.scale", "score.temperature", "score.concat_score_weight",
     // what a prediction of a place is weighed with, and a learned query

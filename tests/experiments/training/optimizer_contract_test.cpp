@@ -3,6 +3,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/training.hpp"
+#include "tests/fixtures/fixture.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 using namespace heed;
@@ -134,6 +135,40 @@ TEST_CASE("lion is its paper's algorithm 2", "[training][optimizer]") {
     }
   }
   for (const std::size_t i : numbers) CHECK(numbers_in(parameters)[i] == Approx(theta[i]).epsilon(1e-13));
+}
+
+TEST_CASE("adafactor's and muon's ten steps are PyTorch's", "[training][optimizer]") {
+  for (const auto& [name, options, rate] :
+       {std::tuple<std::string, OptionValues, double>{
+            "adafactor", {{"decay", 0.7}, {"clip", 1.05}, {"least_scale", 1e-2}, {"weight_decay", 0.1}}, 0.05},
+        {"muon", {}, 0.02}}) {
+    INFO(name);
+    const Fixture fixture("variant_optimizers", name);
+    Parameters parameters;
+    const std::vector<std::string> names = {"matrix", "vector"};
+    for (const std::string& n : names) {
+      const bool map = n == "matrix";
+      const ParameterId id = parameters.add(n, fixture[n].shape, Init::zeros(),
+                                            map ? WeightDecay::yes : WeightDecay::no, "", map);
+      std::ranges::copy(fixture[n].values, parameters.values(id));
+    }
+    const auto info = std::ranges::find(optimizers(), name, [](const OptimizerInfo* i) { return i->about.name; });
+    REQUIRE(info != optimizers().end());
+    const auto optimizer = (*info)->make(options, parameters);
+    std::vector<double> gradients(static_cast<std::size_t>(parameters.extent()));
+    for (std::int64_t step = 1; step <= 10; ++step) {
+      for (const std::string& n : names)
+        std::ranges::copy(fixture["gradients." + n].rows(step - 1, step).values,
+                          gradients.begin() + parameters.find(n)->offset);
+      optimizer->update(parameters, gradients.data(), rate, 1, step);
+      for (const std::string& n : names) {
+        const Parameters::Entry& e = *parameters.find(n);
+        const std::vector<double> expected = fixture["after." + n].rows(step - 1, step).values;
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          CHECK(parameters.values()[e.offset + static_cast<std::int64_t>(i)] == Approx(expected[i]).margin(1e-12));
+      }
+    }
+  }
 }
 
 TEST_CASE("every optimiser changes every parameter, and in ranges, in any order, to the same bits",

@@ -34,6 +34,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"recurrent.window", {"recurrent.window=1"}},
     {"model.patches.channels", {"model.patches.channels=4", "model.patches.groups=1"}}, // groups divide channels
     {"model.patches.groups", {"model.patches.channels=12"}},
+    {"position.t5.both_sides", {"position.t5.buckets=8"}},
+    {"position.t5.furthest", {"position.t5.buckets=6", "position.t5.furthest=4"}}, // rows are short
     {"train.batch_tokens", {"train.batch_tokens=35"}}, // room for the longest row, and twice and four times as many
     {"train.evaluate_length_penalty_kind",
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
@@ -46,14 +48,18 @@ const std::map<std::string, double> least_changes = {{"train.evaluate_length_pen
 
 // Can this configuration show the option at work? Generated tasks put out digits, whose BLEU has the same words by any
 // rule, and of held-out files of other words nothing is right.
+// Labelled texts are of so few words that all distances have buckets of their own.
 bool shows(const std::string& key, const Config& c) {
+  if (key == "position.t5.furthest") return c.task.kind != "labelled_text";
   return key != "train.evaluate_bleu_tokenization" || (c.task.kind == "translation" && c.data.validation_path.empty());
 }
 
-// Values to try in place of those nearby: rows of one length come in whole numbers.
+// Values to try in place of those nearby: rows of one length come in whole numbers, and rows are short.
 const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
-    {"attention.mask_mod", {std::string("abs(i - j) < 2")}}}; // rows are short
+    {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
+    {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
+    {"position.t5.furthest", {std::int64_t{16}}}};
 
 // What an option of words comes to where it says "same" or "usual": choosing that by its name changes nothing.
 std::string left_to_others(const std::string& key, const Config& c) {

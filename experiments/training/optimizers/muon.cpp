@@ -1,0 +1,136 @@
+#include "autograd/ops.hpp"
+#include "autograd/optimizer.hpp"
+#include "experiments/training/optimizers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  double momentum = 0.95, weight_decay = 0.1, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  bool nesterov = true;
+};
+
+const OptionTable<Options>& table() {
+  using O = Options;
+  static const auto t = option_table<O>(
+      option("momentum", &O::momentum, "how much of the moment of a map stays from one step to the next")
+          .at_least(0)
+          .below(1),
+      option("weight_decay", &O::weight_decay,
+             "pulls matrices towards 0 by learning rate times this, embeddings among them; vectors, scales and "
+             "temperatures are left alone")
+          .at_least(0),
+      option("beta1", &O::beta1, "AdamW's, for all but the maps").at_least(0).below(1),
+      option("beta2", &O::beta2, "likewise").at_least(0).below(1), option("epsilon", &O::epsilon, "likewise").above(0),
+      option("nesterov", &O::nesterov, "the step of a map looks ahead along its moment"));
+  return t;
+}
+
+/// Nearly U V^T of X = U S V^T, by five of Newton and Schulz's steps X <- a X + (b A + c A A) X with A = X X^T, whose
+/// coefficients Jordan et al. (2024) chose to bring small singular values up fast: those of the result lie around 1.
+Tensor orthogonal(Tape& tape, const Real* numbers, std::int64_t rows, std::int64_t columns) {
+  constexpr Real a = Real(3.4445), b = Real(-4.7750), c = Real(2.0315);
+  constexpr int steps = 5;
+  constexpr double least_norm = 1e-7;
+  const std::int64_t size = rows * columns;
+  double squares = 0;
+  for (std::int64_t i = 0; i < size; ++i) squares += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
+  Tensor x = scale(tape.constant(numbers, {rows, columns}),
+                   static_cast<Real>(1 / std::max(std::sqrt(squares), least_norm)));
+  if (rows > columns) x = contiguous(transpose(x));
+  for (int step = 0; step < steps; ++step) {
+    const Tensor gram = matmul(x, transpose(x));
+    x = add(scale(x, a), matmul(add(scale(gram, b), scale(matmul(gram, gram), c)), x));
+  }
+  return contiguous(rows > columns ? transpose(x) : x);
+}
+
+/// Of a map of r x c: M <- momentum M + G; W <- W (1 - rate decay) - 0.2 sqrt(max(r, c)) rate orthogonal(M), or of
+/// G + momentum M, so that a step is as large as one of AdamW. All else has AdamW's steps.
+class Muon : public Optimizer {
+public:
+  Muon(const Options& options, const Parameters& parameters)
+      : Optimizer(parameters), options_(options), m_(static_cast<std::size_t>(parameters.extent())),
+        v_(static_cast<std::size_t>(parameters.extent())) {}
+
+  std::vector<StateArray> state(const Parameters& parameters) override {
+    std::vector<StateArray> out, of_squares;
+    append_like(parameters, "muon.m", m_, out);
+    append_like(parameters, "muon.v", v_, of_squares);
+    for (std::size_t i = 0; i < of_squares.size(); ++i)
+      if (!parameters.entries()[i].is_map) out.push_back(of_squares[i]);
+    return out;
+  }
+
+private:
+  void update_one(const Update& u) override { u.entry.is_map ? update_map(u) : update_other(u); }
+
+  Real kept(const Update& u) const {
+    return static_cast<Real>(u.entry.decay == WeightDecay::yes ? 1 - u.learning_rate * options_.weight_decay : 1);
+  }
+
+  void update_map(const Update& u) {
+    const Shape& s = u.entry.shape;
+    const std::int64_t rows = s[-2], columns = s[-1], size = rows * columns;
+    const auto momentum = static_cast<Real>(options_.momentum), factor = static_cast<Real>(u.factor),
+               rate = static_cast<Real>(u.learning_rate * 0.2 *
+                                        std::sqrt(static_cast<double>(std::max(rows, columns))));
+    Tape tape;
+    tape.record(false);
+    std::vector<Real> ahead(static_cast<std::size_t>(size));
+    for (std::int64_t matrix = 0; matrix * size < s.size(); ++matrix) {
+      const std::int64_t at = matrix * size;
+      Real* const m = m_.data() + u.entry.offset + at;
+      for (std::int64_t i = 0; i < size; ++i) {
+        const Real g = factor * u.gradients[at + i];
+        m[i] = momentum * m[i] + g;
+        ahead[static_cast<std::size_t>(i)] = options_.nesterov ? g + momentum * m[i] : m[i];
+      }
+      const Tensor step = orthogonal(tape, ahead.data(), rows, columns);
+      for (std::int64_t i = 0; i < size; ++i) u.values[at + i] = kept(u) * u.values[at + i] - rate * step.data[i];
+      tape.rewind();
+    }
+  }
+
+  void update_other(const Update& u) {
+    const double t = static_cast<double>(u.step);
+    const auto beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2),
+               factor = static_cast<Real>(u.factor), epsilon = static_cast<Real>(options_.epsilon),
+               size1 = static_cast<Real>(1 - std::pow(options_.beta1, t)),
+               size2 = static_cast<Real>(1 - std::pow(options_.beta2, t)), rate = static_cast<Real>(u.learning_rate);
+    Real *const m = m_.data() + u.entry.offset, *const v = v_.data() + u.entry.offset;
+    for (std::int64_t i = 0, n = u.entry.shape.size(); i < n; ++i) {
+      const Real g = factor * u.gradients[i];
+      m[i] = beta1 * m[i] + (1 - beta1) * g;
+      v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+      u.values[i] = kept(u) * u.values[i] - rate * (m[i] / size1) / (std::sqrt(v[i] / size2) + epsilon);
+    }
+  }
+
+  Options options_;
+  PagedVector<Real> m_, v_; // the second: of what is no map
+};
+
+} // namespace
+
+extern const OptimizerInfo optimizer_muon{
+    .about =
+        {.name = "muon",
+         .summary = "steps of a matrix as a whole: its moment with all singular values brought to about 1; what is "
+                    "no map within the model has AdamW's steps",
+         .paper = "Jordan et al. 2024, kellerjordan.github.io/posts/muon; Liu et al. 2025, arXiv 2502.16982 (the "
+                  "scale of steps, weight decay)",
+         .equals = "",
+         .cost = "a number for each parameter of a map, two for each other; five times three products of matrices in "
+                 "a step",
+         .options = table().options(),
+         .presets = {}},
+    .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
+      return std::make_unique<Muon>(table().read(values), parameters);
+    }};
+
+} // namespace heed::HEED_REAL

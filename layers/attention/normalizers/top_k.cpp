@@ -1,0 +1,91 @@
+#include "layers/attention/normalizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t k = 8;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("k", &Options::k, "how many keys a query attends to").at_least(1).at_most(1e9).unit("keys"));
+  return t;
+}
+
+class TopKRows final : public RowPolicy {
+public:
+  explicit TopKRows(std::int64_t k) : k_(k) {}
+
+  // Of keys with one score, those before the others are taken.
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+    if (row_is_lost(s, w, n)) return;
+    row_exponentials(s, row_largest(s, n), w, n);
+    if (k_ < n) {
+      std::copy_n(s, n, scratch);
+      std::nth_element(scratch, scratch + k_ - 1, scratch + n, std::greater<>());
+      const Real least = scratch[k_ - 1];
+      std::int64_t of_least = k_ - std::count_if(s, s + n, [&](Real x) { return x > least; });
+      for (std::int64_t j = 0; j < n; ++j)
+        if (s[j] < least || (s[j] == least && of_least-- <= 0)) w[j] = 0;
+    }
+    const Real total = row_sum(w, n);
+    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+  }
+
+  // Softmax's over those that were taken: the others' weights are 0.
+  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+    const Real mean = row_dot(w, dw, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);
+  }
+
+private:
+  std::int64_t k_;
+};
+
+class TopK : public Normalizer {
+public:
+  explicit TopK(std::int64_t k) : rule_(k) {}
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  TopKRows rule_;
+};
+
+void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+  std::fill_n(weights, n, Real{0});
+  order.resize(static_cast<std::size_t>(std::min(n, table().read(options).k)));
+  const auto power = [&](std::int64_t j) {
+    return std::exp(static_cast<double>(scores[j]) - static_cast<double>(scores[order[0]]));
+  };
+  double total = 0;
+  for (const std::int64_t j : order) total += power(j);
+  for (const std::int64_t j : order) weights[j] = static_cast<Real>(power(j) / total);
+}
+
+} // namespace
+
+extern const NormalizerInfo normalizer_top_k{
+    .about = {.name = "top_k",
+              .summary = "softmax over the k keys with the best scores; of equal ones, the first",
+              .paper = "Zhao et al. 2019, arXiv 1912.11637; Gupta et al. 2021, arXiv 2106.06899",
+              .equals = "softmax where k is at least the number of keys; hard with k = 1",
+              .cost = "a selection in each row, twice in training",
+              .options = table().options(),
+              .presets = {}},
+    .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<TopK>(table().read(options).k);
+    },
+    .row = row};
+
+} // namespace heed::HEED_REAL

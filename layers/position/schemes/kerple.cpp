@@ -1,0 +1,83 @@
+#include "autograd/ops.hpp"
+#include "autograd/relative.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::string kernel = "logarithmic";
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(option("kernel", &Options::kernel,
+                                                     "-a log(1 + b |i - j|), or -a |i - j|^b with b below 2")
+                                                  .one_of({"logarithmic", "power"}));
+  return t;
+}
+
+/// a = exp(amount) and, by the kernel, b = exp(shape) or b = 2 sigmoid(shape), so that any number stands for one that
+/// the kernel may have.
+class Kerple : public RelativePosition {
+public:
+  Kerple(const Scope& scope, const RelativeShape& shape, const Options& options)
+      : power_(options.kernel == "power"), heads_(shape.heads),
+        amount_(scope.plain("amount", {shape.heads, 1}, Init::uniform(1))),
+        shape_(scope.plain("shape", {shape.heads, 1}, Init::uniform(1))) {}
+
+  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
+    // Distances, or their logarithms. That of 0 is as good as -inf, and has a power of 0.
+    const Tensor distances = pass.tape().make({1, n});
+    for (std::int64_t d = -furthest; d <= furthest; ++d) {
+      const auto x = static_cast<double>(std::abs(d));
+      distances.data[d + furthest] = static_cast<Real>(!power_ ? x : d == 0 ? lowest_logarithm : std::log(x));
+    }
+    const Tensor b = pass(shape_);
+    const Tensor shapes = power_ ? exp(mul(scale(sigmoid(b), 2), distances)) : log(scale(mul(exp(b), distances), 1, 1));
+    const Tensor numbers = scale(mul(exp(pass(amount_)), shapes), -1);
+    return terms_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
+  }
+
+private:
+  static constexpr double lowest_logarithm = -1e4;
+
+  bool power_;
+  std::int64_t heads_;
+  ParameterId amount_, shape_;
+};
+
+RelativeTerms pair(const RelativeArguments& a) {
+  const double amount = std::exp(static_cast<double>(a.parameters[0][a.head])),
+               shape = static_cast<double>(a.parameters[1][a.head]),
+               distance = static_cast<double>(std::abs(a.distance));
+  RelativeTerms out;
+  const double kernel = table().read(*a.options).kernel == "power" ? std::pow(distance, 2 / (1 + std::exp(-shape)))
+                                                                   : std::log(1 + std::exp(shape) * distance);
+  out.score = static_cast<Real>(-amount * kernel);
+  return out;
+}
+
+} // namespace
+
+extern const PositionInfo position_kerple{
+    .about = {.name = "kerple",
+              .summary = "-a log(1 + b |i - j|) is added to the score, or -a |i - j|^b, with learned a and b for each "
+                         "head",
+              .paper = "Chi et al. 2022, arXiv 2205.09921",
+              .equals = "alibi, with its slopes learned, for the power kernel with b = 1",
+              .cost = "an addition for each pair; two parameters for each head",
+              .options = table().options(),
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat"}},
+    .has_vectors = false,
+    .make = nullptr,
+    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<Kerple>(scope, shape, table().read(options)); },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL

@@ -1,0 +1,95 @@
+#include "autograd/ops.hpp"
+#include "autograd/relative.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+struct Options {
+  std::int64_t buckets = 32, furthest = 128;
+  bool both_sides = false;
+};
+
+const OptionTable<Options>& table() {
+  static const auto t = option_table<Options>(
+      option("buckets", &Options::buckets, "how many numbers a head has; half of them have one distance each")
+          .at_least(4)
+          .at_most(65536),
+      option("furthest", &Options::furthest, "the distance from which on all have the last number")
+          .above(1)
+          .at_most(1048576)
+          .unit("positions"),
+      option("both_sides", &Options::both_sides,
+             "do keys behind a query have half of the numbers for themselves? If not, they count as the query's own "
+             "place, as befits causal attention"));
+  return t;
+}
+
+/// The bucket of a distance, of `n` on one side: half of them have one distance each, the others cover what is
+/// logarithmically as much, up to `furthest`.
+std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furthest) {
+  const std::int64_t exact = n / 2;
+  if (distance < exact) return distance;
+  if (distance >= furthest) return n - 1;
+  const double share = std::log(static_cast<double>(distance) / static_cast<double>(exact)) /
+                       std::log(static_cast<double>(furthest) / static_cast<double>(exact));
+  return std::min(n - 1, exact + static_cast<std::int64_t>(share * static_cast<double>(n - exact)));
+}
+/// Of a key at this distance from its query, negative before it.
+std::int64_t bucket_of(std::int64_t distance, const Options& o) {
+  if (!o.both_sides) return bucket_of(std::max<std::int64_t>(-distance, 0), o.buckets, o.furthest);
+  const std::int64_t half = o.buckets / 2;
+  return bucket_of(std::abs(distance), half, o.furthest) + (distance > 0 ? half : 0);
+}
+
+class T5 : public RelativePosition {
+public:
+  T5(const Scope& scope, const RelativeShape& shape, const Options& options)
+      : options_(options), heads_(shape.heads),
+        bias_(scope.plain("bias", {options.buckets, shape.heads}, Init::zeros())) {}
+
+  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+    const std::int64_t furthest = std::min(std::max(keys, queries.shape[2] + mask.offset) - 1, options_.furthest);
+    const std::int64_t n = 2 * furthest + 1;
+    auto* buckets = pass.tape().keep<std::int32_t>(n);
+    for (std::int64_t d = -furthest; d <= furthest; ++d)
+      buckets[d + furthest] = static_cast<std::int32_t>(bucket_of(d, options_));
+    const Tensor numbers = contiguous(transpose(embedding(pass(bias_), buckets, {n})));
+    return terms_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
+  }
+
+private:
+  Options options_;
+  std::int64_t heads_;
+  ParameterId bias_;
+};
+
+RelativeTerms pair(const RelativeArguments& a) {
+  RelativeTerms out;
+  out.score = a.parameters[0][bucket_of(a.distance, table().read(*a.options)) * a.shape.heads + a.head];
+  return out;
+}
+
+} // namespace
+
+extern const PositionInfo position_t5{
+    .about = {.name = "t5",
+              .summary = "a learned number for each head and bucket of distances is added to the score: near distances "
+                         "have buckets of their own, far ones share them logarithmically",
+              .paper = "Raffel et al. 2020, arXiv 1910.10683, section 2.1",
+              .equals = "none with numbers of 0, as they start",
+              .cost = "an addition for each pair; buckets parameters for each head",
+              .options = table().options(),
+              .presets = {},
+              .silences = {"position.combine", "position.width", "position.concat"}},
+    .has_vectors = false,
+    .make = nullptr,
+    .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)
+        -> std::unique_ptr<RelativePosition> { return std::make_unique<T5>(scope, shape, table().read(options)); },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL
