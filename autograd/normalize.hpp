@@ -33,6 +33,14 @@ private:
   std::optional<Real> bias_;
 };
 
+/// w_j = max(s_j, 0) / sum_k max(s_k, 0): scores as they are, where none is negative. A row without a positive score
+/// gives zeros.
+class SumRows final : public RowPolicy {
+public:
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
+  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+};
+
 /// 1 for the largest score (the first of those), 0 elsewhere. Its gradient is, by definition, that of masked_softmax at
 /// the same scores: the straight-through estimator (Bengio, Leonard and Courville 2013, arXiv 1308.3432).
 class HardmaxRows final : public RowPolicy {

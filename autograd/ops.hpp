@@ -44,7 +44,10 @@ Tensor relu(const Tensor& x);
 Tensor gelu(const Tensor& x);
 /// The same paper's approximation: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
 Tensor gelu_tanh(const Tensor& x);
-/// x sigmoid(x) (the same paper; Ramachandran et al. 2017, arXiv 1710.05941, as "swish").
+/// elu(x) + 1: x + 1 where x > 0, exp(x) elsewhere, so that it is never negative (Katharopoulos et al. 2020, arXiv
+/// 2006.16236).
+Tensor elu_plus_one(const Tensor& x);
+/// x sigmoid(x) (of gelu's paper; Ramachandran et al. 2017, arXiv 1710.05941, as "swish").
 Tensor silu(const Tensor& x);
 
 // ---- products (ops/matmul.cpp) ----
@@ -68,6 +71,8 @@ Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, int axis, bool keep = false);
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, int axis, bool keep = false);
+/// y_i = x_0 + ... + x_(i-1) along an axis: y_0 is 0.
+Tensor sum_before(const Tensor& x, int axis);
 /// Largest over one axis; the gradient goes to the first element that has it.
 Tensor max(const Tensor& x, int axis, bool keep = false);
 

@@ -79,6 +79,13 @@ Tensor relu(const Tensor& x) {
       "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });
 }
 
+Tensor elu_plus_one(const Tensor& x) {
+  const Simd zero(Real{0}), one(Real{1});
+  return elementwise(
+      "elu_plus_one", x, [=](Simd v) { return xsimd::select(v > zero, v + one, exponential(v)); },
+      [=](Simd v, Simd y) { return xsimd::select(v > zero, one, y); });
+}
+
 Tensor gelu(const Tensor& x) { return elementwise_with_slope("gelu", x, gelu_at); }
 Tensor gelu_tanh(const Tensor& x) { return elementwise_with_slope("gelu_tanh", x, gelu_tanh_at); }
 Tensor silu(const Tensor& x) { return elementwise_with_slope("silu", x, silu_at); }

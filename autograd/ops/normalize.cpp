@@ -92,6 +92,20 @@ void SigmoidRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, s
   });
 }
 
+void SumRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
+  if (row_is_lost(s, w, n)) return;
+  for (std::int64_t j = 0; j < n; ++j) w[j] = std::max(s[j], Real{0});
+  const Real total = row_sum(w, n);
+  if (total > 0)
+    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+}
+
+void SumRows::slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* positive) const {
+  for (std::int64_t j = 0; j < n; ++j) positive[j] = std::max(s[j], Real{0});
+  const Real total = row_sum(positive, n), along = row_dot(w, dw, n);
+  for (std::int64_t j = 0; j < n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
+}
+
 void HardmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
   if (has_nan(s, n)) return fill_nan(w, n);
   std::fill_n(w, n, Real{0});

@@ -72,6 +72,40 @@ Tensor mean(const Tensor& x, int axis, bool keep) { return weighted_sum("mean", 
 Tensor sum(const Tensor& x) { return weighted_sum("sum", reshape(x, {x.size()}), 0, false, false); }
 Tensor mean(const Tensor& x) { return weighted_sum("mean", reshape(x, {x.size()}), 0, false, true); }
 
+Tensor sum_before(const Tensor& input, int axis) {
+  const Op op("sum_before", {&input});
+  const Tensor x = contiguous(input);
+  const Around a = around(op, x.shape, axis);
+  const Tensor y = op.output(x.shape);
+  for (std::int64_t o = 0; o < a.outer; ++o) {
+    const Real* p = x.data + o * a.n * a.inner;
+    Real* q = y.data + o * a.n * a.inner;
+    map(a.inner, [&](std::int64_t k, int n) {
+      Simd total(Real{0});
+      for (std::int64_t i = 0; i < a.n; ++i) {
+        store(q + i * a.inner + k, total, n);
+        total += load(p + i * a.inner + k, n);
+      }
+    });
+  }
+  op.record(y, [=] {
+    const Into d = x.tape->into(x);
+    if (!d) return;
+    for (std::int64_t o = 0; o < a.outer; ++o) {
+      const Real* dy = x.tape->grad(y) + o * a.n * a.inner;
+      Real* dx = d.p + o * a.n * a.inner;
+      map(a.inner, [&](std::int64_t k, int n) {
+        Simd total(Real{0});
+        for (std::int64_t i = a.n - 1; i >= 0; --i) {
+          deposit(dx + i * a.inner + k, total, d.first, n);
+          total += load(dy + i * a.inner + k, n);
+        }
+      });
+    }
+  });
+  return y;
+}
+
 Tensor max(const Tensor& input, int axis, bool keep) {
   const Op op("max", {&input});
   const Tensor x = contiguous(input);

@@ -44,7 +44,8 @@ class Attention {
 public:
   /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
   /// normalizer, dropout and their options of the choice; its `causal`, `prefix` and `window` are the caller's to put
-  /// into the mask (self_attention_mask). Its formulas are of every call. `kind` changes nothing but what those who look on are told.
+  /// into the mask (self_attention_mask). Its formulas are of every call. `kind` changes nothing but what those who look
+  /// on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);

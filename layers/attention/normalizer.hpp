@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -24,6 +25,17 @@ public:
   /// scores [B, H, Tq, Tk] to weights of the same shape, by the rule if not said otherwise. Masked entries are 0; a row
   /// without any other is all 0, with a zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
+};
+
+/// A normaliser that is the rule for one row.
+template <class Rule> class RowNormalizer final : public Normalizer {
+public:
+  template <class... Arguments>
+  explicit RowNormalizer(Arguments&&... arguments) : rule_(std::forward<Arguments>(arguments)...) {}
+  const RowPolicy* row_policy() const override { return &rule_; }
+
+private:
+  Rule rule_;
 };
 
 /// A normaliser by name, with options of its own.

@@ -33,6 +33,8 @@ public:
   virtual ScoreTerms* terms(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
     return nullptr;
   }
+  /// Does it act on pairs, or on queries and keys one by one?
+  virtual bool is_of_pairs() const { return true; }
   /// Does it add to the weighted sums? Then weights must be there, and nothing streams.
   virtual bool has_values() const { return false; }
   /// What is added to the weighted sums, [B, H, Tq, Dv]: weights [B, H, Tq, Tk].

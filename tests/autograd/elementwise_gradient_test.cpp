@@ -24,6 +24,7 @@ const std::vector<Unary> functions = {
     {"abs", {-2, 2, 0.1}, [](const Tensor& x) { return abs(x); }},
     {"relu", {-2, 2, 0.1}, [](const Tensor& x) { return relu(x); }},
     {"gelu", {-5, 5}, [](const Tensor& x) { return gelu(x); }},
+    {"elu_plus_one", {-5, 5}, [](const Tensor& x) { return elu_plus_one(x); }},
     {"gelu_tanh", {-5, 5}, [](const Tensor& x) { return gelu_tanh(x); }},
     {"silu", {-6, 6}, [](const Tensor& x) { return silu(x); }},
     {"scale", {-2, 2}, [](const Tensor& x) { return scale(x, Real(-1.75), Real(0.5)); }},

@@ -99,6 +99,7 @@ TEST_CASE("reductions have the right gradient over every axis", "[gradient]") {
       for (bool keep : {false, true}) {
         check_views("sum", shape, {}, [=](const Tensor& x) { return sum(x, axis, keep); });
         check_views("mean", shape, {}, [=](const Tensor& x) { return mean(x, axis, keep); });
+        if (!keep) check_views("sum_before", shape, {}, [=](const Tensor& x) { return sum_before(x, axis); });
         check_gradient("max of " + shape.text(), [=](const Tensors& x) { return max(x[0], axis, keep); },
                        {{shape, apart(shape.size()), {}}});
       }

@@ -68,7 +68,7 @@ TEST_CASE("an activation behind a product is that of the product", "[value]") {
 }
 
 TEST_CASE("elementwise functions keep what is not finite and saturate without overflow", "[value]") {
-  for (auto f : {exp, log, tanh, sigmoid, heed::HEED_REAL::abs, relu, gelu, gelu_tanh, silu})
+  for (auto f : {exp, log, tanh, sigmoid, heed::HEED_REAL::abs, relu, gelu, gelu_tanh, silu, elu_plus_one})
     CHECK(std::isnan(apply_one(not_a_number, f)));
   CHECK(apply_one(0, log) == -infinity);
   CHECK(std::isnan(apply_one(-1, log)));
@@ -175,6 +175,27 @@ TEST_CASE("reductions equal xtensor's over every axis", "[value]") {
   }
   CHECK(apply({}, {0}, [](const Tensor& x) { return sum(x); })[0] == 0);
   CHECK(std::isnan(apply({1, not_a_number, 3}, {3}, [](const Tensor& x) { return max(x, 0); })[0]));
+}
+
+TEST_CASE("sum_before sums what is before each entry, and elu_plus_one is x + 1 or exp(x)", "[value]") {
+  Tape tape;
+  for (const int axis : {0, 1, -1}) {
+    Operand o({3, 4, 19}, 5, {-2, 2});
+    const std::int64_t n = axis == 0 ? 3 : axis == 1 ? 4 : 19, inner = axis == 0 ? 76 : axis == 1 ? 19 : 1;
+    std::vector<double> expected;
+    for (std::int64_t at = 0; at < 3 * 4 * 19; ++at) {
+      double total = 0;
+      for (std::int64_t back = 1; back <= at / inner % n; ++back)
+        total += static_cast<double>(o.values[static_cast<std::size_t>(at - back * inner)]);
+      expected.push_back(total);
+    }
+    CHECK(distance(read(sum_before(o.on(tape), axis)), expected) < 20 * rounding);
+  }
+  Operand x({41}, 6, {-8, 8});
+  std::vector<double> expected;
+  for (const Real v : x.values)
+    expected.push_back(v > 0 ? 1 + static_cast<double>(v) : std::exp(static_cast<double>(v)));
+  CHECK(distance(read(elu_plus_one(x.on(tape))), expected) < 4 * rounding);
 }
 
 TEST_CASE("the gradient of max goes to the first of equals", "[value]") {

@@ -244,7 +244,7 @@ outputs = {
                                        '[attention.cosine]\ntemperature = 5.0\n'),
         "heed: my.toml:4:1: ": refused('name = "mine"\n\n[attention]\nscore_mod = "30 * tan(s / 30)"\n'),
         "heed: --where: ": refused_filter,
-        "  gaussian\n": variant_of_the_score,
+        "  student\n": variant_of_the_score,
         "step 100 ": roughly,
     },
 }

@@ -166,9 +166,10 @@ std::vector<Real> plain_row(const LayerChoice& c, const std::vector<Real>& score
 }
 double sum_of(const std::vector<Real>& w) { return std::accumulate(w.begin(), w.end(), 0.0); }
 
-// Do its weights sum to 1?
+// Do its weights sum to 1, whatever the scores?
 bool is_distribution(const LayerChoice& c) {
-  return std::abs(sum_of(plain_row(c, {Real(0.5), 0, Real(0.25)})) - 1) < 1e-3;
+  const auto sums_to_one = [&](const std::vector<Real>& s) { return std::abs(sum_of(plain_row(c, s)) - 1) < 1e-3; };
+  return sums_to_one({Real(0.5), 0, Real(0.25)}) && sums_to_one({-1, -2});
 }
 // Do keys get no weight at all where others are far better, and jump where they nearly do?
 bool cuts(const LayerChoice& c) {
@@ -176,6 +177,8 @@ bool cuts(const LayerChoice& c) {
   for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = static_cast<Real>(3 * (scores.size() - j));
   return plain_row(c, scores).back() == 0;
 }
+// Do its weights know ratios of scores alone, so that they jump where all are small?
+bool knows_ratios(const LayerChoice& c) { return plain_row(c, {2, 1, -1}) == plain_row(c, {8, 4, -4}) && !cuts(c); }
 // How much faster its weights change than a softmax's.
 double sharpness(const LayerChoice& c) {
   const std::vector<Real> w = plain_row(c, {1, 0});
@@ -407,6 +410,18 @@ struct Drawn {
 
   // Is a row far from any place where its weights jump?
   bool steady(std::int64_t b, std::int64_t h, std::int64_t i, double error) {
+    if (knows_ratios(choice.layers)) {
+      const std::vector<Real> s = plain_scores(b, h, i), w = plain_row(choice.layers, s);
+      const auto stays = [&](double by) {
+        std::vector<Real> pushed = s;
+        for (Real& score : pushed) score += static_cast<Real>(by);
+        const std::vector<Real> now = plain_row(choice.layers, pushed);
+        for (std::size_t j = 0; j < w.size(); ++j)
+          if ((w[j] == 0) != (now[j] == 0)) return false; // the gradient would jump
+        return distance(now, w) <= 4 * error;
+      };
+      return stays(error) && stays(-error);
+    }
     if (!cuts(choice.layers)) return true;
     std::vector<Real> s = plain_scores(b, h, i);
     const std::vector<Real> w = plain_row(choice.layers, s);

@@ -1,4 +1,5 @@
 // Scores one by one: what their options change, and what they equal.
+#include "autograd/operation_count.hpp"
 #include "tests/layers/attention_support.hpp"
 
 using namespace heed;
@@ -197,6 +198,48 @@ TEST_CASE("Keras's scores are additive without its projections", "[score][equals
   concat.weights.set("score.scale", {Real(0.5), 2});
   AttentionCase doubled = additive(Real(0.5), 2, two);
   expect_equal(concat, doubled);
+}
+
+TEST_CASE("gaussian is scaled_dot where all keys are equally long", "[score]") {
+  const Extents e{.heads = 2};
+  AttentionCase near(choice_of(score_info("gaussian"), {{"bandwidth", 0.5}}), e);
+  AttentionCase products(choice_of(score_info("scaled_dot"), {{"scale", WordOrNumber{"", 4}}}), e);
+  for (AttentionCase* x : {&near, &products}) normalise(x->k);
+  expect_equal(near, products);
+}
+
+TEST_CASE("linear attention by sums equals what pairs give, in values and gradients, over several chunks", "[score]") {
+  const std::vector<std::int32_t> lengths = {150, 70};
+  for (const std::int64_t count : {1, 64, 65, 150})
+    for (const Mask& mask : {Mask{}, Mask{.causal = true}, Mask{.lengths = lengths.data()},
+                             Mask{.causal = true, .lengths = lengths.data()}}) {
+      const Extents e{.heads = 2, .queries = count, .keys = count};
+      INFO(count << " positions, causal " << mask.causal << ", lengths " << (mask.lengths != nullptr));
+      AttentionCase x(choice_of(score_info("linear"), {}, "sum"), e);
+      const Attended naive = x.naive(mask), found = x(mask);
+      CHECK(distance(found.result, naive.result) < attention_tolerance);
+      CHECK(distance(found.weights, naive.weights) < attention_tolerance);
+      CHECK(distance(x.gradients(mask, false), x.gradients(mask, true)) < 10 * attention_tolerance);
+    }
+  // Queries of other lengths than the keys', where nothing is causal.
+  AttentionCase cross(choice_of(score_info("linear"), {}, "sum"), {.heads = 2, .queries = 9, .keys = 130});
+  CHECK(distance(cross({}).result, cross.naive({}).result) < attention_tolerance);
+}
+
+TEST_CASE("linear attention takes memory and operations for positions, and not for pairs", "[score]") {
+  const auto numbers_of = [](std::int64_t count) {
+    AttentionCase x(choice_of(score_info("linear"), {}, "sum"), {.batch = 1, .queries = count, .keys = count});
+    Tape tape;
+    Pass pass = x.weights.pass(tape, {.training = true});
+    const double before = counted_operations();
+    const Tensor y = x.attention(
+        pass, {.queries = x.q.on(tape), .values = x.v.on(tape), .keys = x.k.on(tape), .mask = {.causal = true}});
+    tape.backward(sum(y));
+    return std::pair(counted_operations() - before, static_cast<double>(tape.peak()));
+  };
+  const auto few = numbers_of(512), many = numbers_of(2048);
+  CHECK(many.first <= 4 * few.first);
+  CHECK(many.second < 4.4 * few.second);
 }
 
 TEST_CASE("a learned score's parameters have one set for each head", "[score]") {

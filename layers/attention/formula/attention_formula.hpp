@@ -21,7 +21,6 @@ public:
 
   /// In the tape's memory, for one attention; this must live until the backward pass is done.
   ScoreFormula* on(Pass& pass, const FormulaShape& shape) const;
-  bool masks() const { return program_.mask >= 0; }
 
 private:
   struct Numbers {

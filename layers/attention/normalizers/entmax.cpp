@@ -65,15 +65,6 @@ private:
   double alpha_;
 };
 
-class Entmax : public Normalizer {
-public:
-  explicit Entmax(double alpha) : rule_(alpha) {}
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  EntmaxRows rule_;
-};
-
 // By halving what holds the threshold: it is at least -1, where the best key alone has a weight of 1, and at most
 // -n^(1 - alpha), where n keys as good as the best have one of 1 together.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
@@ -105,7 +96,7 @@ extern const NormalizerInfo normalizer_entmax{
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<Entmax>(table().read(options).alpha);
+      return std::make_unique<RowNormalizer<EntmaxRows>>(table().read(options).alpha);
     },
     .row = row};
 

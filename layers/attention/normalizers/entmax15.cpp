@@ -45,14 +45,6 @@ public:
   }
 };
 
-class Entmax15 : public Normalizer {
-public:
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  Entmax15Rows rule_;
-};
-
 // As the paper's algorithm 2 has it, by sorting.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   if (n == 0) return;
@@ -85,7 +77,9 @@ extern const NormalizerInfo normalizer_entmax15{
               .cost = "some passes over each row, twice in training",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Entmax15>(); },
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<Entmax15Rows>>();
+    },
     .row = row};
 
 } // namespace heed::HEED_REAL

@@ -6,14 +6,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class Hard : public Normalizer {
-public:
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  HardmaxRows rule_;
-};
-
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   std::fill_n(weights, n, Real{0});
   if (n > 0) weights[std::max_element(scores, scores + n) - scores] = 1;
@@ -30,7 +22,9 @@ extern const NormalizerInfo normalizer_hard{
               .cost = "one pass over each row, one exponential for each pair backward",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Hard>(); },
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<HardmaxRows>>();
+    },
     .row = row,
     .gradient_of =
         [](const OptionValues&) {

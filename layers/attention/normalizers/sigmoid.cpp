@@ -23,15 +23,6 @@ std::optional<Real> bias_of(const OptionValues& options) {
   return bias.word.empty() ? std::optional(static_cast<Real>(bias.number)) : std::nullopt;
 }
 
-class Sigmoid : public Normalizer {
-public:
-  explicit Sigmoid(std::optional<Real> bias) : rule_(bias) {}
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  SigmoidRows rule_;
-};
-
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
   const Real bias = bias_of(options).value_or(-std::log(static_cast<Real>(n)));
   for (std::int64_t j = 0; j < n; ++j) weights[j] = 1 / (1 + std::exp(-scores[j] - bias));
@@ -48,7 +39,7 @@ extern const NormalizerInfo normalizer_sigmoid{
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<Sigmoid>(bias_of(options));
+      return std::make_unique<RowNormalizer<SigmoidRows>>(bias_of(options));
     },
     .row = row};
 

@@ -20,14 +20,6 @@ public:
   }
 };
 
-class SoftmaxOne : public Normalizer {
-public:
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  SoftmaxOneRows rule_;
-};
-
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   Real top = 0;
   for (std::int64_t j = 0; j < n; ++j) top = std::max(top, scores[j]);
@@ -47,7 +39,9 @@ extern const NormalizerInfo normalizer_softmax_one{
               .cost = "one exponential for each pair",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<SoftmaxOne>(); },
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<SoftmaxOneRows>>();
+    },
     .row = row};
 
 } // namespace heed::HEED_REAL

@@ -7,14 +7,6 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-class Sparsemax : public Normalizer {
-public:
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  SparsemaxRows rule_;
-};
-
 // As the paper's algorithm 1 has it, by sorting.
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues&) {
   std::vector<Real> sorted(scores, scores + n);
@@ -39,7 +31,9 @@ extern const NormalizerInfo normalizer_sparsemax{
               .cost = "a few passes over each row, twice in training",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Sparsemax>(); },
+    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<RowNormalizer<SparsemaxRows>>();
+    },
     .row = row};
 
 } // namespace heed::HEED_REAL

@@ -50,15 +50,6 @@ private:
   std::int64_t k_;
 };
 
-class TopK : public Normalizer {
-public:
-  explicit TopK(std::int64_t k) : rule_(k) {}
-  const RowPolicy* row_policy() const override { return &rule_; }
-
-private:
-  TopKRows rule_;
-};
-
 void row(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -84,7 +75,7 @@ extern const NormalizerInfo normalizer_top_k{
               .options = table().options(),
               .presets = {}},
     .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<TopK>(table().read(options).k);
+      return std::make_unique<RowNormalizer<TopKRows>>(table().read(options).k);
     },
     .row = row};
 

@@ -89,6 +89,7 @@ public:
           "[position] rotary turns pairs of numbers, and heads are 1 wide: set fewer heads, or a larger width");
   }
   Tensor turn(Pass&, const Tensor& x, std::int64_t first) const override { return turned(x, first, by_); }
+  bool is_of_pairs() const override { return false; }
 
 private:
   Turning by_;

@@ -1,0 +1,194 @@
+#include "autograd/normalize.hpp"
+#include "layers/attention/algorithm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// With weights s_ij / sum_k s_ik, and s_ij = f_i . g_j of features, a query's result is f_i S / (f_i z), where S is the
+// sum of g_j v_j^T over the keys that it sees, and z that of g_j: nothing of a pair. Values get a further column of
+// ones, whose sums are z.
+
+// So many queries at a time are computed with the pairs among them, and those before with sums.
+constexpr std::int64_t longest_chunk = 64;
+
+// What there is for each head of queries, of which there are batch heads.
+struct Parts {
+  Tensor queries, keys; // features [B H, T, D]; those of keys that are hidden are 0
+  Tensor values;        // [B H, T, Dv + 1]
+};
+
+Tensor filled(Tape& tape, const Shape& shape, Real number) {
+  const Tensor y = tape.make(shape);
+  std::fill_n(y.data, y.size(), number);
+  return y;
+}
+
+Tensor heads_as_rows(const Tensor& x) { return reshape(x, {x.shape[0] * x.shape[1], x.shape[2], x.shape[3]}); }
+
+Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
+  const auto& form = std::get<InnerForm>(x.form);
+  const std::int64_t rows = x.queries.shape[0], heads = x.queries.shape[1], count = x.values.shape[2];
+  Tape& tape = *form.queries.tape;
+  Tensor keys = for_each_head(form.keys, heads);
+  if (x.mask.lengths) {
+    const Tensor seen = filled(tape, {rows, 1, count, 1}, 1);
+    for (std::int64_t b = 0; b < rows; ++b)
+      for (std::int64_t j = std::max<std::int64_t>(x.mask.lengths[b] - first_key, 0); j < count; ++j)
+        seen.data[b * count + j] = 0;
+    keys = mul(keys, seen);
+  }
+  const Tensor values = for_each_head(x.values, heads);
+  return {heads_as_rows(form.queries), heads_as_rows(keys),
+          heads_as_rows(concat({values, filled(tape, {rows, heads, count, 1}, 1)}, -1))};
+}
+
+// Sums [B H, Tq, Dv + 1] to results [B, H, Tq, Dv]. A query that sees nothing, or features of 0, gets 0.
+Tensor divided_by_weights(const Tensor& sums, std::int64_t rows) {
+  const std::int64_t width = sums.shape[2] - 1;
+  const Tensor total = slice(sums, 2, width, 1), safe = filled(*sums.tape, {sums.shape[0], sums.shape[1], 1}, 0);
+  const Tensor dense = contiguous(total);
+  for (std::int64_t i = 0; i < dense.size(); ++i)
+    if (dense.data[i] == 0) safe.data[i] = 1;
+  const Tensor y = div(slice(sums, 2, 0, width), add(dense, safe));
+  return reshape(y, {rows, sums.shape[0] / rows, sums.shape[1], width});
+}
+
+// Where each sees itself and what is before it, behind keys whose sums are `before` [B H, D, Dv + 1], if there are any.
+Tensor causal_sums(const Parts& x, const Tensor* before) {
+  const std::int64_t rows = x.queries.shape[0], count = x.queries.shape[1];
+  const std::int64_t chunk = std::min(count, longest_chunk), chunks = (count + chunk - 1) / chunk;
+  Tape& tape = *x.queries.tape;
+  const auto chunked = [&](const Tensor& t) {
+    const std::int64_t missing = chunks * chunk - count;
+    const Tensor full = missing ? concat({t, tape.zeros({rows, missing, t.shape[2]})}, 1) : t;
+    return reshape(full, {rows, chunks, chunk, t.shape[2]});
+  };
+  const Tensor q = chunked(x.queries), k = chunked(x.keys), v = chunked(x.values);
+  const Tensor lower = tape.zeros({chunk, chunk});
+  for (std::int64_t i = 0; i < chunk; ++i) std::fill_n(lower.data + i * chunk, i + 1, Real{1});
+  Tensor y = matmul(mul(matmul(q, transpose(k)), lower), v);
+  if (chunks > 1) y = add(y, matmul(q, sum_before(matmul(transpose(k), v), 1)));
+  if (before) y = add(y, matmul(q, unsqueeze(*before, 1)));
+  return slice(reshape(y, {rows, chunks * chunk, y.shape[3]}), 1, 0, count);
+}
+
+Tensor sums_of_all(const Parts& x) { return matmul(transpose(x.keys), x.values); }
+
+class LinearState : public AttentionState {
+public:
+  std::int64_t length() const override { return length_; }
+  void select(std::span<const std::int64_t> parents) override {
+    const auto each = static_cast<std::int64_t>(sums_.size()) / rows_;
+    std::vector<Real> chosen;
+    for (const std::int64_t p : parents)
+      chosen.insert(chosen.end(), sums_.begin() + p * each, sums_.begin() + (p + 1) * each);
+    sums_ = std::move(chosen);
+    rows_ = static_cast<std::int64_t>(parents.size());
+  }
+
+  Tensor step(const AttentionProblem& x) {
+    const Parts parts = parts_of(x, length_);
+    Tape& tape = *parts.queries.tape;
+    Tensor all = sums_of_all(parts), before;
+    if (length_ > 0) {
+      before = tape.make(all.shape);
+      std::copy(sums_.begin(), sums_.end(), before.data);
+      all = add(before, all);
+    }
+    rows_ = x.queries.shape[0];
+    length_ += x.values.shape[2];
+    sums_.assign(all.data, all.data + all.size());
+    const Tensor sums = x.mask.causal ? causal_sums(parts, before.tape ? &before : nullptr)
+                                      : matmul(parts.queries, all);
+    return divided_by_weights(sums, rows_);
+  }
+
+private:
+  std::int64_t rows_ = 0, length_ = 0;
+  std::vector<Real> sums_; // [B H, D, Dv + 1]
+};
+
+// What a query's result is made of, for those who look on, without a gradient: [B, H, Tq, Tk].
+Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
+  const std::int64_t rows = parts.queries.shape[0], queries = parts.queries.shape[1], keys = parts.keys.shape[1];
+  const std::int64_t width = parts.keys.shape[2], heads = x.queries.shape[1];
+  const Tensor q = contiguous(parts.queries), k = contiguous(parts.keys);
+  const Tensor weights = q.tape->zeros({rows / heads, heads, queries, keys});
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = 0; i < queries; ++i) {
+      Real* w = weights.data + (row * queries + i) * keys;
+      Real total = 0;
+      const std::int64_t seen = x.mask.causal ? i + 1 : keys;
+      for (std::int64_t j = 0; j < seen; ++j)
+        total += w[j] = row_dot(q.data + (row * queries + i) * width, k.data + (row * keys + j) * width, width);
+      if (total > 0)
+        for (std::int64_t j = 0; j < seen; ++j) w[j] /= total;
+    }
+  return weights;
+}
+
+// A window, a prefix, `allowed`, dropout of weights, what is added to scores or made of them, and weights with a
+// gradient are of pairs.
+bool serves(const AttentionProblem& x) {
+  const Mask& m = x.mask;
+  const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];
+  return dynamic_cast<const SumRows*>(x.normalizer->row_policy()) && !x.differentiable_weights && !x.factors &&
+         !x.formula && x.dropout == 0 && x.rows == 0 && !(x.position && x.position->is_of_pairs()) && !m.allowed &&
+         m.window < 0 && (!m.causal || (m.prefix == 0 && square));
+}
+
+Tensor run(Pass&, const AttentionProblem& x) {
+  const Parts parts = parts_of(x, 0);
+  if (x.weights) *x.weights = weights_of(x, parts);
+  return divided_by_weights(x.mask.causal ? causal_sums(parts, nullptr) : matmul(parts.queries, sums_of_all(parts)),
+                            x.queries.shape[0]);
+}
+
+constexpr AttentionAlgorithm by_sums{
+    .serves = serves,
+    .run = run,
+    .start = []() -> std::unique_ptr<AttentionState> { return std::make_unique<LinearState>(); },
+    .step = [](Pass&, const AttentionProblem& x,
+               AttentionState& state) { return static_cast<LinearState&>(state).step(x); }};
+
+class LinearScore : public Score {
+public:
+  const AttentionAlgorithm* algorithm() const override { return &by_sums; }
+  ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override {
+    return InnerForm{elu_plus_one(queries), elu_plus_one(keys)};
+  }
+};
+
+Real pair(const PairArguments& a) {
+  const auto feature = [](Real x) { return x > 0 ? x + 1 : std::exp(x); };
+  Real s = 0;
+  for (std::int64_t d = 0; d < a.shape.query_width; ++d) s += feature(a.query[d]) * feature(a.key[d]);
+  return s;
+}
+
+} // namespace
+
+extern const ScoreInfo score_linear{
+    .about = {.name = "linear",
+              .summary =
+                  "s(q, k) = (elu(q) + 1) . (elu(k) + 1), never negative; by their sum (normalizer = \"sum\") it "
+                  "is linear attention",
+              .paper = "Katharopoulos et al. 2020, arXiv 2006.16236",
+              .equals = "dot of features elu(x) + 1",
+              .cost = "no parameters; with normalizer = \"sum\" 2 d operations for each query and feature of a value, "
+                      "whatever the number of keys, where no window, prefix, formula, dropout of weights or position "
+                      "that adds to scores asks for pairs; 2 d for each pair otherwise",
+              .options = {},
+              .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
+    .equal_widths = true,
+    .make = [](const Scope&, const ScoreShape&, const OptionValues&) -> std::unique_ptr<Score> {
+      return std::make_unique<LinearScore>();
+    },
+    .pair = pair};
+
+} // namespace heed::HEED_REAL
