@@ -89,12 +89,12 @@ const PositionInfo& shaw() { return position_info("shaw"); }
 TEST_CASE("blocks give what the whole gives, with every score, normaliser, relative position and mask",
           "[attention][blocks][contract]") {
   int compared = 0;
-  for_each_attention([&](const LayerChoice& choice, const ScoreInfo&) {
+  for_each_attention_in_turns([&](const LayerChoice& choice, const ScoreInfo&, Turns& turns) {
     for (const Place& place : places()) {
       const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 3, .key_width = 3, .value_width = 2};
       Blocked attention(choice, place, e);
       for (const MaskCase& mask : masks(e)) {
-        if (!attention.served(mask())) continue;
+        if (!attention.served(mask()) || !turns()) continue;
         INFO(place.text << ", " << mask.name);
         const auto expected = attention(mask(), -1), found = attention(mask(), 2);
         CHECK(distance(found.result, expected.result) < attention_tolerance);

@@ -5,6 +5,7 @@
 #include "tests/layers/layer_support.hpp"
 
 #include <cstdlib>
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -187,25 +188,56 @@ struct AttentionCase {
 };
 
 #ifdef HEED_INSTRUMENTED
-constexpr int one_pair_in = 4;
+constexpr int one_pair_in = 4, one_case_in = 16;
 #else
-constexpr int one_pair_in = 1;
+constexpr int one_pair_in = 1, one_case_in = 4;
 #endif
 
-/// Each score in each of its setups, with each normaliser in each of its own. Where code is instrumented, each score with
-/// one normaliser in four, and so each normaliser with one score in four.
-inline void for_each_attention(const std::function<void(const LayerChoice&, const ScoreInfo&)>& use) {
+/// Each score in each of its setups, with each normaliser in each of its own. `place`: the score's number plus the
+/// normaliser's, so that a score meets every remainder of it, and a normaliser likewise.
+inline void for_each_pair(const std::function<void(const LayerChoice&, const ScoreInfo&, int place)>& use) {
   int row = 0;
   for (const ScoreInfo* score : scores())
     for (const Setup& s : setups(score->about)) {
-      int pair = row++;
+      int place = row++;
       for (const NormalizerInfo* normalizer : normalizers())
         for (const Setup& n : setups(normalizer->about)) {
-          if (pair++ % one_pair_in != 0) continue;
           INFO("score " << s.text << ", normaliser " << n.text);
-          use(choice_of(*score, s.options, normalizer->about.name, n.options), *score);
+          use(choice_of(*score, s.options, normalizer->about.name, n.options), *score, place++);
         }
     }
+}
+
+/// All pairs; where code is instrumented, one in four.
+inline void for_each_attention(const std::function<void(const LayerChoice&, const ScoreInfo&)>& use) {
+  for_each_pair([&](const LayerChoice& choice, const ScoreInfo& score, int place) {
+    if (place % one_pair_in == 0) use(choice, score);
+  });
+}
+
+/// Which of a pair's many cases are tried: where scores, normalisers, masks and sizes would multiply, one in so many, and
+/// for the next pair the one before it. So a score meets every mask with every size, with one normaliser or another, and
+/// a normaliser likewise; and float32 has others than float64. All with HEED_LONG.
+class Turns {
+public:
+  explicit Turns(int place) : next_(place + (std::is_same_v<Real, float> ? one_case_in / 2 : 0)) {}
+  /// To be asked once for each case, in an order that stays the same.
+  bool operator()() {
+    static const int one_in = std::getenv("HEED_LONG") ? 1 : one_case_in;
+    return next_++ % one_in == 0;
+  }
+
+private:
+  int next_;
+};
+
+/// All pairs, whose cases take turns.
+inline void for_each_attention_in_turns(
+    const std::function<void(const LayerChoice&, const ScoreInfo&, Turns& turns)>& use) {
+  for_each_pair([&](const LayerChoice& choice, const ScoreInfo& score, int place) {
+    Turns turns(place);
+    use(choice, score, turns);
+  });
 }
 
 } // namespace heed::HEED_REAL

@@ -35,10 +35,11 @@ std::vector<Option> block_options() { return block_option_table().options(); }
 } // namespace
 
 TEST_CASE("every attention has the right gradient under every mask", "[gradient][attention]") {
-  for_each_attention([](const LayerChoice& choice, const ScoreInfo& score) {
+  for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
     if (gradient_of(choice)) return; // see below
     const Extents e = small_problem(score);
     for (const MaskCase& mask : masks(e)) {
+      if (!turns()) continue;
       INFO(mask.name);
       AttentionCase attention(choice, e);
       check_module(attention.weights, {attention.q, attention.k, attention.v},
