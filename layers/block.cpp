@@ -42,7 +42,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
       cross_(cross_attention(scope / "cross_attention", choice, shape)) {
   if (choice.block.ffn)
     ffn_.emplace(scope / "ffn", choice.block.activation, shape.width, hidden_width(choice.block, shape.width),
-                 choice.block.bias, shape.residual_init);
+                 choice.block.bias, shape.residual_init, choice.block.ffn_dropout);
   if (parallel_ && cross_) throw Failed("[block] parallel is for blocks without attention to a memory");
   const std::string& residual = choice.block.residual;
   const bool of_attention = residual == "both" || residual == "attention",

@@ -23,16 +23,16 @@ const Choice& find(const std::string& name) {
 } // namespace
 
 FeedForward::FeedForward(const Scope& scope, const std::string& name, std::int64_t width, std::int64_t hidden,
-                         bool bias, const InitRule& output_init)
+                         bool bias, const InitRule& output_init, double dropped)
     : expand(scope / "expand", width, find(name).gated ? 2 * hidden : hidden, bias, {.in = width, .out = hidden}),
       project((scope / "project").starting_with(output_init), hidden, width, bias), activation(find(name).activation),
-      gated(find(name).gated) {}
+      gated(find(name).gated), dropout(dropped) {}
 
 Tensor FeedForward::operator()(Pass& pass, const Tensor& x) const {
-  if (!gated) return project(pass, expand(pass, x, activation));
+  if (!gated) return project(pass, pass.dropout(expand(pass, x, activation), dropout));
   const Tensor h = expand(pass, x);
   const std::int64_t hidden = h.shape[-1] / 2;
-  return project(pass, mul(silu(slice(h, -1, 0, hidden)), slice(h, -1, hidden, hidden)));
+  return project(pass, pass.dropout(mul(silu(slice(h, -1, 0, hidden)), slice(h, -1, hidden, hidden)), dropout));
 }
 
 } // namespace heed::HEED_REAL

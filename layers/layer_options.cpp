@@ -114,6 +114,11 @@ const OptionTable<BlockOptions>& block_option_table() {
       option("dropout", &O::dropout, "Fraction of each sublayer's output that is zeroed in training.")
           .at_least(0)
           .below(1),
+      option("ffn_dropout", &O::ffn_dropout,
+             "Fraction of the feed-forward's hidden numbers, behind the activation, that are zeroed in training.")
+          .at_least(0)
+          .below(1)
+          .neutral(0.0),
       option("norm_bias", &O::norm_bias,
              "Layer norms have a bias: as block.bias says, or by themselves, yes or no.")
           .one_of({"same", "yes", "no"}).neutral("same"),

@@ -49,6 +49,7 @@ struct BlockOptions {
   std::int64_t ffn_width = 0;         ///< 0: four times the model's width
   bool bias = true;                   ///< of the linear maps and the layer norms
   double dropout = 0.0;               ///< of each sublayer's output, in training
+  double ffn_dropout = 0.0;           ///< of the feed-forward's hidden vectors, in training
   std::string norm_bias = "same";     ///< of the layer norms: same (as bias) | yes | no
   bool ffn = true;                    ///< is there a feed-forward sublayer?
   bool parallel = false;              ///< do attention and feed-forward read the same, and is their sum added?

@@ -44,6 +44,7 @@ const std::vector<Dependency> rows = {
     {"block.norm_bias", "block.norm_kind", {"layer"}},
     {"block.activation", "block.ffn", {"true"}},
     {"block.ffn_width", "block.ffn", {"true"}},
+    {"block.ffn_dropout", "block.ffn", {"true"}},
     {"block.parallel", "block.ffn", {"true"}},
     {"block.residual_scale", "block.residual", {"none"}, true},
     {"train.batch",

@@ -181,13 +181,15 @@ TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's 
 }
 
 TEST_CASE("dropout acts in training only, and the rows of a shard see what they see in the whole batch", "[dropout]") {
-  for (auto [attention, sublayer] : {std::pair{0.5, 0.0}, {0.0, 0.5}, {0.3, 0.3}}) {
+  for (auto [attention, hidden, sublayer] :
+       {std::tuple{0.5, 0.0, 0.0}, {0.0, 0.5, 0.0}, {0.0, 0.0, 0.5}, {0.3, 0.3, 0.3}}) {
     LayerChoice choice;
     Parts plain(choice);
     choice.attention.dropout = attention;
+    choice.block.ffn_dropout = hidden;
     choice.block.dropout = sublayer;
     Parts parts(choice);
-    INFO("attention " << attention << ", block " << sublayer);
+    INFO("attention " << attention << ", ffn " << hidden << ", block " << sublayer);
     CHECK(parts.found() == plain.found());
     const Pass::Options training{.training = true, .seed = 5, .step = 7};
     const auto whole = parts.found(training);
@@ -201,6 +203,38 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
     const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
     // Not to the bit: BLAS, in portable builds, adds up one row in another order than two.
     CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < tolerance);
+  }
+}
+
+TEST_CASE("dropout within the feed-forward zeroes hidden numbers, and scales those that are left", "[dropout]") {
+  // W2 is the identity and there are no biases, so that what comes out is the hidden vector behind dropout.
+  constexpr double probability = 0.25;
+  for (const std::string activation : {"silu", "swiglu"}) {
+    INFO(activation);
+    Weights weights;
+    const std::int64_t width = 8, rows = 1000;
+    const FeedForward ffn(weights.scope(), activation, width, width, false, Init::normal(1), probability);
+    weights.fill(9);
+    Real* out = weights.parameters.values() + weights.parameters.find("project.weight")->offset;
+    for (std::int64_t i = 0; i < width * width; ++i) out[i] = i / width == i % width ? Real{1} : Real{0};
+    Operand x({rows, 1, width}, 1);
+    const auto run = [&](const Pass::Options& options) {
+      Tape tape;
+      Pass pass = weights.pass(tape, options);
+      return read(ffn(pass, x.on(tape)));
+    };
+    const auto hidden = run({}), dropped = run({.training = true, .seed = 5, .step = 7});
+    CHECK(dropped == run({.training = true, .seed = 5, .step = 7}));
+    CHECK(dropped != run({.training = true, .seed = 5, .step = 8}));
+    double zeros = 0, most = 0;
+    for (std::size_t i = 0; i < hidden.size(); ++i) {
+      if (dropped[i] == 0) ++zeros;
+      else most = std::max(most, std::abs(static_cast<double>(dropped[i] - hidden[i] / Real(1 - probability))));
+    }
+    CHECK(most < tolerance);
+    // Five standard deviations of the share of so many draws.
+    const auto draws = static_cast<double>(hidden.size());
+    CHECK(std::abs(zeros / draws - probability) < 5 * std::sqrt(probability * (1 - probability) / draws));
   }
 }
 

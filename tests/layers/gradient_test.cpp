@@ -314,6 +314,7 @@ TEST_CASE("recurrent layers have the right gradient with every cell, stacked and
 TEST_CASE("dropout within attention and block has the right gradient", "[gradient]") {
   LayerChoice choice;
   choice.attention.dropout = 0.3;
+  choice.block.ffn_dropout = 0.2;
   choice.block.dropout = 0.4;
   Weights weights;
   const Block block(weights.scope(), choice, {4, 2, Init::normal(1)});
