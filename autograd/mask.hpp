@@ -12,13 +12,15 @@ namespace heed {
 struct Mask {
   /// A query attends to no key that comes after its own position.
   bool causal = false;
-  /// Where causal: the first so many keys are exempt from `causal` and from `window`. Every query attends to them,
+  /// Where causal: the first so many keys are exempt from `causal`, `window` and `dilation`. Every query attends to them,
   /// those of the prefix itself included, unless they are padding or not `allowed`.
   std::int64_t prefix = 0;
   /// The position of query 0: above 0 where queries come after keys that were kept.
   std::int64_t offset = 0;
   /// A query attends to keys at most this far from its own position, on both sides; negative: at any distance.
   std::int64_t window = -1;
+  /// A query attends to keys whose distance from its own position is a multiple of this; 1: to those at any distance.
+  std::int64_t dilation = 1;
   /// [B]: how many keys each entry has; what comes after these is padding. Null: there is no padding.
   const std::int32_t* lengths = nullptr;
   /// [B or 1, H or 1, Tq, Tk], row-major: nonzero where a query may attend to a key; null: everywhere.
@@ -30,16 +32,20 @@ struct Mask {
   /// How far apart its rows and its matrices stand; 0: one directly after the other.
   std::int64_t allowed_row = 0, allowed_matrix = 0;
 
-  /// Keys begin, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches the others
-  /// is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end.
+  /// Keys begin, begin + step, ..., end - 1, and with a prefix the keys 0, ..., prefix - 1 as well. A prefix that touches
+  /// the others is made one range with them, so that either prefix = 0 or 0 < prefix < begin < end; where they are steps
+  /// apart, the prefix stays what it is, and prefix <= begin.
   struct Range {
-    std::int64_t begin, end, prefix = 0;
+    std::int64_t begin, end, prefix = 0, step = 1;
 
     /// The first key of all, and how many there are.
     std::int64_t first() const { return prefix > 0 ? 0 : begin; }
-    std::int64_t count() const { return prefix + end - begin; }
-    bool has(std::int64_t j) const { return j < prefix || (j >= begin && j < end); }
-    /// Is any of the keys from ... to - 1 among them?
+    std::int64_t count() const { return prefix + (end - begin + step - 1) / step; }
+    bool in_one_piece() const { return prefix == 0 && step == 1; }
+    bool has(std::int64_t j) const {
+      return j < prefix || (j >= begin && j < end && (step == 1 || (j - begin) % step == 0));
+    }
+    /// Is any of the keys from ... to - 1 among them, or between them where they are steps apart?
     bool meets(std::int64_t from, std::int64_t to) const {
       return from < prefix || (std::max(begin, from) < std::min(end, to));
     }
@@ -56,6 +62,7 @@ struct Mask {
       r.end = std::min(r.end, at + window + 1);
     }
     r.end = std::max<std::int64_t>(r.end, 0);
+    if (dilation > 1) keep_steps(r, at);
     r.begin = std::min(r.begin, r.end); // a window may lie beyond the last key
     if (causal && prefix > 0) add_prefix(r, lengths ? std::min<std::int64_t>(keys, lengths[b]) : keys);
     return r;
@@ -80,11 +87,24 @@ struct Mask {
     m.allowed_matrix = allowed_matrix ? allowed_matrix : queries * m.allowed_row;
     return m;
   }
-  bool everywhere() const { return !causal && window < 0 && !lengths && !allowed; }
+  bool everywhere() const { return !causal && window < 0 && dilation == 1 && !lengths && !allowed; }
 
 private:
+  // r begins at the query's own position or before it.
+  void keep_steps(Range& r, std::int64_t at) const {
+    r.begin += (at - r.begin) % dilation;
+    if (r.begin >= r.end) return;
+    r.end = r.begin + (r.end - r.begin - 1) / dilation * dilation + 1;
+    if (r.end - r.begin > 1) r.step = dilation;
+  }
   void add_prefix(Range& r, std::int64_t keys) const {
     const std::int64_t first = std::min(prefix, keys);
+    if (r.step > 1) {
+      if (r.begin < first) r.begin += (first - r.begin + r.step - 1) / r.step * r.step;
+      if (r.begin < r.end) r.prefix = first;
+      else r = {0, first};
+      return;
+    }
     if (r.begin == r.end) r = {0, first};
     else if (first >= r.begin) r = {0, std::max(first, r.end)};
     else r.prefix = first;

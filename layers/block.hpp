@@ -32,7 +32,7 @@ public:
 
   Block(const Scope& scope, const LayerChoice& choice, const Shape& shape);
 
-  /// What [attention] causal, prefix and window say is the block's own to add to the mask.
+  /// What [attention] causal, prefix, window and dilation say is the block's own to add to the mask.
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask) const;
   /// With cross attention to memory [B, Tm, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, const Tensor& memory, const Mask& memory_mask) const;

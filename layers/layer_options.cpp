@@ -17,6 +17,10 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("window", &O::window,
              "How many positions on each side of its own a query attends to, besides those of a prefix.")
           .at_least(0).at_most(1e9).unit("positions").default_means("0: no window"),
+      option("dilation", &O::dilation,
+             "A query attends to positions so far apart: to its own, and to those at distances that are multiples of "
+             "this, of which a window counts as many on each side. A prefix is seen whole.")
+          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position").neutral(1),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
           .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads"),
       option("dropout", &O::dropout, "Fraction of the attention weights that are zeroed in training.")

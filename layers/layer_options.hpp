@@ -17,6 +17,7 @@ struct AttentionOptions {
   bool causal = true;                    ///< a position attends to itself and what is before it (encoder: false)
   std::int64_t prefix = 0;               ///< where causal: so many first positions are seen by all; 0: none
   std::int64_t window = 0;               ///< how many positions a query sees on each side of its own; 0: all
+  std::int64_t dilation = 1;             ///< how far apart the positions are that a query sees; 1: each is seen
   std::int64_t head_width = 0;           ///< of queries and keys; 0: width / heads
   double dropout = 0.0;                  ///< of the attention weights, in training
   std::string cross_score = "same";      ///< of cross attention: same (as score, with its options) | a score

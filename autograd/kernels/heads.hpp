@@ -82,13 +82,20 @@ inline void fill_unseen(Real* row, std::int64_t j0, std::int64_t c0, std::int64_
                         const std::uint8_t* allowed, Real value) {
   const std::int64_t begin = std::clamp(seen.begin - j0, c0, c1), end = std::clamp(seen.end - j0, begin, c1),
                      head = std::clamp(seen.prefix - j0, c0, begin);
-  if (!allowed && begin == c0 && end == c1) return;
+  if (!allowed && begin == c0 && end == c1 && seen.step == 1) return;
   for (std::int64_t c = c0; c < c1; c += lanes) {
     if ((c >= begin && c + lanes <= end) || c + lanes <= head) continue;
     const Simd number = lane_numbers() + static_cast<Real>(c);
     const auto inside = (number >= Simd(static_cast<Real>(begin)) && number < Simd(static_cast<Real>(end))) ||
                         number < Simd(static_cast<Real>(head));
     xsimd::select(inside, Simd::load_aligned(row + c), Simd(value)).store_aligned(row + c);
+  }
+  if (seen.step > 1) {
+    const std::int64_t before = std::max<std::int64_t>(begin - (seen.begin - j0), 0);
+    std::int64_t next = seen.begin - j0 + (before + seen.step - 1) / seen.step * seen.step;
+    for (std::int64_t c = begin; c < end; ++c)
+      if (c == next) next += seen.step;
+      else row[c] = value;
   }
   if (!allowed) return;
   for (const auto& [from, to] : {std::pair{c0, head}, std::pair{begin, end}})

@@ -13,7 +13,7 @@ struct Seen {
   Mask::Range range;
   const std::uint8_t* allowed;
 
-  bool in_one_piece() const { return !allowed && range.prefix == 0; }
+  bool in_one_piece() const { return !allowed && range.in_one_piece(); }
   bool counts(std::int64_t j) const { return range.has(j) && (!allowed || allowed[j]); }
 
   const Real* gather(const Real* row, Real* scratch) const {

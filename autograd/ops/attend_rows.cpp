@@ -34,7 +34,7 @@ struct StripView : BlockView {
     const Mask::Range& s = seen[r];
     const std::uint8_t* allowed = head.allowed(i0 + r);
     if (s.begin >= s.end) return {{0, 0}, nullptr};
-    const Mask::Range here{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0)};
+    const Mask::Range here{s.begin - origin, s.end - origin, std::max<std::int64_t>(s.prefix - origin, 0), s.step};
     if (formula_allows) return {here, formula_allows + r * row};
     return {here, allowed ? allowed + origin : nullptr};
   }

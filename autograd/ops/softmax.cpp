@@ -110,7 +110,7 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
     std::fill_n(out, first, Real{0});
     std::fill(out + seen.end, out + keys, Real{0});
     if (seen.count() == 0) continue;
-    if (!allowed && seen.prefix == 0) {
+    if (!allowed && seen.in_one_piece()) {
       softmax_row(p + first, out + first, seen.count());
       continue;
     }

@@ -21,6 +21,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.causal",
           "attention.prefix",
           "attention.window",
+          "attention.dilation",
           "attention.head_width",
           "attention.qkv_bias",
           "attention.output_bias",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace heed::HEED_REAL {
 
@@ -74,7 +75,9 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
   Mask mask = given;
   mask.causal = mask.causal || options.causal;
   if (options.causal) mask.prefix = std::max(mask.prefix, options.prefix);
-  if (options.window > 0) mask.window = mask.window < 0 ? options.window : std::min(mask.window, options.window);
+  mask.dilation = std::lcm(mask.dilation, options.dilation);
+  const std::int64_t window = options.window * options.dilation;
+  if (window > 0) mask.window = mask.window < 0 ? window : std::min(mask.window, window);
   return mask;
 }
 

@@ -31,7 +31,8 @@ struct AttentionMemory {
   Tensor transformed, one_key; ///< the form's keys, and a key to ask for a query's form with; empty without a form
 };
 
-/// The given mask with what [attention] causal, prefix and window add to it: self attention's.
+/// The given mask with what [attention] causal, prefix, window and dilation add to it: self attention's. A window of n
+/// sees n keys on each side, the last at distance n dilation (Beltagy et al. 2020, arXiv 2004.05150, section 3.1).
 Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 
 /// y_i = sum_j w_ij v_j with w_i = normaliser(s(q_i, k_1), s(q_i, k_2), ...), for each head by itself.
@@ -43,8 +44,8 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 class Attention {
 public:
   /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
-  /// normalizer, dropout and their options of the choice; its `causal`, `prefix` and `window` are the caller's to put
-  /// into the mask (self_attention_mask). Its formulas are of every call. `kind` changes nothing but what those who look
+  /// normalizer, dropout and their options of the choice; its `causal`, `prefix`, `window` and `dilation` are the caller's to
+  /// put into the mask (self_attention_mask). Its formulas are of every call. `kind` changes nothing but what those who look
   /// on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,

@@ -50,6 +50,9 @@ const std::vector<MaskCase> masks{
      [](const Problem& p) {
        return Mask{.causal = true, .prefix = 4, .offset = std::max<std::int64_t>(p.keys - p.queries, 0), .window = 9};
      }},
+    {"dilated", [](const Problem&) { return Mask{.offset = 2, .dilation = 3}; }},
+    {"causal behind a prefix, in a dilated window",
+     [](const Problem&) { return Mask{.causal = true, .prefix = 9, .window = 60, .dilation = 5}; }},
     {"padding",
      [](const Problem& p) {
        lengths.clear();
@@ -118,7 +121,7 @@ bool may_attend(const Mask& m, std::int64_t b, std::int64_t i, std::int64_t j) {
   if (m.lengths && j >= m.lengths[b]) return false;
   if (m.causal && j < m.prefix) return true;
   if (m.causal && j > at) return false;
-  return m.window < 0 || std::abs(j - at) <= m.window;
+  return (m.window < 0 || std::abs(j - at) <= m.window) && (j - at) % m.dilation == 0;
 }
 
 // A score and its gradient by q, k and w, which is added up: s(q, k) = factor q k, or sum w tanh(q + k).
@@ -383,6 +386,39 @@ TEST_CASE("Shapes that do not fit are refused by name") {
                                                 {zeros({1, 3, 4}), zeros({1, 2, 4})}},
                                    zeros({1, 1, 2, 3})),
                     Contains("[attend_pairwise]") && Contains("[1, 3, 4], [1, 2, 4] and [1, 4]"));
+}
+
+TEST_CASE("streams, compositions and plain loops agree on dilated masks, and count their pairs") {
+  const Problem p{2, 1, 70, 140, 5, 3};
+  const double terms = static_cast<double>(p.batch * p.queries * p.keys);
+  const std::vector<std::int32_t> some{140, 60};
+  for (const std::int64_t dilation : {2, 7, 130})
+    for (const bool causal : {false, true})
+      for (const std::int64_t window : {-1, 0, 14, 100})
+        for (const std::int64_t prefix : {0, 5, 135})
+          for (const std::int32_t* padding : {static_cast<const std::int32_t*>(nullptr), some.data()}) {
+            CAPTURE(dilation, causal, window, prefix, padding ? padding[0] : -1);
+            const Mask mask{.causal = causal,
+                            .prefix = prefix,
+                            .offset = 31,
+                            .window = window,
+                            .dilation = dilation,
+                            .lengths = padding};
+            const Real factor = Real(0.3);
+            const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
+            compare(outcome(p, 1,
+                            [&](auto& q, auto& k, auto& w, auto& v) {
+                              return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
+                            }),
+                    inner, terms);
+            compare(outcome(p, 1,
+                            [&](auto& q, auto& k, auto& w, auto& v) {
+                              return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
+                            }),
+                    inner, terms);
+            const std::int64_t seen = pairs_of(p, mask);
+            CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
+          }
 }
 
 // Of both kinds: more than a tile of keys between the prefix and a window, prefixes of several tiles, prefixes that

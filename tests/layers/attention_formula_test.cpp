@@ -209,6 +209,40 @@ TEST_CASE("causal, window, prefix and dilated masks are formulas", "[attention][
       }
 }
 
+TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step", "[attention][formula][equals]") {
+  struct Case {
+    AttentionOptions options;
+    std::string formula;
+  };
+  for (const Case& c : {Case{{.causal = true, .dilation = 3}, "j <= i and (i - j) % 3 == 0"},
+                        {{.causal = false, .dilation = 2}, "(i - j) % 2 == 0"},
+                        // 4 keys on each side, the last at distance 4 * 5.
+                        {{.causal = false, .window = 4, .dilation = 5}, "(i - j) % 5 == 0 and abs(i - j) <= 20"},
+                        {{.causal = true, .prefix = 7, .window = 4, .dilation = 5},
+                         "j <= i and (i - j) % 5 == 0 and i - j <= 20 or j < 7"}})
+    for (const std::string score : {"scaled_dot", "additive", "l1"})
+      for (const std::string normalizer : {"softmax", "sparsemax"}) {
+        INFO(c.formula << ", " << score << ", " << normalizer);
+        const LayerChoice choice = choice_of(score_info(score), {}, normalizer);
+        const Mask mask = self_attention_mask(c.options, {});
+        Started dilated(choice), by_formula(Formulas{"", c.formula}.in(choice));
+        CHECK(distance_of(dilated(mask), by_formula()) < rough);
+        const Outcome in_blocks = dilated.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
+          return dilated.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask, .rows = 13});
+        });
+        CHECK(distance_of(in_blocks, by_formula()) < rough);
+        // The queries from 60 on, behind the keys before them.
+        Mask behind = mask;
+        behind.offset = 60;
+        const auto last = [&](Started& x, const Mask& m) {
+          return x.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
+            return x.attention(pass, {.queries = slice(q, 2, 60, 10), .values = v, .keys = k, .mask = m});
+          });
+        };
+        CHECK(distance_of(last(dilated, behind), last(by_formula, {.offset = 60})) < rough);
+      }
+}
+
 TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
   // Raffel et al. 2020 (arXiv 1910.10683), section 2.1, causal: 16 of 32 buckets have one distance each, the others grow
   // with the logarithm up to 128. Here 4 of 8, up to 20.

@@ -64,6 +64,10 @@ inline std::vector<MaskCase> masks(const Extents& e) {
           {"a row that is all padding", {}, none, {}},
           {"window", {.window = 1}, {}, {}},
           {"causal window after 1 earlier key", {.causal = true, .offset = 1, .window = 2}, {}, {}},
+          {"causal dilated window behind a prefix",
+           {.causal = true, .prefix = 1, .offset = 1, .window = 4, .dilation = 2},
+           {},
+           {}},
           {"allowed, one matrix", {}, {}, shared},
           {"allowed, a matrix for each row", {.allowed_shared = false}, {}, each},
           {"everything at once",
@@ -77,6 +81,7 @@ inline bool may_attend(const Mask& m, const Extents& e, std::int64_t b, std::int
   const bool in_prefix = m.causal && j < m.prefix;
   if (m.causal && j > i + m.offset && !in_prefix) return false;
   if (m.window >= 0 && std::abs(j - (i + m.offset)) > m.window && !in_prefix) return false;
+  if ((j - (i + m.offset)) % m.dilation != 0 && !in_prefix) return false;
   if (m.lengths && j >= m.lengths[b]) return false;
   if (m.allowed && !m.allowed[((m.allowed_shared ? 0 : b) * e.queries + i) * e.keys + j]) return false;
   return true;

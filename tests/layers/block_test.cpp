@@ -274,7 +274,7 @@ TEST_CASE("parameters that a pass does not use have zero gradients", "[module]")
   CHECK_FALSE(all_zero(weights.gradient("used.weight")));
 }
 
-TEST_CASE("a block's positions see what causal, prefix and window let them see", "[block]") {
+TEST_CASE("a block's positions see what causal, prefix, window and dilation let them see", "[block]") {
   // sees[i][j]: does a change of position j change position i of the result?
   const auto sees = [](const AttentionOptions& options) {
     LayerChoice choice;
@@ -303,5 +303,9 @@ TEST_CASE("a block's positions see what causal, prefix and window let them see",
   CHECK(sees({.causal = true, .prefix = 4, .window = 1}) == Rows{"xxxx.", "xxxx.", "xxxx.", "xxxx.", "xxxxx"});
   CHECK(sees({.causal = true, .prefix = 2, .window = 1}) == Rows{"xx...", "xx...", "xxx..", "xxxx.", "xx.xx"});
   CHECK(sees({.causal = true, .prefix = 1, .window = 1}) == Rows{"x....", "xx...", "xxx..", "x.xx.", "x..xx"});
+  CHECK(sees({.causal = true, .dilation = 2}) == Rows{"x....", ".x...", "x.x..", ".x.x.", "x.x.x"});
+  CHECK(sees({.causal = false, .window = 1, .dilation = 2}) == Rows{"x.x..", ".x.x.", "x.x.x", ".x.x.", "..x.x"});
+  CHECK(sees({.causal = true, .prefix = 2, .window = 1, .dilation = 2}) ==
+        Rows{"xx...", "xx...", "xxx..", "xx.x.", "xxx.x"});
   CHECK(sees({.causal = false}) == Rows(5, "xxxxx"));
 }

@@ -93,14 +93,16 @@ MaskCase any_mask(const Extents& e) {
   m.mask.offset = any(0, 3);
   if (m.mask.causal) m.mask.prefix = any(0, e.keys + 1);
   m.mask.window = any(0, 1) ? any(0, e.keys) : -1;
+  m.mask.dilation = any(0, 2) ? 1 : any(2, 4);
   if (any(0, 1))
     for (std::int64_t b = 0; b < e.batch; ++b) m.lengths.push_back(static_cast<std::int32_t>(any(0, e.keys)));
   return m;
 }
 
 std::string text_of(const MaskCase& m, std::int64_t keys) {
-  std::string out = fmt::format("causal {}, offset {}, prefix {}, window {}, lengths [{}], allowed", m.mask.causal,
-                                m.mask.offset, m.mask.prefix, m.mask.window, fmt::join(m.lengths, " "));
+  std::string out = fmt::format("causal {}, offset {}, prefix {}, window {}, dilation {}, lengths [{}], allowed",
+                                m.mask.causal, m.mask.offset, m.mask.prefix, m.mask.window, m.mask.dilation,
+                                fmt::join(m.lengths, " "));
   for (std::size_t i = 0; i < m.allowed.size(); ++i)
     out += (i % static_cast<std::size_t>(keys) ? "" : " ") + std::to_string(m.allowed[i]);
   return out + (m.allowed.empty() ? " everywhere" : "");

@@ -75,6 +75,8 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   for (const auto& assignments : spread_of("decoder")) check_steps(assignments);
   check_steps({"attention.window=1"});
   check_steps({"attention.window=1", "attention.prefix=1"});
+  check_steps({"attention.dilation=2"});
+  check_steps({"attention.window=1", "attention.prefix=1", "attention.dilation=2"});
 }
 
 TEST_CASE("formulas' steps give the logits of the whole row", "[decoding][formula]") {
