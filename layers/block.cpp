@@ -60,6 +60,8 @@ Block::Around Block::around(const Scope& scope, const std::string& name, const L
   };
   if (choice.block.norm != "none") out.norm.emplace(norm("_norm"));
   if (choice.block.norm == "sandwich") out.behind.emplace(norm("_norm_behind"));
+  if (residual && choice.block.connection == "highway")
+    out.gate.emplace(scope / (name + "_gate"), width, width, Init::constant(choice.block.gate_bias));
   const std::string& scale = choice.block.residual_scale.word;
   if (!residual || scale.empty()) return out;
   const bool one = scale == "rezero";
@@ -71,7 +73,9 @@ template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const Aro
   Tensor y = f(a.norm && !post_ ? (*a.norm)(pass, x) : x);
   if (a.behind) y = (*a.behind)(pass, y);
   y = pass.dropout(y, dropout_);
-  if (a.residual) {
+  if (a.gate) {
+    y = add(x, mul(sigmoid((*a.gate)(pass, x)), sub(y, x)));
+  } else if (a.residual) {
     if (a.scale) y = mul(y, pass(*a.scale));
     else if (scale_ != 1) y = scale(y, static_cast<Real>(scale_));
     y = add(x, y);

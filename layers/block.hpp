@@ -18,7 +18,8 @@ namespace heed::HEED_REAL {
 /// and without the residual connection, f(norm(x)), norm(f(x)), norm(f(norm(x))) and f(x). Both attentions count as
 /// attention in `residual`. What is added may be multiplied with a number, fixed, learned from 0 on (ReZero: Bachlechner
 /// et al. 2020, arXiv 2003.04887), or learned for each feature from 0.1 on (LayerScale: Touvron et al. 2021, arXiv
-/// 2103.17239). In parallel (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one: f(x) = attention(x) + ffn(x).
+/// 2103.17239). A highway connection (Srivastava et al. 2015, arXiv 1505.00387) has y = T(x) * f + (1 - T(x)) * x in the
+/// place of the sum y = x + f, with T(x) = sigmoid(W x + b) of x as the sublayer gets it, before any norm. In parallel (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one: f(x) = attention(x) + ffn(x).
 class Block {
 public:
   struct Shape {
@@ -59,6 +60,7 @@ private:
     bool residual = false;
     std::optional<Norm> norm{}, behind{}; ///< before it or after the sum; and, in a sandwich, on what it gives
     std::optional<ParameterId> scale{};   ///< learned
+    std::optional<Linear> gate{};         ///< of a highway connection
   };
   Around around(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
                 bool residual) const;

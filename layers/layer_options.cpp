@@ -133,7 +133,14 @@ const OptionTable<BlockOptions>& block_option_table() {
       option("residual_scale", &O::residual_scale,
              "What a sublayer's output is multiplied with before it is added: a number; one that is learned from 0 on "
              "(rezero); or one for each feature, learned from 0.1 on (layerscale).")
-          .one_of({"rezero", "layerscale"}).above(0).at_most(1000).neutral(WordOrNumber{"", 1}));
+          .one_of({"rezero", "layerscale"}).above(0).at_most(1000).neutral(WordOrNumber{"", 1}),
+      option("connection", &O::connection,
+             "What a residual connection makes of x and a sublayer's f(x): their sum; or, between the two, what a gate "
+             "T(x) lets through of f(x), as in highway networks: T(x) f(x) + (1 - T(x)) x.")
+          .one_of({"sum", "highway"}).neutral("sum"),
+      option("gate_bias", &O::gate_bias,
+             "What the biases of these gates start with; below 0, blocks start as if they weren't there, nearly.")
+          .at_least(-20).at_most(20).neutral(-2.0));
   return table;
 }
 

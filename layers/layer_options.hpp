@@ -55,6 +55,8 @@ struct BlockOptions {
   bool ffn = true;                    ///< is there a feed-forward sublayer?
   bool parallel = false;              ///< do attention and feed-forward read the same, and is their sum added?
   WordOrNumber residual_scale{"", 1}; ///< of what is added to the residual stream: a number | rezero | layerscale
+  std::string connection = "sum";     ///< sum | highway: what a residual connection makes of x and f(x)
+  double gate_bias = -2.0;            ///< that the gates of highway connections start with
 };
 
 /// What an option of same | yes | no comes to, where it is as `otherwise` if it says same.

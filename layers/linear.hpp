@@ -18,6 +18,9 @@ struct Linear {
       : weight(scope.weight("weight", {out, in}, fans, decay)), biased(with_bias) {
     if (biased) bias = scope.bias("bias", out, in);
   }
+  /// With biases that all start with a number of the layer's own.
+  Linear(const Scope& scope, std::int64_t in, std::int64_t out, const Init& bias_start)
+      : weight(scope.weight("weight", {out, in})), bias(scope.plain("bias", {out}, bias_start)), biased(true) {}
 
   Tensor operator()(Pass& pass, const Tensor& x) const {
     return pass.show(weight, biased ? linear(x, pass(weight), pass(bias)) : linear(x, pass(weight)));

@@ -107,6 +107,49 @@ TEST_CASE("the block is what its header states, with every norm and residual con
         }
 }
 
+TEST_CASE("a highway connection is T(x) f(x) + (1 - T(x)) x, whatever stands around it", "[block]") {
+  for (const std::string norm : {"pre", "post", "sandwich", "none"})
+    for (const std::string residual : {"both", "attention", "ffn"})
+      for (const bool parallel : {false, true}) {
+        if (parallel && residual != "both") continue;
+        INFO("norm " << norm << ", residual " << residual << ", parallel " << parallel);
+        LayerChoice choice;
+        choice.block = {.residual = residual, .norm = norm, .parallel = parallel, .connection = "highway"};
+        Parts parts(choice);
+        const Rebuilt by_hand(parts);
+        const auto expected = parts.run([&](Pass& pass, const Tensor& x) {
+          const auto sublayer = [&](const Tensor& in, const std::string& name, const auto& f) {
+            const bool gated = residual == "both" || residual == name;
+            const bool before = norm == "pre" || norm == "sandwich";
+            Tensor y = f(before ? by_hand.norm(pass, in, name + "_norm") : in);
+            if (norm == "sandwich") y = by_hand.norm(pass, y, name + "_norm_behind");
+            if (gated) {
+              const Tensor open = sigmoid(by_hand.affine(pass, in, name + "_gate")), shut = scale(open, -1, 1); // 1 - T
+              y = add(mul(open, y), mul(shut, in));
+            }
+            return norm == "post" ? by_hand.norm(pass, y, name + "_norm") : y;
+          };
+          const auto attention = [&](const Tensor& t) { return by_hand.attention(pass, t); };
+          const auto ffn = [&](const Tensor& t) { return by_hand.ffn(pass, t); };
+          if (parallel) return sublayer(x, "attention", [&](const Tensor& t) { return add(attention(t), ffn(t)); });
+          return sublayer(sublayer(x, "attention", attention), "ffn", ffn);
+        });
+        CHECK(distance(parts.found(), expected) < tolerance);
+      }
+}
+
+TEST_CASE("a highway connection's gates start with biases of their own, and there are none without a connection",
+          "[block]") {
+  LayerChoice choice;
+  choice.block = {.residual = "ffn", .bias = false, .connection = "highway", .gate_bias = -3};
+  Parts parts(choice);
+  parts.weights.parameters.initialise(1);
+  const auto* bias = parts.weights.parameters.find("ffn_gate.bias");
+  REQUIRE(bias);
+  for (std::int64_t i = 0; i < 6; ++i) CHECK(parts.weights.parameters.values()[bias->offset + i] == Real(-3));
+  CHECK_FALSE(parts.weights.parameters.find("attention_gate.weight"));
+}
+
 TEST_CASE("without biases a block has none, in maps or norms", "[block]") {
   for (const std::string kind : {"layer", "rms"}) {
     LayerChoice choice;

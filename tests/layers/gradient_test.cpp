@@ -293,6 +293,22 @@ TEST_CASE("the block has the right gradient with every residual connection and n
         }
 }
 
+TEST_CASE("the block has the right gradient with highway connections", "[gradient]") {
+  const std::vector<std::int32_t> lengths = {4, 2};
+  for (const std::string& norm : words_of(block_options(), "norm"))
+    for (const bool parallel : {false, true}) {
+      INFO("norm " << norm << ", parallel " << parallel);
+      LayerChoice choice;
+      choice.block = {.norm = norm, .ffn_width = 5, .parallel = parallel, .connection = "highway"};
+      Weights weights;
+      const Block block(weights.scope(), choice, {4, 2, Init::normal(1)});
+      weights.fill(5);
+      check_module(weights, {Operand({2, 4, 4}, 1)}, [&](Pass& pass, const std::vector<Tensor>& x) {
+        return block(pass, x[0], {.lengths = lengths.data()});
+      });
+    }
+}
+
 TEST_CASE("recurrent layers have the right gradient with every cell, stacked and both ways", "[gradient][recurrent]") {
   const std::vector<std::int32_t> lengths = {4, 2};
   for (const RecurrentCellInfo* info : recurrent_cells())

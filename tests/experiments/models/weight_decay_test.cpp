@@ -16,7 +16,8 @@ const std::vector<std::string> decaying = {
     // linear maps and convolutions
     "qkv.weight", "query.weight", "key.weight", "key_value.weight", "value.weight", "output.weight", "expand.weight",
     "project.weight", "projection.weight", "readout.weight", "input.weight", "keys.weight", "hidden.weight",
-    "patches.weight", "enter.weight", "refine.weight",
+    "patches.weight", "enter.weight", "refine.weight", "attention_gate.weight", "cross_attention_gate.weight",
+    "ffn_gate.weight",
     // recurrences
     "recurrent.weight",
     // tables of vectors

@@ -351,7 +351,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
   const std::string plain = results(config(tiny_decoder));
   int tried = 0;
   for (const std::string& key : all_keys()) {
-    const bool own = key.starts_with("block.");
+    const auto in_override = [](const std::string& k) { return k.starts_with("block.") ? k.substr(6) : k; };
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key)) || find_option(key)->of_tables) continue;
     std::string needed;              // the choice of the variant that the option is of
     std::vector<std::string> of_run; // what the whole run must have
@@ -361,7 +361,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
       const std::string on = a.substr(0, equals);
       const bool text = find_option(on)->type == OptionType::text;
       if (belongs_to_blocks(on))
-        needed += on + (text ? " = \"" : " = ") + a.substr(equals + 1) + (text ? "\"\n" : "\n");
+        needed += in_override(on) + (text ? " = \"" : " = ") + a.substr(equals + 1) + (text ? "\"\n" : "\n");
       else of_run.push_back(a);
     }
     const auto with_override = [&](const std::string& lines) {
@@ -369,7 +369,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
     };
     if (!needed.empty() || !of_run.empty()) base = results(with_override(needed));
     for (const Value& value : values_near(key, with_override(needed))) {
-      const std::string line = (own ? key.substr(6) : key) + " = " + value_text(value) + "\n";
+      const std::string line = in_override(key) + " = " + value_text(value) + "\n";
       INFO(needed << line);
       ++tried;
       CHECK((results(with_override(needed + line)) != base));
