@@ -64,6 +64,8 @@ public:
   const Entry& operator[](ParameterId id) const { return entries_[id.index]; }
   /// Null where there is none of that name.
   const Entry* find(std::string_view name) const;
+  /// The number of an entry of `entries`.
+  ParameterId id(const Entry& entry) const { return {static_cast<std::size_t>(&entry - entries_.data())}; }
 
   /// Length of the layout in numbers, padding included.
   std::int64_t extent() const { return extent_; }

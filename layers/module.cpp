@@ -4,6 +4,14 @@
 
 namespace heed::HEED_REAL {
 
+ParameterId Scope::shared(const std::string& name, const Shape& shape) const {
+  const Parameters::Entry* e = parameters_->find(name);
+  if (!e || !(e->shape == shape))
+    throw Failed(fmt::format("[parameters] {} is to share \"{}\" {}, {}", this->name(), name, shape.text(),
+                             e ? "which is " + e->shape.text() : "which isn't there"));
+  return parameters_->id(*e);
+}
+
 void Observer::weights(const AttentionPlace&, const Tensor&) {}
 void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}

@@ -51,6 +51,15 @@ public:
     out.of_head_ = true;
     return out;
   }
+  /// The same place with the parameters of another, where a layer of the same kind has been made: they are used once
+  /// more, and none is added. What is made here throws heed::Failed for a parameter that isn't there, or is of another
+  /// shape.
+  Scope sharing(const Scope& other) const {
+    Scope out = *this;
+    out.own_length_ = prefix_.size();
+    out.shared_prefix_ = other.prefix_;
+    return out;
+  }
   /// The same place in a stack that reads the outputs.
   Scope reading_outputs() const {
     Scope out = *this;
@@ -96,8 +105,10 @@ public:
 private:
   ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay,
                   bool is_map = false) const {
+    if (shared_prefix_) return shared(*shared_prefix_ + prefix_.substr(own_length_) + name, shape);
     return parameters_->add(prefix_ + name, shape, init, decay, this->name(), is_map);
   }
+  ParameterId shared(const std::string& name, const Shape& shape) const;
   bool is_map(const Shape& shape) const { return !of_head_ && shape.rank >= 2; }
 
   Parameters* parameters_;
@@ -105,6 +116,8 @@ private:
   std::string prefix_;
   Reads reads_ = Reads::input;
   bool of_head_ = false;
+  std::optional<std::string> shared_prefix_{}; // in the place of the prefix's first part
+  std::size_t own_length_ = 0;                 // of that part
 };
 
 /// Which attention it is, for those who look on.

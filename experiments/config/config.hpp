@@ -56,6 +56,7 @@ struct ModelOptions {
   bool scaled_init = true;              ///< residual projections: init_std / sqrt(2 layers)
   double dropout = 0.0;                 ///< of the embeddings
   std::string head_bias = "usual";      ///< usual (of the model) | yes | no: of the map to the logits
+  bool shared_layers = false;           ///< do all blocks of a stack have the parameters of the first?
 };
 
 /// [init]: init_std (normal, by model.init_std) | xavier_uniform | xavier_normal | torch | a standard deviation

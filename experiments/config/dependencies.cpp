@@ -33,6 +33,8 @@ const std::vector<Dependency> rows = {
      {"init_std"},
      false,
      {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
+    {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
+    {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
     {"init.qkv", "init.linear", {"xavier_uniform", "xavier_normal"}},
     {"recurrent.window", "recurrent.reach", {"local_m", "local_p"}},
@@ -179,6 +181,7 @@ bool is_given(const Value& value) {
 std::string choice_word(const Value& value) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
   if (const auto* either = std::get_if<WordOrNumber>(&value)) return either->word;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
   const auto* word = std::get_if<std::string>(&value);
   return word ? *word : "";
 }

@@ -90,7 +90,11 @@ const OptionTable<ModelOptions>& model_option_table() {
       option("head_bias", &O::head_bias,
              "The map to the logits has a bias, a tied one too: as is usual for the model (classifiers and recurrent "
              "models have one, decoder and encoder_decoder none), yes, or no.")
-          .one_of({"usual", "yes", "no"}).neutral("usual"));
+          .one_of({"usual", "yes", "no"}).neutral("usual"),
+      option("shared_layers", &O::shared_layers,
+             "All blocks of a stack have the same parameters: one block is applied as many times as there are layers "
+             "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942).")
+          .neutral(false));
   return table;
 }
 

@@ -242,6 +242,13 @@ void Resolution::check_combinations() {
     break;
   }
 
+  if (const Setting& shared = run.at("model.shared_layers"); !settings_.block_overrides_.empty() &&
+                                                             std::get<bool>(shared.value) &&
+                                                             !unmet_dependency("model.shared_layers", values_of(run)))
+    problems.add(fmt::format("{}: model.shared_layers is true, but [[block.override]] ({}) gives blocks options of "
+                             "their own; blocks that share their parameters are all alike: leave one of the two out",
+                             shared.origin.text(), settings_.block_overrides_.front().origin.text()));
+
   for (const View& block : blocks) {
     const auto is = [&](const char* key) {
       return !unmet_dependency(key, values_of(block)) && std::get<bool>(block.at(key).value);

@@ -12,7 +12,8 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
   blocks.reserve(config.layers.size());
   RelativePositions relative(scope, config.position, config.position_options);
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    const Scope block = scope / "blocks" / std::to_string(i);
+    const Scope own = scope / "blocks" / std::to_string(i),
+                block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
     const RelativeShape heads = MultiHeadAttention::relative_shape(config.layers[i], {.width = width(),
                                                                                       .heads = config.model.heads,
                                                                                       .longest = shape.longest});

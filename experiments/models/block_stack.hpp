@@ -18,9 +18,9 @@ struct BlockStack {
     std::int64_t longest_memory = 0;
   };
 
-  PositionalEmbedding position;   ///< named `position`
-  double dropout;                 ///< of what goes into the first block
-  std::vector<Block> blocks;      ///< named `blocks.0` and so on
+  PositionalEmbedding position; ///< named `position`
+  double dropout;               ///< of what goes into the first block
+  std::vector<Block> blocks;    ///< named `blocks.0` and so on; with shared_layers, all have the first one's parameters
   std::optional<Norm> final_norm; ///< named `final_norm`
 
   BlockStack(const Scope& scope, const Config& config, const Shape& shape);

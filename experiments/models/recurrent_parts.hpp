@@ -16,6 +16,7 @@ inline std::vector<std::string> options_of_blocks() {
           "model.heads",
           "model.embedding_scale",
           "model.scaled_init",
+          "model.shared_layers",
           "position",
           "block",
           "attention.causal",

@@ -193,6 +193,15 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
       {"[train]\nevaluate_bleu_tokenization = \"intl\"",
        "x.toml:2:1: train.evaluate_bleu_tokenization does nothing: train.evaluate_beam is 0 (built-in); it matters "
        "only where train.evaluate_beam is given"},
+      {"[model]\nlayers = 1\nshared_layers = true", "x.toml:3:1: model.shared_layers does nothing: model.layers is 1 "
+                                                    "(x.toml:2:1); it matters only where model.layers "
+                                                    "is not '1', or model.encoder_decoder.decoder_layers is given"},
+      {"[block]\nconnection = \"highway\"\nresidual_scale = 0.5",
+       "x.toml:3:1: block.residual_scale does nothing: block.connection is 'highway' (x.toml:2:1); it matters only "
+       "where block.connection is 'sum'"},
+      {"[block]\nresidual = \"none\"\nconnection = \"highway\"",
+       "x.toml:3:1: block.connection does nothing: block.residual is 'none' (x.toml:2:1); it matters only where "
+       "block.residual is not 'none'"},
       {"[block]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
        "x.toml:2:1: block.residual does nothing: every block has its own in [[block.override]]"},
       {"[[block.override]]\nlayers = [0]\nresidual = \"none\"\n[[block.override]]\nlayers = [0, 1]\nresidual = \"ffn\"",
@@ -241,6 +250,10 @@ TEST_CASE("[[block.override]] is checked like all else", "[config]") {
       {"[[block.override]]\nlayers = [0, 0]", "x.toml:2:14: [[block.override]] layers holds 0 twice"},
       {"[[block.override]]\nlayers = [0, 2]\nresidual = \"none\"",
        "x.toml:1:1: [[block.override]] names block 2, but model.layers is 2 (built-in): blocks are 0 to 1"},
+      {"[[block.override]]\nlayers = [0]\nresidual = \"none\"\n[model]\nshared_layers = true",
+       "x.toml:5:1: model.shared_layers is true, but [[block.override]] (x.toml:1:1) gives blocks options of their "
+       "own; "
+       "blocks that share their parameters are all alike: leave one of the two out"},
       {"[[block.override]]\nlayers = [0]\nresidul = \"none\"",
        "x.toml:3:1: [[block.override]] has no option 'residul'; did you mean 'residual'?"},
       {"[[block.override]]\nlayers = [0]\nattention.scroe = \"dot\"",

@@ -68,6 +68,7 @@ void check_steps(const std::vector<std::string>& assignments) {
 TEST_CASE("an encoder-decoder's steps give the logits of the whole row", "[decoding]") {
   for (const auto& assignments : spread_of("encoder_decoder")) check_steps(assignments);
   check_steps({"model.kind=encoder_decoder", "attention.window=1"});
+  check_steps({"model.kind=encoder_decoder", "model.shared_layers=true"});
   check_steps({"model.kind=encoder_decoder", "attention.cross_score=additive", "attention.cross_normalizer=sparsemax"});
 }
 
@@ -76,6 +77,7 @@ TEST_CASE("a decoder's steps give the logits of the whole row", "[decoding]") {
   check_steps({"attention.window=1"});
   check_steps({"attention.window=1", "attention.prefix=1"});
   check_steps({"attention.dilation=2"});
+  check_steps({"model.shared_layers=true"});
   check_steps({"attention.window=1", "attention.prefix=1", "attention.dilation=2"});
 }
 
