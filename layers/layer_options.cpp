@@ -44,6 +44,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("query_key_norm", &O::query_key_norm,
              "Each head's queries and keys are normalised before they meet, with a learned gain for each feature.")
           .one_of({"none", "layer", "rms"}).neutral("none"),
+      option("talking_heads", &O::talking_heads,
+             "What heads mix by learned maps between them: their scores, the weights that the normaliser makes, or both.")
+          .one_of({"none", "scores", "weights", "both"}).neutral("none"),
       option("score_mod", &O::score_mod,
              "What self attention's scores s become.")
           .formula_like("30 * tanh(s / 30)").default_means("none: they stay as they are").neutral(""),

@@ -27,6 +27,7 @@ struct AttentionOptions {
   std::int64_t key_value_heads = 0;      ///< of keys and values, which heads share in equal groups; 0: each has its own
   std::int64_t value_width = 0;          ///< of a head's values; 0: width / heads
   std::string query_key_norm = "none";   ///< none | layer | rms: of each head's queries and keys
+  std::string talking_heads = "none";    ///< none | scores | weights | both: what is mixed between heads
   std::string score_mod = "";            ///< self attention's scores s become this formula of s; empty: they stay
   std::string mask_mod = ""; ///< a formula that is true where a query may attend to a key; empty: everywhere
   std::vector<std::string> parameters{}; ///< of the formulas, as lines (layers/attention/formula/formula.hpp)

@@ -43,9 +43,11 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
   const ParameterId query = scope.plain("query", {1, shape.width}, start);
+  LayerChoice one_head = choice;
+  one_head.attention.talking_heads = "none";
   context_.emplace(Context{
       query, Linear(keys, shape.width, shape.width, true),
-      Attention(scope, choice, {1, shape.width, shape.width, shape.longest}, AttentionPlace::Kind::pooling)});
+      Attention(scope, one_head, {1, shape.width, shape.width, shape.longest}, AttentionPlace::Kind::pooling)});
 }
 
 Tensor Pooling::operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const {

@@ -29,6 +29,7 @@ inline std::vector<std::string> options_of_blocks() {
           "attention.key_value_heads",
           "attention.value_width",
           "attention.query_key_norm",
+          "attention.talking_heads",
           "attention.score_mod",
           "attention.mask_mod",
           "init.position",

@@ -4,6 +4,7 @@
 #include "layers/attention/formula/attention_formula.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
+#include "layers/attention/talking_heads.hpp"
 #include "layers/position/relative.hpp"
 
 #include <memory>
@@ -12,7 +13,7 @@
 namespace heed::HEED_REAL {
 
 /// y_i = sum_j w_ij v_j with w_i = normaliser(f(s(q_i, k_1) + terms_i1), f(s(q_i, k_2) + terms_i2), ...), and nothing of
-/// how.
+/// how. Heads that talk mix what f is applied to, and the weights.
 struct AttentionProblem {
   Tensor queries;    ///< [B, H, Tq, Dq], turned by the position, as the keys are
   Tensor unturned{}; ///< the queries as they came, for what the position adds to scores
@@ -22,6 +23,7 @@ struct AttentionProblem {
   const Score* score = nullptr;
   const RelativePosition* position = nullptr; ///< what is added to scores and sums; null: nothing
   const AttentionFormula* formula = nullptr;  ///< f, and which pairs it hides; null: nothing
+  const TalkingHeads* talking = nullptr;      ///< what is mixed between heads; null: nothing
   Mask mask{};
   const Normalizer* normalizer = nullptr;
   const Tensor* factors = nullptr;     ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing

@@ -10,7 +10,7 @@ namespace {
 
 bool streams(const AttentionProblem& x) {
   return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->row_policy()) && !x.factors &&
-         !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
+         !x.talking && !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -73,7 +73,10 @@ Tensor whole(Pass& pass, const AttentionProblem& x) {
   const FormulaShape shape = x.formula_shape();
   ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
-  Tensor weights = (*x.normalizer)(pass, apply_formula(add_terms(pairs, x.terms(pass)), formula), mask);
+  Tensor scores = add_terms(pairs, x.terms(pass));
+  if (x.talking) scores = x.talking->scores(pass, scores);
+  Tensor weights = (*x.normalizer)(pass, apply_formula(scores, formula), mask);
+  if (x.talking) weights = x.talking->weights(pass, weights);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
   const Tensor used = pass.dropout(weights, x.dropout), y = matmul(used, x.values);

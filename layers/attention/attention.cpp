@@ -90,6 +90,8 @@ Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreS
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
                              info.about.name, shape.query_width, shape.key_width));
   score_ = info.make(scope / "score", shape, choice.score_options);
+  if (const std::string& word = choice.attention.talking_heads; word != "none")
+    talking_.emplace(scope / "talking_heads", word, shape.heads);
   formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape.heads, shape.query_width, shape.longest);
 }
 
@@ -101,6 +103,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .score = score_.get(),
                      .position = inputs.position,
                      .formula = formula_.get(),
+                     .talking = talking_ ? &*talking_ : nullptr,
                      .mask = inputs.mask,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
@@ -213,6 +216,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
                      .form = form,
                      .score = score_.get(),
                      .formula = formula_.get(),
+                     .talking = talking_ ? &*talking_ : nullptr,
                      .mask = mask,
                      .normalizer = normalizer_.get(),
                      .factors = factors,

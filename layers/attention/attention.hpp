@@ -45,7 +45,8 @@ class Attention {
 public:
   /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
   /// normalizer, dropout and their options of the choice; its `causal`, `prefix`, `window` and `dilation` are the caller's to
-  /// put into the mask (self_attention_mask). Its formulas are of every call. `kind` changes nothing but what those who look
+  /// put into the mask (self_attention_mask). Its formulas and the maps
+  /// between its heads are of every call. `kind` changes nothing but what those who look
   /// on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
@@ -80,6 +81,7 @@ private:
   std::unique_ptr<Score> score_;
   std::unique_ptr<Normalizer> normalizer_;
   std::unique_ptr<AttentionFormula> formula_; // null: none
+  std::optional<TalkingHeads> talking_;
   double dropout_;
 };
 

@@ -123,6 +123,29 @@ TEST_CASE("blocks of any size, more keys than queries and fewer", "[attention][b
     }
 }
 
+TEST_CASE("heads that talk: blocks give what the whole gives, and the identity what heads give that don't",
+          "[attention][blocks]") {
+  for (const std::string word : {"scores", "weights", "both"})
+    for (const std::string normalizer : {"softmax", "sparsemax", "gumbel"})
+      for (const Place& place : {Place{}, Place{"alibi", &position_info("alibi"), {}}, Place{"shaw", &shaw(), {}}}) {
+        const Extents e{.heads = 3, .queries = 5, .keys = 7};
+        LayerChoice choice = choice_of(score_info("scaled_dot"), {}, normalizer);
+        Blocked plain(choice, place, e, 0);
+        choice.attention.talking_heads = word;
+        Blocked talking(choice, place, e), silent(choice, place, e, 0);
+        plain.weights.parameters.initialise(1);
+        silent.weights.parameters.initialise(1);
+        for (const MaskCase& mask : masks(e)) {
+          INFO(word << ", " << normalizer << ", " << place.text << ", " << mask.name);
+          const auto expected = talking(mask(), -1), found = talking(mask(), 2);
+          CHECK(distance(found.result, expected.result) < attention_tolerance);
+          CHECK(distance(found.gradients, expected.gradients) < 5 * attention_tolerance);
+          CHECK(found.dropout_sites == expected.dropout_sites);
+          CHECK(distance(silent(mask(), 2).result, plain(mask(), -1).result) < attention_tolerance);
+        }
+      }
+}
+
 TEST_CASE("an entry's numbers are the same bits whatever else is in the batch", "[attention][blocks]") {
   const Extents alone{.batch = 1, .heads = 2, .queries = 6, .keys = 6},
       among{.batch = 3, .heads = 2, .queries = 6, .keys = 6};

@@ -111,6 +111,29 @@ TEST_CASE("attention has the right gradient through its weights as well", "[grad
   }
 }
 
+TEST_CASE("heads that talk have the right gradient, with masks and formulas by head", "[gradient][attention]") {
+  for (const std::string word : {"scores", "weights", "both"})
+    for (const std::string normalizer : {"softmax", "entmax15", "sigmoid"})
+      for (const std::int64_t rows : {0, 2}) {
+        const Extents e{
+            .batch = 2, .heads = 3, .queries = 3, .keys = 4, .query_width = 2, .key_width = 2, .value_width = 2};
+        LayerChoice choice = choice_of(score_info("dot"), {}, normalizer);
+        choice.attention.talking_heads = word;
+        choice.attention.score_mod = "3 * tanh(s / 3) - h * abs(i - j) / 5";
+        choice.attention.mask_mod = "i - j < 2 or h == 1";
+        INFO(word << ", " << normalizer << ", " << rows << " rows");
+        AttentionCase attention(choice, e);
+        check_module(attention.weights, {attention.q, attention.k, attention.v},
+                     [&](Pass& pass, const std::vector<Tensor>& x) {
+                       return attention.attention(pass, {.queries = x[0],
+                                                         .values = x[2],
+                                                         .keys = x[1],
+                                                         .mask = {.causal = true, .offset = 1},
+                                                         .rows = rows});
+                     });
+      }
+}
+
 TEST_CASE("multi-head attention has the right gradient with shared keys, other widths and normalised queries",
           "[gradient][attention]") {
   const std::vector<std::int32_t> lengths = {5, 3};

@@ -197,6 +197,23 @@ void compare_encoder_layer(const std::string& name, const std::string& norm, con
 
 } // namespace
 
+TEST_CASE("talking heads are their paper's products", "[attention][torch]") {
+  Comparison c("variants", "talking_heads");
+  Operand q = c.operand("query"), k = c.operand("key"), v = c.operand("value");
+  LayerChoice choice;
+  choice.attention.talking_heads = "both";
+  const Attention attention(c.weights.scope(), choice, {.heads = 3, .query_width = 4, .key_width = 4});
+  for (const std::string name : {"scores", "weights"}) c.copy("talking_heads." + name, name);
+  Pass pass = c.pass();
+  c.backward(pass, attention(pass, {.queries = q.on(c.tape),
+                                    .values = v.on(c.tape),
+                                    .keys = k.on(c.tape),
+                                    .mask = {.causal = true}}));
+  for (const std::string name : {"scores", "weights"}) c.same_gradient("talking_heads." + name, name);
+  for (const auto& [operand, name] : {std::pair{&q, "d.query"}, {&k, "d.key"}, {&v, "d.value"}})
+    CHECK(distance(operand->gradient, c.fixture[name].values) < agreement);
+}
+
 TEST_CASE("multi-head self attention equals nn.MultiheadAttention", "[torch]") {
   compare_self_attention("self");
   compare_self_attention("self_causal");

@@ -132,14 +132,14 @@ Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
   return weights;
 }
 
-// A window, steps, a prefix, `allowed`, dropout of weights, what is added to scores or made of them, and weights with a
-// gradient are of pairs.
+// A window, steps, a prefix, `allowed`, dropout of weights, what is added to scores or made of them, heads that talk and
+// weights with a gradient are of pairs.
 bool serves(const AttentionProblem& x) {
   const Mask& m = x.mask;
   const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];
   return dynamic_cast<const SumRows*>(x.normalizer->row_policy()) && !x.differentiable_weights && !x.factors &&
-         !x.formula && x.dropout == 0 && x.rows == 0 && !(x.position && x.position->is_of_pairs()) && !m.allowed &&
-         m.window < 0 && m.dilation == 1 && (!m.causal || (m.prefix == 0 && square));
+         !x.formula && !x.talking && x.dropout == 0 && x.rows == 0 && !(x.position && x.position->is_of_pairs()) &&
+         !m.allowed && m.window < 0 && m.dilation == 1 && (!m.causal || (m.prefix == 0 && square));
 }
 
 Tensor run(Pass&, const AttentionProblem& x) {
@@ -181,8 +181,8 @@ extern const ScoreInfo score_linear{
               .paper = "Katharopoulos et al. 2020, arXiv 2006.16236",
               .equals = "dot of features elu(x) + 1",
               .cost = "no parameters; with normalizer = \"sum\" 2 d operations for each query and feature of a value, "
-                      "whatever the number of keys, where no window, dilation, prefix, formula, dropout of weights or "
-                      "position that adds to scores asks for pairs; 2 d for each pair otherwise",
+                      "whatever the number of keys, where no window, dilation, prefix, formula, talking heads, dropout "
+                      "of weights or position that adds to scores asks for pairs; 2 d for each pair otherwise",
               .options = {},
               .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
     .equal_widths = true,

@@ -109,6 +109,16 @@ TEST_CASE("shared keys', other widths' and normalised queries' steps give the lo
       }
 }
 
+TEST_CASE("the steps of heads that talk give the logits of the whole row", "[decoding]") {
+  for (const std::string kind : {"decoder", "encoder_decoder"})
+    for (const std::string more : {"", "attention.key_value_heads=1", "position.kind=alibi", "attention.score=linear",
+                                   "attention.mask_mod=i - j < 2 or h == 1"}) {
+      std::vector<std::string> assignments = {"model.kind=" + kind, "attention.talking_heads=both"};
+      if (!more.empty()) assignments.push_back(more);
+      check_steps(assignments);
+    }
+}
+
 TEST_CASE("a decoder that sees what is behind a position has no steps of its own", "[decoding]") {
   for (const std::string seeing : {"attention.causal=false", "attention.prefix=2"}) {
     TestModel m({seeing});
