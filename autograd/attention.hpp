@@ -59,11 +59,10 @@ struct StreamingOptions {
 Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options = {});
 Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options = {});
 
-/// The same with weights by any rule for a row: some queries at a time have the scores of all their keys in memory, and
-/// nothing is kept of a row, so that the rule is asked again in the backward pass.
-Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy,
-                   const StreamingOptions& options = {});
-Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowPolicy& policy,
+/// The same with weights by any rules for rows: some queries at a time have the scores of all their keys in memory, and
+/// nothing is kept of a row, so that the rules are asked again in the backward pass.
+Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options = {});
+Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 
 } // namespace heed::HEED_REAL

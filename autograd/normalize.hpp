@@ -8,9 +8,9 @@
 
 namespace heed::HEED_REAL {
 
-/// The weights of every row of scores x [B, H, Tq, Tk] by a rule: of the keys that the query may attend to, all others
-/// being 0. A row that may attend to nothing gives zeros and a zero gradient. Errors have `name`.
-Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const RowPolicy& policy);
+/// The weights of every row of scores x [B, H, Tq, Tk] by rules for rows: of the keys that the query may attend to, all
+/// others being 0. A row that may attend to nothing gives zeros and a zero gradient. Errors have `name`.
+Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const RowRules& rules);
 
 /// The point of the simplex nearest to the scores (Martins and Astudillo 2016, arXiv 1602.02068):
 ///   w_j = max(s_j - t, 0) with t such that the weights sum to 1

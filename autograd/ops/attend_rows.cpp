@@ -250,10 +250,10 @@ struct Rows {
 };
 
 template <class Form, class Operands>
-Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given, const StreamingOptions& options) {
-  op.require_grad(x.requires_grad() || further_gradients(options));
+Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given, const StreamingOptions& options) {
+  op.require_grad(x.requires_grad() || further_gradients(options) || given.requires_grad());
   const Extents e = x.e;
-  const RowPolicy* policy = &given;
+  const RowRules* rules = &given;
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
@@ -273,7 +273,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
       for (std::int64_t i0 = 0; i0 < e.queries; i0 += rows.strip.queries) {
         const StripView block(head, i0, rows.strip);
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, *policy);
+        rows.fill_weights(head, block, rules->of_head(h));
         if (options.weights)
           for (std::int64_t r = 0; r < block.rows; ++r)
             std::copy_n(rows.w + r * rows.strip.row, block.keys, options.weights + head.number(i0 + r, block.origin));
@@ -302,8 +302,10 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
     Real* v_tiles = scratch.take<Real>(e.value_width * whole_tiles(e.keys));
     Real* dy_scratch = scratch.take<Real>(e.queries * v_width);
     Real* dv_rows = scratch.take<Real>(whole_tiles(e.keys) * v_width);
+    rules->begin_slopes();
     each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       const HeadProblem head{e, options, b, h};
+      const RowPolicy& policy = rules->of_head(h);
       here.begin(b, h, kh);
       here.begin_slopes(b, kh);
       const Scattered dy = head_of(y, dy_values, b, h);
@@ -314,7 +316,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
         const StripView block(head, i0, rows.strip);
         if (block.keys == 0) continue;
         rows.fill_scores(head, block, here);
-        rows.fill_weights(head, block, *policy);
+        rows.fill_weights(head, block, policy);
         for (std::int64_t c = 0; c < block.keys; c += key_tile)
           small_product(dy.from(i0), v_tiles + (block.origin + c) * e.value_width, key_tile, g + c, rows.strip.row,
                         block.rows, whole_vectors(std::min(key_tile, block.keys - c)), e.value_width, false);
@@ -323,8 +325,8 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
           const Seen seen = rows.seen_by(head, block, r);
           const std::int64_t n = seen.count(), at = r * rows.strip.row;
           if (n > 0)
-            policy->slopes(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
-                           seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
+            policy.slopes(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
+                          seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
           seen.scatter(rows.row(3), rows.s + at, block.keys, true);
         }
         rows.drop(head, block, rows.w);
@@ -336,21 +338,21 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowPolicy& given
       here.put(b, h);
       if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
     });
+    rules->end_slopes(t);
   });
   return y;
 }
 
 } // namespace
 
-Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowPolicy& policy, const StreamingOptions& options) {
+Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &v});
-  return attend<Inner>(op, InnerOperands(op, form, v), v, policy, options);
+  return attend<Inner>(op, InnerOperands(op, form, v), v, rules, options);
 }
 
-Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowPolicy& policy,
-                   const StreamingOptions& options) {
+Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v});
-  return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, policy, options);
+  return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, rules, options);
 }
 
 } // namespace heed::HEED_REAL

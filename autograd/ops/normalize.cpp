@@ -121,8 +121,9 @@ void HardmaxRows::slopes(const Real* s, const Real*, const Real* dw, Real* ds, s
   map(n, [&](std::int64_t j, int m) { store(ds + j, load(p + j, m) * (load(dw + j, m) - mean) / total, m); });
 }
 
-Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, const RowPolicy& policy) {
-  const Op op(name, {&input});
+Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, const RowRules& given) {
+  Op op(name, {&input});
+  op.require_grad(given.requires_grad());
   op.check(input.rank() == 4, "x must be [B, H, Tq, Tk], it has {} axes", input.rank());
   const Tensor x = contiguous(input), y = op.output(x.shape);
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
@@ -132,25 +133,28 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     return Seen{mask.range(b, i, keys), mask.row(b, h, i, queries, keys)};
   };
   Real* scratch = op.tape().keep<Real>(5 * keys);
-  const RowPolicy* how = &policy;
+  const RowRules* rules = &given;
+  const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
   for (std::int64_t r = 0; r < rows; ++r) {
     const Seen s = seen(r);
     const std::int64_t n = s.count();
-    if (n > 0) how->weights(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
+    if (n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
     s.scatter(scratch + keys, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
     const Into d = y.tape->into(x);
-    if (!d) return;
+    if (!d && !rules->requires_grad()) return;
     const Real* dy = y.tape->grad(y);
+    rules->begin_slopes();
     for (std::int64_t r = 0; r < rows; ++r) {
       const Seen s = seen(r);
       const std::int64_t n = s.count(), at = r * keys;
       if (n > 0)
-        how->slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
-                    s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
-      s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
+        rule(r).slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
+                       s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
+      if (d) s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
     }
+    rules->end_slopes(*y.tape);
   });
   return y;
 }

@@ -9,8 +9,8 @@ namespace {
 // ---- in the engine's kernels ----------------------------------------------------------------------------------------
 
 bool streams(const AttentionProblem& x) {
-  return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->row_policy()) && !x.factors &&
-         !x.talking && !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
+  return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors && !x.talking &&
+         !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -47,8 +47,8 @@ Tensor stream_softmax(Pass& pass, const AttentionProblem& x) {
 
 Tensor stream_rows(Pass& pass, const AttentionProblem& x) {
   const StreamingOptions options = streaming_options(pass, x);
-  const RowPolicy& policy = *x.normalizer->row_policy();
-  return of_form(x, [&](const auto& form, const Tensor& v) { return attend_rows(form, v, policy, options); });
+  const RowRules& rules = *x.normalizer->rules(pass);
+  return of_form(x, [&](const auto& form, const Tensor& v) { return attend_rows(form, v, rules, options); });
 }
 
 // ---- composed of operations -----------------------------------------------------------------------------------------
@@ -140,10 +140,10 @@ const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
   return algorithms[std::size(algorithms) - 1];
 }
 
-Tensor Normalizer::operator()(Pass&, const Tensor& scores, const Mask& mask) const {
-  if (!row_policy())
-    throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
-  return normalize_rows("normalizer", scores, mask, *row_policy());
+Tensor Normalizer::operator()(Pass& pass, const Tensor& scores, const Mask& mask) const {
+  const RowRules* how = rules(pass);
+  if (!how) throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
+  return normalize_rows("normalizer", scores, mask, *how);
 }
 
 } // namespace heed::HEED_REAL

@@ -82,14 +82,14 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given) {
 }
 
 Attention::Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape, AttentionPlace::Kind kind)
-    : place_{scope.name(), kind, scope.reads()}, shape_(shape),
-      normalizer_(normalizer_info(choice.attention.normalizer).make(choice.normalizer_options)),
-      dropout_(choice.attention.dropout) {
+    : place_{scope.name(), kind, scope.reads()}, shape_(shape), dropout_(choice.attention.dropout) {
   const ScoreInfo& info = score_info(choice.attention.score);
   if (info.equal_widths && shape.query_width != shape.key_width)
     throw Failed(fmt::format("[attention] the score '{}' needs queries and keys of one width, they have {} and {}",
                              info.about.name, shape.query_width, shape.key_width));
   score_ = info.make(scope / "score", shape, choice.score_options);
+  normalizer_ =
+      normalizer_info(choice.attention.normalizer).make(scope / "normalizer", shape.heads, choice.normalizer_options);
   if (const std::string& word = choice.attention.talking_heads; word != "none")
     talking_.emplace(scope / "talking_heads", word, shape.heads);
   formula_ = AttentionFormula::make(scope / "formula", choice.attention, shape.heads, shape.query_width, shape.longest);

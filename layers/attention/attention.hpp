@@ -43,7 +43,8 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 /// It has no projections; see MultiHeadAttention for these.
 class Attention {
 public:
-  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`. Takes score,
+  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`,
+  /// the normaliser's in `normalizer`. Takes score,
   /// normalizer, dropout and their options of the choice; its `causal`, `prefix`, `window` and `dilation` are the caller's to
   /// put into the mask (self_attention_mask). Its formulas and the maps
   /// between its heads are of every call. `kind` changes nothing but what those who look

@@ -20,9 +20,12 @@ public:
   virtual ~Normalizer() = default;
   /// Is it the softmax? There is a kernel for that which sees a row piece by piece.
   virtual bool is_softmax() const { return false; }
-  /// The rule, which lives as long as this; null: there is none.
+  /// The rule, which lives as long as this; null: there is none, or it has learned numbers.
   virtual const RowPolicy* row_policy() const { return nullptr; }
-  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rule if not said otherwise. Masked entries are 0; a row
+  /// Rules that have learned numbers, as they are in one attention of a pass, in the tape's memory; otherwise the rule.
+  virtual const RowRules* rules(Pass&) const { return row_policy(); }
+  virtual bool has_rules() const { return row_policy() != nullptr; }
+  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules if not said otherwise. Masked entries are 0; a row
   /// without any other is all 0, with a zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
 };
@@ -46,8 +49,10 @@ struct NormalizerSetup {
 
 struct NormalizerInfo {
   Variant about;
-  std::unique_ptr<Normalizer> (*make)(const OptionValues& options);
+  /// Adds its parameters, if it has any, to the scope.
+  std::unique_ptr<Normalizer> (*make)(const Scope& scope, std::int64_t heads, const OptionValues& options);
   /// The weights of one row in plain loops, for tests: `scores` of the n entries that may be attended to, in order.
+  /// Parameters are what they start with.
   void (*row)(const Real* scores, Real* weights, std::int64_t n, const OptionValues& options);
   /// For one whose gradient is by definition another's, since its own is zero almost everywhere: that other one (the
   /// straight-through estimator), or nothing where these options make the gradient its own. Null: always its own.

@@ -11,8 +11,10 @@ constexpr double tolerance = attention_tolerance;
 
 // All scores give a form.
 bool streams(const LayerChoice& choice) {
-  const auto normalizer = normalizer_info(choice.attention.normalizer).make(choice.normalizer_options);
-  return normalizer->is_softmax() || normalizer->row_policy();
+  Weights unused;
+  const auto normalizer =
+      normalizer_info(choice.attention.normalizer).make(unused.scope(), 1, choice.normalizer_options);
+  return normalizer->is_softmax() || normalizer->has_rules();
 }
 
 // Lengths that do not divide the kernels' tiles, and one position. What does not stream has no tiles: the operations

@@ -108,7 +108,8 @@ inline Attended naive_attention(const ScoreInfo& score, const NormalizerInfo& no
                                 Parameters& parameters, const Extents& e, const std::vector<Real>& q,
                                 const std::vector<Real>& k, const std::vector<Real>& v, const Mask& mask) {
   std::vector<const Real*> own;
-  for (std::size_t p = 0; p < parameters.entries().size(); ++p) own.push_back(parameters.values(ParameterId{p}));
+  for (std::size_t p = 0; p < parameters.entries().size(); ++p)
+    if (!Weights::of_normalizer(parameters.entries()[p])) own.push_back(parameters.values(ParameterId{p}));
   Attended out;
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h)

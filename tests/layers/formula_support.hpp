@@ -65,6 +65,7 @@ struct Formulated {
       const auto& entry = weights.parameters.entries()[p];
       Real* values = weights.parameters.values(ParameterId{p});
       const std::vector<Real> drawn = draw(entry.shape.size(), 4 + p, {-1, 1, 0});
+      if (Weights::of_normalizer(entry)) continue;
       const bool of_formula = entry.name.starts_with("formula.");
       for (std::size_t n = 0; n < drawn.size(); ++n) values[n] = of_formula ? values[n] + drawn[n] / 16 : drawn[n];
     }
@@ -88,7 +89,8 @@ struct Formulated {
     std::vector<const Real*> own;
     std::vector<std::vector<double>> numbers;
     for (std::size_t p = 0; p < weights.parameters.entries().size(); ++p)
-      if (!weights.parameters.entries()[p].name.starts_with("formula."))
+      if (const auto& entry = weights.parameters.entries()[p];
+          !entry.name.starts_with("formula.") && !Weights::of_normalizer(entry))
         own.push_back(weights.parameters.values(ParameterId{p}));
     for (const FormulaParameter& p : formulas.parameters) {
       const auto* entry = weights.parameters.find("formula." + p.name);

@@ -166,6 +166,10 @@ std::vector<Real> plain_row(const LayerChoice& c, const std::vector<Real>& score
       .row(scores.data(), w.data(), static_cast<std::int64_t>(w.size()), c.normalizer_options);
   return w;
 }
+std::unique_ptr<Normalizer> normalizer_of(const LayerChoice& c) {
+  Weights unused;
+  return normalizer_info(c.attention.normalizer).make(unused.scope(), 1, c.normalizer_options);
+}
 double sum_of(const std::vector<Real>& w) { return std::accumulate(w.begin(), w.end(), 0.0); }
 
 // Do its weights sum to 1, whatever the scores?
@@ -338,7 +342,8 @@ struct Drawn {
     const ScoreInfo& score = score_info(choice.layers.attention.score);
     std::vector<const Real*> placing, scoring;
     for (const auto& entry : weights.parameters.entries())
-      (placing.size() < of_scheme ? placing : scoring).push_back(weights.parameters.values() + entry.offset);
+      if (!Weights::of_normalizer(entry))
+        (placing.size() < of_scheme ? placing : scoring).push_back(weights.parameters.values() + entry.offset);
     const Real* query = q.values.data() + ((b * e.heads + h) * e.queries + i) * e.query_width;
     const auto turned = [&](const Real* x, std::int64_t at) {
       std::vector<Real> y(x, x + e.query_width);
@@ -614,9 +619,8 @@ TEST_CASE("a number that is added to all scores of a row changes no weight of a 
     // Weights come from the logarithm of a row's sum, which is as large as the scores are, and scores that are divided
     // by a temperature are rounded.
     const double size = unit * 4 * sharpness(x.choice.layers) * (x.score_size() + most), error = unit * (n + 8);
-    const auto normalizer =
-        normalizer_info(x.choice.layers.attention.normalizer).make(x.choice.layers.normalizer_options);
-    const bool divides = !normalizer->is_softmax() && !normalizer->row_policy();
+    const auto normalizer = normalizer_of(x.choice.layers);
+    const bool divides = !normalizer->is_softmax() && !normalizer->has_rules();
     for (const Way way : ways) {
       const double far = distance(x.result(way), y[static_cast<std::size_t>(way)]);
       x.require(far <= (error + (divides ? size : 0)) * (1 + std::sqrt(n)), "results differ by {} {}, up to {} added",
@@ -686,10 +690,9 @@ TEST_CASE("sparsemax is the projection onto the simplex, for rows of any length 
 TEST_CASE("streaming, in blocks and composed, every attention is the plain loops, and has one gradient", "[laws]") {
   always(500, [] {
     Drawn x;
-    const auto normalizer =
-        normalizer_info(x.choice.layers.attention.normalizer).make(x.choice.layers.normalizer_options);
+    const auto normalizer = normalizer_of(x.choice.layers);
     // Where weights jump, noise would have to be known to tell how far they are from it.
-    const bool random = !cuts(x.choice.layers) || normalizer->row_policy(), training = any(0, 1) && random;
+    const bool random = !cuts(x.choice.layers) || normalizer->has_rules(), training = any(0, 1) && random;
     x.noise = training ? 17 : 0;               // Gumbel's, at most
     const double error = 2 * x.result_error(); // dropout's factor is below 2
     const std::vector<Real> steady = x.steady_rows();

@@ -21,13 +21,19 @@ struct Weights {
   std::vector<Real> gradients;
 
   Scope scope(double deviation = 0.5) { return {parameters, Init::normal(deviation)}; }
-  /// Once all layers are made. Every number is drawn anew, biases and gains too, so that none of them stays at 0 or 1.
+  /// Once all layers are made. Every number is drawn anew, biases and gains too, so that none of them stays at 0 or 1;
+  /// but normalisers' numbers are those that they start with, which their plain loops go by.
   void fill(std::uint64_t seed, const Domain& domain = {-1, 1, 0}) {
     gradients.assign(static_cast<std::size_t>(parameters.extent()), Real{0});
     for (std::size_t i = 0; i < parameters.entries().size(); ++i) {
-      const std::vector<Real> drawn = draw(parameters.entries()[i].shape.size(), seed + i, domain);
+      const Parameters::Entry& e = parameters.entries()[i];
+      std::vector<Real> drawn = draw(e.shape.size(), seed + i, domain);
+      if (of_normalizer(e)) std::ranges::fill(drawn, static_cast<Real>(e.init.a));
       std::copy(drawn.begin(), drawn.end(), parameters.values(ParameterId{i}));
     }
+  }
+  static bool of_normalizer(const Parameters::Entry& e) {
+    return e.module == "normalizer" || e.module.ends_with(".normalizer");
   }
   Pass pass(Tape& tape, const Pass::Options& options = {}) { return {tape, parameters, gradients.data(), options}; }
 

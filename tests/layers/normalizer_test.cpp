@@ -21,7 +21,8 @@ struct Rows {
   Operand scores;
 
   Rows(const std::string& name, const OptionValues& options, const Shape& shape, const Domain& domain = {})
-      : normalizer(normalizer_info(name).make(options)), scores(shape, 5, domain) {
+      : normalizer(normalizer_info(name).make(weights.scope() / "normalizer", shape[1], options)),
+        scores(shape, 5, domain) {
     weights.fill(1);
   }
   std::vector<Real> operator()(const Pass::Options& options = {}, const Mask& mask = {}) {
@@ -49,6 +50,7 @@ TEST_CASE("each value of each option of a normaliser changes its weights or thei
       tape.backward(weighted_sum(w));
       std::vector<Real> out = read(w);
       out.insert(out.end(), rows.scores.gradient.begin(), rows.scores.gradient.end());
+      out.insert(out.end(), rows.weights.gradients.begin(), rows.weights.gradients.end());
       return out;
     };
     const auto all = setups(info->about);
@@ -127,6 +129,74 @@ TEST_CASE("entmax with alpha = 1.5 is entmax15, with 2 sparsemax, and close to 1
   CHECK(distance(entmax(1.5), row_of("entmax15", scores)) < 20 * rounding);
   CHECK(distance(entmax(2), row_of("sparsemax", scores)) < 20 * rounding);
   CHECK(distance(entmax(1.0001), row_of("softmax", scores)) < 1e-4);
+}
+
+TEST_CASE("entmax with a learned alpha for each head is what the package entmax computes, by scores and by alpha",
+          "[normalizer]") {
+  const Fixture fixture("variants", "entmax_learned");
+  Rows rows("entmax", {{"learned", true}}, {1, 2, 3, 9});
+  rows.weights.set("normalizer.alpha", fixture["alpha"].as<Real>());
+  rows.scores.values = fixture["scores"].as<Real>();
+  Tape tape;
+  Pass pass = rows.weights.pass(tape, {.training = true});
+  const Tensor w = (*rows.normalizer)(pass, rows.scores.on(tape), {});
+  CHECK(distance(read(w), fixture["y"].values) < 10 * rounding);
+  const std::vector<Real> dy = fixture["dy"].as<Real>();
+  tape.backward(sum(mul(w, tape.constant(dy.data(), w.shape))));
+  CHECK(distance(rows.scores.gradient, fixture["d.scores"].values) < 50 * rounding);
+  CHECK(distance(rows.weights.gradient("normalizer.alpha"), fixture["d.alpha"].values) < 100 * rounding);
+}
+
+TEST_CASE("each head of entmax with a learned alpha is entmax with that alpha, and starts with the option's",
+          "[normalizer]") {
+  Rows learned("entmax", {{"learned", true}, {"alpha", 1.7}}, {2, 3, 4, 30});
+  REQUIRE(learned.weights.parameters.find("normalizer.alpha")->shape == Shape{3});
+  CHECK(distance(learned(), [&] {
+          Rows fixed("entmax", {{"alpha", 1.7}}, {2, 3, 4, 30});
+          return fixed();
+        }()) < 10 * rounding);
+  const std::vector<double> alphas = {1.05, 1.4, 1.93};
+  std::vector<Real> numbers;
+  for (const double alpha : alphas) numbers.push_back(static_cast<Real>(std::log((alpha - 1) / (2 - alpha))));
+  learned.weights.set("normalizer.alpha", numbers);
+  const std::vector<Real> w = learned();
+  for (std::size_t h = 0; h < 3; ++h) {
+    Rows fixed("entmax", {{"alpha", alphas[h]}}, {2, 3, 4, 30});
+    const std::vector<Real> all = fixed();
+    for (std::ptrdiff_t b = 0; b < 2; ++b) {
+      const std::ptrdiff_t at = (3 * b + static_cast<std::ptrdiff_t>(h)) * 120;
+      const auto part = [&](const std::vector<Real>& x) {
+        return std::vector<Real>(x.begin() + at, x.begin() + at + 120);
+      };
+      CHECK(distance(part(w), part(all)) < 100 * rounding);
+    }
+  }
+  Weights unused;
+  CHECK_THROWS_WITH(normalizer_info("entmax").make(unused.scope(), 2, {{"learned", true}, {"alpha", 2.0}}),
+                    Catch::Contains("below 2"));
+}
+
+TEST_CASE("entmax's slope by alpha keeps its digits where alpha is almost 1", "[normalizer]") {
+  // As alpha goes to 1, w goes to p, softmax's weights, and its slope to p_j (sum_k p_k l_k^2 - l_j^2) / 2, l = -log p.
+  Rows rows("entmax", {{"learned", true}}, {1, 1, 1, 12});
+  std::vector<double> p, dw;
+  double total = 0, mean = 0, expected = 0;
+  for (const Real s : rows.scores.values) p.push_back(std::exp(static_cast<double>(s)));
+  for (const double x : p) total += x;
+  for (double& x : p) x /= total;
+  const std::vector<Real> c = draw(12, 99, {0.5, 1.5, 0}); // as weighted_sum has them
+  for (const double x : p) mean += x * std::log(x) * std::log(x);
+  for (std::size_t j = 0; j < 12; ++j)
+    expected += static_cast<double>(c[j]) * p[j] * (mean - std::log(p[j]) * std::log(p[j])) / 2;
+  for (const double a : {-10.0, -13.0}) {
+    rows.weights.set("normalizer.alpha", {static_cast<Real>(a)});
+    Tape tape;
+    Pass pass = rows.weights.pass(tape, {.training = true});
+    tape.backward(weighted_sum((*rows.normalizer)(pass, rows.scores.on(tape), {})));
+    const double step = 1 / (1 + std::exp(-a));
+    CHECK(static_cast<double>(rows.weights.gradient("normalizer.alpha")[0]) / (step * (1 - step)) ==
+          Approx(expected).epsilon(1e-3));
+  }
 }
 
 TEST_CASE("top_k is a softmax over the best k keys, and of equal ones over the first", "[normalizer]") {

@@ -47,7 +47,8 @@ struct Placed {
   std::vector<double> naive(const Mask& mask) {
     std::vector<const Real*> numbers, scored;
     for (const auto& entry : own.parameters.entries())
-      (numbers.size() < of_scheme ? numbers : scored).push_back(own.parameters.values() + entry.offset);
+      if (!Weights::of_normalizer(entry))
+        (numbers.size() < of_scheme ? numbers : scored).push_back(own.parameters.values() + entry.offset);
     const ScoreInfo& score = score_info(choice.attention.score);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
     std::vector<double> out;

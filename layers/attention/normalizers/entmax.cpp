@@ -1,7 +1,10 @@
+#include "autograd/score_terms.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -9,26 +12,29 @@ namespace {
 
 struct Options {
   double alpha = 1.25;
+  bool learned = false;
 };
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("alpha", &Options::alpha, "from 1, where it is softmax, to 2, where it is sparsemax").above(1).at_most(2));
+      option("alpha", &Options::alpha, "from 1, where it is softmax, to 2, where it is sparsemax").above(1).at_most(2),
+      option("learned", &Options::learned,
+             "each head learns an alpha of its own between 1 and 2, from this one on, which must then be below 2")
+          .neutral(false));
   return t;
 }
 
 /// w_j = max(x_j - t, 0)^(1 / (alpha - 1)) for x_j = (alpha - 1) (s_j - max s), in double, whatever Real is: a power of
 /// 1 / (alpha - 1) takes digits away.
-class EntmaxRows final : public RowPolicy {
-public:
-  explicit EntmaxRows(double alpha) : alpha_(alpha) {}
+struct Entmax {
+  double step, rest; ///< alpha - 1, 2 - alpha
 
   // The sum of weights falls in t and is convex: Newton's steps from -1 come to where it is 1 from below, each with
   // fewer keys, and end where no digit changes.
-  void weights(const Real* s, Real* w, std::int64_t n, Real* active) const override {
+  void weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
     if (row_is_lost(s, w, n)) return;
     const auto top = static_cast<double>(row_largest(s, n));
-    const double step = alpha_ - 1, power = 1 / step;
+    const double power = 1 / step;
     std::int64_t count = std::copy_if(s, s + n, active, [&](Real x) { return step * (x - top) > -1; }) - active;
     double threshold = -1;
     for (;;) {
@@ -54,15 +60,121 @@ public:
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = w_j^(2 - alpha) (Peters et al. 2019, proposition 2).
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
+  void slopes(const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const {
     for (std::int64_t j = 0; j < n; ++j)
-      g[j] = w[j] > 0 ? static_cast<Real>(std::pow(static_cast<double>(w[j]), 2 - alpha_)) : Real{0};
+      g[j] = w[j] > 0 ? static_cast<Real>(std::pow(static_cast<double>(w[j]), rest)) : Real{0};
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }
 
+  // The derivative of sum_j dw_j w_j by alpha (Correia et al. 2019, proposition 1), in a form that has no differences
+  // of large numbers where e = alpha - 1 is small: with l_j = -log w_j, r_j = exp(e l_j) - 1 - e l_j, and the weighted
+  // sums H of l_j and R of r_j, w_j has the slope w_j ((R - r_j) / e^2 + (R l_j - H r_j) / e) / (1 + e H + R).
+  double slope_by_alpha(const Real* w, const Real* dw, std::int64_t n) const {
+    double entropy = 0, remainder = 0, given = 0, with_l = 0, with_r = 0; // the last three: times dw
+    for (std::int64_t j = 0; j < n; ++j) {
+      if (!(w[j] > 0)) continue;
+      const auto p = static_cast<double>(w[j]), d = p * static_cast<double>(dw[j]);
+      const double l = -std::log(p), r = beyond_line(step * l);
+      entropy += p * l;
+      remainder += p * r;
+      given += d;
+      with_l += d * l;
+      with_r += d * r;
+    }
+    return ((remainder * given - with_r) / step + remainder * with_l - entropy * with_r) / step /
+           (1 + step * entropy + remainder);
+  }
+
 private:
-  double alpha_;
+  // exp(x) - 1 - x.
+  static double beyond_line(double x) {
+    if (std::abs(x) > 0.1) return std::expm1(x) - x;
+    double sum = 0, term = x * x / 2;
+    for (int k = 3; k < 12; ++k) {
+      sum += term;
+      term *= x / k;
+    }
+    return sum;
+  }
+};
+
+class EntmaxRows final : public RowPolicy {
+public:
+  explicit EntmaxRows(double alpha) : rule_{alpha - 1, 2 - alpha} {}
+
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+    rule_.weights(s, w, n, scratch);
+  }
+  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+    rule_.slopes(w, dw, ds, n, scratch);
+  }
+
+private:
+  Entmax rule_;
+};
+
+// The rule of a head that learns its alpha, and the sum of its rows' slopes by that.
+class LearnedHead final : public RowPolicy {
+public:
+  // So near to 1, it is softmax in all digits, and a power of 1 / (alpha - 1) would have few left.
+  static constexpr double least_step = 1e-6;
+
+  explicit LearnedHead(double step) : rule_{std::max(step, least_step), 1 - std::max(step, least_step)} {}
+
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+    rule_.weights(s, w, n, scratch);
+  }
+  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+    rule_.slopes(w, dw, ds, n, scratch);
+    sum_ += rule_.slope_by_alpha(w, dw, n);
+  }
+  void begin_slopes() const override { sum_ = 0; }
+  double sum() const { return sum_; }
+
+private:
+  Entmax rule_;
+  mutable double sum_ = 0; // one thread's: the rules are one pass's
+};
+
+// Of all heads, in the tape's memory; alpha - 1 of each: [heads].
+class LearnedRows final : public RowRules {
+public:
+  explicit LearnedRows(const Tensor& steps)
+      : steps_(contiguous(steps)), heads_(steps.tape->keep<LearnedHead>(steps.shape[0])) {
+    for (std::int64_t h = 0; h < steps_.shape[0]; ++h)
+      new (heads_ + h) LearnedHead(static_cast<double>(steps_.data[h]));
+  }
+
+  const RowPolicy& of_head(std::int64_t h) const override { return heads_[h]; }
+  bool requires_grad() const override { return steps_.slot->requires_grad; }
+  void begin_slopes() const override {
+    for (std::int64_t h = 0; h < steps_.shape[0]; ++h) heads_[h].begin_slopes();
+  }
+  void end_slopes(Tape& tape) const override {
+    if (Real* d = opened(tape, steps_))
+      for (std::int64_t h = 0; h < steps_.shape[0]; ++h) d[h] += static_cast<Real>(heads_[h].sum());
+  }
+
+private:
+  Tensor steps_;
+  LearnedHead* heads_;
+};
+static_assert(std::is_trivially_destructible_v<LearnedRows> && std::is_trivially_destructible_v<LearnedHead>);
+
+// alpha_h = 1 + sigmoid(a_h).
+class LearnedEntmax final : public Normalizer {
+public:
+  LearnedEntmax(const Scope& scope, std::int64_t heads, double alpha)
+      : number_(scope.plain("alpha", {heads}, Init::constant(std::log((alpha - 1) / (2 - alpha))))) {}
+
+  const RowRules* rules(Pass& pass) const override {
+    return new (pass.tape().keep<LearnedRows>(1)) LearnedRows(sigmoid(pass(number_)));
+  }
+  bool has_rules() const override { return true; }
+
+private:
+  ParameterId number_;
 };
 
 // By halving what holds the threshold: it is at least -1, where the best key alone has a weight of 1, and at most
@@ -90,13 +202,21 @@ extern const NormalizerInfo normalizer_entmax{
     .about = {.name = "entmax",
               .summary = "w_j = max((alpha - 1) s_j - t, 0)^(1 / (alpha - 1)), with t such that the weights sum to 1: "
                          "from softmax (alpha = 1) to sparsemax (2)",
-              .paper = "Peters, Niculae and Martins 2019, arXiv 1905.05702",
+              .paper = "Peters, Niculae and Martins 2019, arXiv 1905.05702; Correia, Niculae and Martins 2019, arXiv "
+                       "1909.00015 (learned)",
               .equals = "sparsemax with alpha = 2, entmax15 with alpha = 1.5",
-              .cost = "some passes of powers over each row, twice in training: entmax15 is faster where it serves",
+              .cost = "no parameters, or one for each head (learned); some passes of powers over each row, twice in "
+                      "training: entmax15 is faster where it serves",
               .options = table().options(),
               .presets = {}},
-    .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
-      return std::make_unique<RowNormalizer<EntmaxRows>>(table().read(options).alpha);
+    .make = [](const Scope& scope, std::int64_t heads, const OptionValues& values) -> std::unique_ptr<Normalizer> {
+      const Options options = table().read(values);
+      if (!options.learned) return std::make_unique<RowNormalizer<EntmaxRows>>(options.alpha);
+      if (options.alpha == 2)
+        throw Failed(
+            "[attention] entmax.learned begins at entmax.alpha, which is 2, the end of what it can learn: choose "
+            "one below 2, such as 1.9");
+      return std::make_unique<LearnedEntmax>(scope, heads, options.alpha);
     },
     .row = row};
 

@@ -77,7 +77,7 @@ extern const NormalizerInfo normalizer_entmax15{
               .cost = "some passes over each row, twice in training",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<Entmax15Rows>>();
     },
     .row = row};

@@ -72,7 +72,7 @@ extern const NormalizerInfo normalizer_gumbel{
               .cost = "two logarithms for each pair in training; runs in blocks of queries, twice in training",
               .options = table().options(),
               .presets = {}},
-    .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<Gumbel>(table().read(options));
     },
     .row = row,

@@ -22,7 +22,7 @@ extern const NormalizerInfo normalizer_hard{
               .cost = "one pass over each row, one exponential for each pair backward",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<HardmaxRows>>();
     },
     .row = row,

@@ -38,7 +38,7 @@ extern const NormalizerInfo normalizer_sigmoid{
               .cost = "one exponential for each pair",
               .options = table().options(),
               .presets = {}},
-    .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SigmoidRows>>(bias_of(options));
     },
     .row = row};

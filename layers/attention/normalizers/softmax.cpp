@@ -32,7 +32,9 @@ extern const NormalizerInfo normalizer_softmax{
               .cost = "one exponential for each pair",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> { return std::make_unique<Softmax>(); },
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
+      return std::make_unique<Softmax>();
+    },
     .row = row};
 
 } // namespace heed::HEED_REAL

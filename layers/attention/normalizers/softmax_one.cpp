@@ -39,7 +39,7 @@ extern const NormalizerInfo normalizer_softmax_one{
               .cost = "one exponential for each pair",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SoftmaxOneRows>>();
     },
     .row = row};

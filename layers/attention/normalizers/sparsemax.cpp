@@ -31,7 +31,7 @@ extern const NormalizerInfo normalizer_sparsemax{
               .cost = "a few passes over each row, twice in training",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SparsemaxRows>>();
     },
     .row = row};

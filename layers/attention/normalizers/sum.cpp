@@ -23,7 +23,7 @@ extern const NormalizerInfo normalizer_sum{
               .cost = "two passes over each row, twice in training",
               .options = {},
               .presets = {}},
-    .make = [](const OptionValues&) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues&) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<SumRows>>();
     },
     .row = row};

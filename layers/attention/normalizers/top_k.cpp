@@ -74,7 +74,7 @@ extern const NormalizerInfo normalizer_top_k{
               .cost = "a selection in each row, twice in training",
               .options = table().options(),
               .presets = {}},
-    .make = [](const OptionValues& options) -> std::unique_ptr<Normalizer> {
+    .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {
       return std::make_unique<RowNormalizer<TopKRows>>(table().read(options).k);
     },
     .row = row};

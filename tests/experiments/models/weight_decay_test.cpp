@@ -31,6 +31,8 @@ const std::vector<std::string> left_alone = {
     "ffn_norm_behind.weight", "query_norm.weight", "key_norm.weight",
     // what a residual connection is scaled by
     "attention_scale", "cross_attention_scale", "ffn_scale",
+    // what a normaliser learns
+    "normalizer.alpha",
     // maps between heads, of which the identity changes nothing
     "talking_heads.scores", "talking_heads.weights",
     // numbers that a position's formula has
