@@ -103,7 +103,7 @@ TEST_CASE("a block with another variant leaves that variant's later options out"
 }
 
 TEST_CASE("whichever option came later, its neutral value is left out, and different runs stay different",
-          "[runs][identity]") {
+          "[runs][identity][many]") {
   std::mt19937_64 random(20260131);
   const auto any_of = [&](const auto& list) { return list[random() % list.size()]; };
   int left_out = 0, compared = 0;

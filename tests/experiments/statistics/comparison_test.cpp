@@ -151,7 +151,7 @@ TEST_CASE("what differs by rounding is equal", "[statistics]") {
   CHECK(compare(std::vector{reference, rounded}, std::vector<std::size_t>{0, 0}, {})[1]->answer == Answer::differs);
 }
 
-TEST_CASE("the interval excludes zero just where a difference is found", "[statistics]") {
+TEST_CASE("the interval excludes zero just where a difference is found", "[statistics][many]") {
   // Noise of all shapes and arms of all strengths: which of both decides, the interval or stepping down, varies.
   int differ = 0, closed = 0;
   for (std::uint64_t which = 0; which < 400; ++which) {
