@@ -169,7 +169,7 @@ TEST_CASE("small attention is not cut, and the rule knows nothing of the batch",
   CHECK(queries_at_a_time({1, 4, 1 << 20, 32}, 1 << 20, none) > 0);
 }
 
-TEST_CASE("memory grows linearly with the length, in the kernels and in blocks", "[attention][blocks]") {
+TEST_CASE("memory grows linearly with the length, in the kernels and in blocks", "[attention][blocks][many]") {
   const auto peak = [](std::int64_t length, const std::string& normalizer, const Place& place) {
     const Extents e{.batch = 1, .heads = 2, .queries = length, .keys = length};
     Blocked attention(choice_of(score_info("dot"), {}, normalizer), place, e);

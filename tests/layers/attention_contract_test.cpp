@@ -93,7 +93,7 @@ TEST_CASE("a query that may attend to nothing gives zeros and zero gradients", "
   });
 }
 
-TEST_CASE("asking for the weights changes no gradient", "[attention][contract]") {
+TEST_CASE("asking for the weights changes no gradient", "[attention][contract][many]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
     for (const Extents& e : problems(choice, score.equal_widths)) {
       AttentionCase attention(choice, e);
@@ -214,7 +214,7 @@ TEST_CASE("the returned weights are what the values are summed with", "[attentio
   });
 }
 
-TEST_CASE("those who look on get the same weights, and change no bit", "[attention][contract]") {
+TEST_CASE("those who look on get the same weights, and change no bit", "[attention][contract][many]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
     for (const Extents& e : problems(choice, score.equal_widths)) {
       AttentionCase attention(choice, e);

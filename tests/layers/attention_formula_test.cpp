@@ -36,7 +36,7 @@ TEST_CASE("every formula equals the plain loops over pairs, under every mask", "
 }
 
 TEST_CASE("every score and normaliser has every formula, streaming or composed",
-          "[attention][formula][contract]") {
+          "[attention][formula][contract][many]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
     const NormalizerInfo& info = normalizer_info(choice.attention.normalizer);
     for (const Formulas& f : formula_cases()) {
