@@ -73,6 +73,7 @@ struct TrainOptions {
   std::int64_t steps = 1000;
   std::int64_t batch = 32;           ///< sequences in a step
   std::int64_t batch_tokens = 0;     ///< instead: as many as fit into so many tokens; 0: batch
+  bool full_batch = false;           ///< instead: all of training, where that is a list
   std::int64_t shards = 2;           ///< parts of a batch; changes bits, so part of the identity
   std::int64_t threads = 0;          ///< 0: as many as the machine has, at most the shards
   std::string optimizer = "adamw";   ///< adamw | adam | sgd, options in [train.adamw] and so on
@@ -94,6 +95,9 @@ struct TrainOptions {
   std::int64_t checkpoint_every = 0; ///< steps; 0: only at the end
   std::int64_t keep_checkpoints = 2; ///< the newest so many
   std::int64_t log_every = 10;       ///< steps between the lines of training loss in metrics.jsonl
+
+  /// How many rows a step has is for the task to say, and `batch` doesn't.
+  bool rows_by_task() const { return batch_tokens > 0 || full_batch; }
 };
 
 /// [engine]

@@ -27,6 +27,7 @@ const std::vector<Dependency> rows = {
     {"data.max_vocabulary", "data.tokens", {"words"}},
     {"data.sentencepiece", "data.tokens", {"sentencepiece"}},
     {"data.bucket", "train.batch_tokens", {anything}, true},
+    {"data.bucket", "train.full_batch", {"true"}, true},
     {"task.validation", "data.validation_path", {anything}, true},
     {"model.init_std",
      "init.linear",
@@ -57,6 +58,12 @@ const std::vector<Dependency> rows = {
      {anything},
      true,
      {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
+    {"train.batch",
+     "train.full_batch",
+     {"true"},
+     true,
+     {{"train.evaluate_batches", {anything}}, {"train.evaluate_random_batches", {anything}}}},
+    {"train.batch_tokens", "train.full_batch", {"true"}, true},
     {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
     {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
     {"train.inspect_every", "train.inspect", {"none"}, true},
@@ -87,7 +94,7 @@ void add_silences_and_uses(std::vector<Dependency>& out, const FamilyPlace& plac
 }
 
 /// A condition of some of a family's variants, each once. Where it is about no option of a variant's own, which would
-/// do nothing without the variant, the other variants are excepted.
+/// do nothing without the variant, the other variants are excepted; or they meet it, as they have no such choice.
 void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
   std::vector<std::pair<OptionCondition, Names>> conditions;
   for (const Variant* v : place.family.variants)
@@ -99,7 +106,8 @@ void add_conditions(std::vector<Dependency>& out, const FamilyPlace& place) {
   for (const auto& [c, names] : conditions) {
     const std::string own = full_name(place.family.table, names.front()) + ".";
     Dependency row{c.option, c.on, c.words, c.unless};
-    if (!c.option.starts_with(own) && !c.on.starts_with(own)) row.others.push_back({place.key, names, true});
+    const bool met_without = c.on.starts_with(own) && c.unless;
+    if (!c.option.starts_with(own) && !met_without) row.others.push_back({place.key, names, true});
     add_expanded(out, row);
   }
 }

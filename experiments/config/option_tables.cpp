@@ -133,6 +133,7 @@ const OptionTable<TrainOptions>& train_option_table() {
              "A step's rows are of like lengths, and as many as fit into so many tokens: rows times the longest, of "
              "input or output (fairseq's max_tokens).")
           .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch rows").neutral(0),
+      option("full_batch", &O::full_batch, "Each step has every training row, once.").neutral(false),
       option("shards", &O::shards,
              "Parts that a batch is cut into for threads to work on; the sums' order, and so their bits, depend on it.")
           .at_least(1).at_most(4096).unit("shards"),

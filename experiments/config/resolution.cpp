@@ -20,6 +20,7 @@ ValueOf values_of(const View& view) {
 
 std::int64_t integer(const View& view, const std::string& key) { return std::get<std::int64_t>(view.at(key).value); }
 double real(const View& view, const std::string& key) { return std::get<double>(view.at(key).value); }
+bool flag(const View& view, const std::string& key) { return std::get<bool>(view.at(key).value); }
 const std::string& text(const View& view, const std::string& key) { return std::get<std::string>(view.at(key).value); }
 
 /// "model.width is 64 (a.toml:3:1)".
@@ -272,7 +273,8 @@ void Resolution::check_combinations() {
   check_formulas();
 
   // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
-  if (integer(run, "train.batch_tokens") == 0 && integer(run, "train.shards") > integer(run, "train.batch") &&
+  const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
+  if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch") &&
       run.at("train.shards").origin.layer > 0)
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),

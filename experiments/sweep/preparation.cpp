@@ -20,7 +20,7 @@ const Tasks::Made& Tasks::made(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
     if (option.key.starts_with("data.") || option.key.starts_with("task.") || option.key == "train.batch" ||
-        option.key == "train.batch_tokens") // listed data is cut into batches
+        option.key == "train.batch_tokens" || option.key == "train.full_batch") // listed data is cut into batches
       key += "\n" + option.key + "=" + option.value;
   Made& made = made_[key];
   if (!made.task) {

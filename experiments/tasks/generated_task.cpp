@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/training_order.hpp"
 #include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/example_row.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -41,11 +43,18 @@ std::string show(const OptionValues& options) {
 
 class GeneratedTask final : public Task {
 public:
-  GeneratedTask(Generator generator, const TaskOptions& options)
+  GeneratedTask(Generator generator, const TaskOptions& options, const TrainOptions& train)
       : generator_(std::move(generator)),
         seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
     for (std::size_t i = 0; i < generator_.words.size(); ++i)
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
+    if (generator_.listed) {
+      cut_list(*generator_.listed);
+      const auto rows = static_cast<std::size_t>(list(Split::train).size());
+      full_batch_ = train.full_batch;
+      order_.emplace(std::vector<std::int32_t>(rows), full_batch_ ? list(Split::train).size() : train.batch, 1);
+      return;
+    }
     for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
     for (const Split split : {Split::train, Split::validation, Split::test})
       if (list(split).size() < std::min(least_split, wanted(split))) refuse_few_examples();
@@ -91,6 +100,7 @@ public:
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
+    if (order_) return evaluation_row(form, Split::train, order_->example(seed, step, row), batch, at);
     thread_local Example example; // keeps its room from row to row
     RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
                                                                                              << 32);
@@ -99,7 +109,18 @@ public:
     write(form, example.input, example.output, batch, at);
   }
 
-  std::int64_t evaluation_rows(Form, Split split) const override { return list(split).size(); }
+  std::int64_t training_rows(Form, std::uint64_t, std::int64_t) const override {
+    return full_batch_ ? list(Split::train).size() : 0;
+  }
+
+  std::int64_t evaluation_rows(Form, Split split) const override {
+    return order_ && split == Split::train ? std::min(list(split).size(), list(Split::validation).size())
+                                           : list(split).size();
+  }
+
+  std::optional<std::int64_t> listed_rows(Form, Split split) const override {
+    return split == Split::train && !order_ ? std::nullopt : std::optional(list(split).size());
+  }
 
   void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     const ExampleList& examples = list(split);
@@ -111,17 +132,22 @@ public:
   }
 
   Facts facts() const override {
-    Facts facts{.unit = "examples",
-                .sizes = {-1, list(Split::validation).size(), list(Split::test).size()},
-                .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
+    Facts facts{
+        .unit = "examples",
+        .sizes = {order_ ? list(Split::train).size() : -1, list(Split::validation).size(), list(Split::test).size()},
+        .notes = {fmt::format("there are about {:.3g} different examples in all", generator_.examples)}};
+    if (order_) facts.notes.push_back("there is no test: all that is not for training is for validation");
     for (const Split split : {Split::validation, Split::test})
-      if (list(split).size() < wanted(split))
+      if (!order_ && list(split).size() < wanted(split))
         facts.notes.push_back(fmt::format("{0} has all {1} examples that are for it: fewer than task.{0}, {2}",
                                           name_of(split), list(split).size(), wanted(split)));
     return facts;
   }
 
   std::string fingerprint() const override {
+    if (order_)
+      return fmt::format("{} {}: {}; seed = {}", generator_.name, generator_.version, show(identifying(generator_)),
+                         seed_);
     return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
                        show(identifying(generator_)), seed_, wanted(Split::validation), wanted(Split::test));
   }
@@ -189,6 +215,24 @@ private:
     return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
   }
 
+  /// Gives training its share of all examples, and validation the others.
+  void cut_list(const ListedExamples& all) {
+    const std::int64_t training = std::llround(all.training * static_cast<double>(all.count));
+    if (std::min(training, all.count - training) < least_split)
+      throw Refused(fmt::format("[task.{}] train = {} leaves {} of the {} examples for training and {} for validation, "
+                                "and each needs {}; take another share, or raise {}",
+                                generator_.name, all.training, training, all.count, all.count - training, least_split,
+                                generator_.enlarge));
+    Example example;
+    for (std::int64_t place = 0; place < all.count; ++place) {
+      const RandomKey key{seed_, Stream::evaluation_rows, 1};
+      all.at(static_cast<std::int64_t>(permuted(key, static_cast<std::uint64_t>(place),
+                                                static_cast<std::uint64_t>(all.count))),
+             example);
+      list(place < training ? Split::train : Split::validation).add(example.input, example.output);
+    }
+  }
+
   /// As many different examples of a split as are wanted, or all that it has.
   ExampleList collect(Split split) const {
     ExampleList examples;
@@ -216,7 +260,7 @@ private:
     throw Refused(fmt::format(
         "[task.{}] {} gives only {:.0f} different examples, too few for splits that share none: training would have "
         "{}, validation {} and test {}, and each needs {}; raise {}",
-        generator_.name, show(generator_.options), generator_.examples, list(Split::train).size(),
+        generator_.name, show(identifying(generator_)), generator_.examples, list(Split::train).size(),
         list(Split::validation).size(), list(Split::test).size(), least_split, generator_.enlarge));
   }
 
@@ -226,7 +270,7 @@ private:
         "[task] {0} = {1} is more than there is: of the {2:.0f} different examples that [task.{3}] {4} gives{5}, {6} "
         "are for the {7}; take {6} or fewer (task.{0}={6}), or raise {8}",
         name_of(split), wanted(split), own ? generator_.test_examples : generator_.examples, generator_.name,
-        show(generator_.options), own ? " for the test alone" : "", list(split).size(), name_of(split),
+        show(identifying(generator_)), own ? " for the test alone" : "", list(split).size(), name_of(split),
         generator_.enlarge));
   }
 
@@ -255,13 +299,15 @@ private:
   std::uint64_t seed_;
   std::array<std::int64_t, 3> wanted_; // by Split
   std::array<ExampleList, 3> lists_;   // by Split
+  std::optional<TrainingOrder> order_; // where training is listed
+  bool full_batch_ = false;            // each step goes through all of that order
   std::unordered_map<std::string, std::int32_t> token_of_word_;
 };
 
 } // namespace
 
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator) {
-  return std::make_unique<GeneratedTask>(std::move(generator), config.task);
+  return std::make_unique<GeneratedTask>(std::move(generator), config.task, config.train);
 }
 
 Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t min_length) {
@@ -335,6 +381,18 @@ Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool 
   return {accuracy, how, Task::Level{accuracy, how},
           ends ? Task::Level{loss / 2, fmt::format("ln {}, and the end, which is sure", what)}
                : Task::Level{loss, "ln " + what}};
+}
+
+Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends) {
+  const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  const double accuracy = static_cast<double>(std::ranges::max(counts)) / all;
+  double loss = 0;
+  for (const std::int64_t count : counts)
+    if (const double share = static_cast<double>(count) / all; count > 0) loss -= share * std::log(share);
+  const std::string how = fmt::format("always {}, the commonest answer", commonest);
+  return {accuracy, how, Task::Level{accuracy, how},
+          ends ? Task::Level{loss / 2, "answers by their frequencies, and the end, which is sure"}
+               : Task::Level{loss, "answers by their frequencies"}};
 }
 
 std::vector<std::string> number_words(std::int64_t count, const std::string& prefix) {

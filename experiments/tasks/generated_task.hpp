@@ -21,6 +21,13 @@ struct Example {
   std::vector<std::int32_t> scratch; ///< room for a generator, so that drawing allocates nothing
 };
 
+/// All examples of a task that has few, one after another, for a training part that is listed.
+struct ListedExamples {
+  double training = 0; ///< option `train` of the task's table: the share of them that is for training
+  std::int64_t count = 0;
+  std::function<void(std::int64_t i, Example&)> at; ///< clears and fills example i
+};
+
 /// What a generated task is.
 struct Generator {
   std::string name;               ///< the task's kind
@@ -38,6 +45,7 @@ struct Generator {
   /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.
   std::function<void(RandomSource&, Example&)> draw_test;
   double test_examples = 0; ///< how many different ones of those there are, about
+  std::optional<ListedExamples> listed; ///< training goes through a list, in epochs; there is no test
   /// @param ends  whether a token that ends the output is a target, too
   std::function<Task::Chance(bool ends)> chance;
 };
@@ -48,7 +56,9 @@ inline constexpr std::int64_t least_split = 16;
 /// The task of a generator. An example's split is decided by a hash of its input under `task.seed`: 8 of 10 belong to
 /// training, 1 to validation, 1 to test. Training rows are drawn afresh until one belongs to training; the evaluation
 /// rows are different examples, `task.validation` and `task.test` of them;
-/// where these have their defaults, all that there are will do.
+/// where these have their defaults, all that there are will do. Where examples are listed, a part of them drawn by
+/// `task.seed` is for training, in epochs (TrainingOrder, or all in each step with [train] full_batch), and all others
+/// are for validation.
 /// Throws heed::Refused where there are fewer, and where a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
 
@@ -81,6 +91,10 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
 /// Chance of one of so many equally likely labels, "1 / values". Ends are sure, and so are half of the loss's targets; the
 /// accuracy is of labels alone.
 Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool ends);
+
+/// Chance of one label where they occur as often as `counts` says: always the commonest, and the loss of these
+/// frequencies. `commonest` says which that is, in words.
+Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends);
 
 /// The words "0", "1", ..., count - 1 of them, each after `prefix`.
 std::vector<std::string> number_words(std::int64_t count, const std::string& prefix = "");

@@ -46,7 +46,10 @@ class ListedTask final : public Task {
 public:
   ListedTask(const Config& config, Listing listing)
       : data_(std::move(listing)), seed_(static_cast<std::uint64_t>(config.task.seed)),
-        order_(lengths_of(list(Split::train)), config.train.batch, config.data.bucket) {
+        order_(lengths_of(list(Split::train)),
+               config.train.full_batch ? std::max<std::int64_t>(list(Split::train).size(), 1) : config.train.batch,
+               config.train.full_batch ? 1 : config.data.bucket),
+        full_batch_(config.train.full_batch) {
     for (const Split split : splits) {
       const std::string& file = data_.files[static_cast<std::size_t>(split)];
       // A test that shares a file with training may be left out.
@@ -117,7 +120,7 @@ public:
 
   std::int64_t training_rows(Form form, std::uint64_t seed, std::int64_t step) const override {
     const TokenBatches* by_tokens = token_batches(form);
-    return by_tokens ? by_tokens->rows(seed, step) : 0;
+    return by_tokens ? by_tokens->rows(seed, step) : full_batch_ ? list(Split::train).size() : 0;
   }
 
   std::int64_t evaluation_rows(Form, Split split) const override {
@@ -258,6 +261,7 @@ private:
   Listing data_;
   std::uint64_t seed_;
   TrainingOrder order_;
+  bool full_batch_;                         // each step goes through all of that order
   std::vector<TokenBatches> token_batches_; // by Form, where steps are cut by tokens
   std::int64_t longest_input_ = 1, longest_output_ = 0, longest_both_ = 1;
 };

@@ -29,7 +29,7 @@ struct Listing {
 };
 
 /// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket;
-/// TokenBatches, with [train] batch_tokens).
+/// TokenBatches, with [train] batch_tokens; with [train] full_batch, a step is an epoch).
 /// Forms: with labels, classification; else sequence_to_sequence (output tokens, then one that begins and one that ends
 /// them; input and output share their numbering where they share the vocabulary) and language_model (input tokens, the
 /// token that begins an output, output tokens and the one that ends them; where the vocabularies differ, output tokens

@@ -96,7 +96,7 @@ public:
   virtual void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                             std::int64_t at) const = 0;
 
-  /// How many rows that step has, where it follows from [train] batch_tokens; 0: [train] batch.
+  /// How many rows that step has, where it follows from [train] batch_tokens or full_batch; 0: [train] batch.
   virtual std::int64_t training_rows(Form, std::uint64_t /*seed*/, std::int64_t /*step*/) const { return 0; }
 
   /// How many rows the split has for evaluation (train: as many as validation, drawn from the training part).

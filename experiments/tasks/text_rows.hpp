@@ -14,8 +14,9 @@ namespace heed {
 
 /// The options that tasks of rows of texts have a use for, beside data.path.
 inline std::vector<std::string> options_of_text_rows() {
-  return {"data.train",  "data.test",       "data.validation_rows", "data.test_rows", "data.shuffle",
-          "data.tokens", "data.max_length", "data.too_long",        "data.bucket",    "train.batch_tokens"};
+  return {"data.train",   "data.test",          "data.validation_rows", "data.test_rows",
+          "data.shuffle", "data.tokens",        "data.max_length",      "data.too_long",
+          "data.bucket",  "train.batch_tokens", "train.full_batch"};
 }
 
 /// An example as it stands in a file.

@@ -109,6 +109,8 @@ private:
       const auto fit = 1 + static_cast<std::int64_t>((left - step.one_row) / std::max(step.each_further, 1.0));
       text += config_.train.batch_tokens > 0
                   ? fmt::format("; lower train.batch_tokens ({}), or raise train.shards", config_.train.batch_tokens)
+              : config_.train.full_batch
+                  ? "; train.full_batch = false and a train.batch would do, or more shards (train.shards)"
                   : fmt::format("; train.batch = {} would fit, or more shards (train.shards)", fit * shards_);
     } else {
       // Parameters grow with the square of the width, for the most part.
@@ -201,8 +203,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
 
 Cost cost(const Config& config, const Task& task) {
   RunModel run(config, task);
-  const std::int64_t shards = config.train.batch_tokens > 0 ? config.train.shards
-                                                            : std::min(config.train.shards, config.train.batch);
+  const std::int64_t shards = shards_of_step(config.train);
   const Size size(config, run, shards);
   size.check_parameters(size.extent() * (1 + optimizer_share(config)));
   const PageLimit limit(size.memory());

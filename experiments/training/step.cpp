@@ -11,7 +11,7 @@
 namespace heed::HEED_REAL {
 
 std::int64_t shards_of_step(const TrainOptions& options) {
-  return options.batch_tokens > 0 ? options.shards : std::min(options.shards, options.batch);
+  return options.rows_by_task() ? options.shards : std::min(options.shards, options.batch);
 }
 
 namespace {

@@ -1,7 +1,12 @@
-// Task `modular_addition`: the sum of two numbers modulo a third.
+// Task `modular_addition`: the sum of two numbers modulo a third, or another operation on them.
+#include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace heed {
 
@@ -11,39 +16,136 @@ namespace {
 
 struct ModularAdditionOptions {
   std::int64_t modulus = 97;
+  std::string operation = "+";
+  double train = 0.0;
 };
 
+using Number = std::int64_t;
+
+/// a / b modulo a prime, b not 0: a b^(p - 2), by Fermat's little theorem.
+Number divide(Number a, Number b, Number p) {
+  for (Number exponent = p - 2; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) a = a * b % p;
+    b = b * b % p;
+  }
+  return a;
+}
+
+/// What becomes of two numbers, before it is taken modulo p; Power et al. 2022, appendix A.1.1, and the product.
+struct Operation {
+  const char* word;
+  Number (*of)(Number x, Number y, Number p);
+  bool even = false;    ///< for each y, every result has one x: all results are equally likely
+  bool divides = false; ///< p must be prime
+  Number least = 0;     ///< y is not below it
+};
+
+constexpr Operation operations[] = {
+    {"+", [](Number x, Number y, Number) { return x + y; }, true},
+    {"-", [](Number x, Number y, Number p) { return x + p - y; }, true},
+    {"*", [](Number x, Number y, Number) { return x * y; }},
+    {"/", divide, true, true, 1},
+    {"/-", [](Number x, Number y, Number p) { return y % 2 == 1 ? divide(x, y, p) : x + p - y; }, true, true},
+    {"x^2+y^2", [](Number x, Number y, Number) { return x * x + y * y; }},
+    {"x^2+xy+y^2", [](Number x, Number y, Number) { return x * x + x * y + y * y; }},
+    {"x^2+xy+y^2+x", [](Number x, Number y, Number) { return x * x + x * y + y * y + x; }},
+    {"x^3+xy", [](Number x, Number y, Number) { return x * x * x + x * y; }},
+    {"x^3+xy^2+y", [](Number x, Number y, Number) { return x * x * x + x * y * y + y; }},
+};
+
+std::vector<std::string> operation_words() {
+  std::vector<std::string> words;
+  for (const Operation& operation : operations) words.emplace_back(operation.word);
+  return words;
+}
+
 const OptionTable<ModularAdditionOptions>& modular_addition_option_table() {
-  static const auto table = option_table<ModularAdditionOptions>(
-      option("modulus", &ModularAdditionOptions::modulus, "the p of (a + b) mod p; there are p^2 examples")
-          .at_least(2)
-          .at_most(65536));
+  using O = ModularAdditionOptions;
+  static const auto table = option_table<O>(
+      option("modulus", &O::modulus, "the p of (a + b) mod p; there are p^2 examples").at_least(2).at_most(65536),
+      option("operation", &O::operation,
+             "what becomes of the two numbers, modulo p; x and y are the first and the second, and with /- they are "
+             "divided where y is odd, and subtracted otherwise")
+          .one_of(operation_words())
+          .neutral("+"),
+      option("train", &O::train,
+             "the share of all examples that is for training, which goes through them in epochs; all others are for "
+             "validation, and there is no test")
+          .at_least(0)
+          .below(1)
+          .default_means("0: eight tenths, drawn anew for every step; a tenth each for validation and test")
+          .neutral(0.0));
   return table;
+}
+
+bool is_prime(Number p) {
+  for (Number d = 2; d * d <= p; ++d)
+    if (p % d == 0) return false;
+  return p > 1;
+}
+
+/// The most that examples are listed or counted of.
+constexpr Number most_listed = 1024;
+
+void check(const ModularAdditionOptions& options, const Operation& operation) {
+  const Number p = options.modulus;
+  if (operation.divides && !is_prime(p)) {
+    Number below = p, above = p;
+    while (below > 2 && !is_prime(below)) --below;
+    while (!is_prime(above)) ++above;
+    throw Refused(fmt::format("[task.modular_addition] modulus = {} is not prime, and with operation = \"{}\" each "
+                              "number but 0 must divide every other; the nearest primes are {} and {}",
+                              p, operation.word, below, above));
+  }
+  if (p > most_listed && (options.train > 0 || !operation.even))
+    throw Refused(fmt::format("[task.modular_addition] modulus = {} is above {}, and {}; lower it, or {}", p,
+                              most_listed,
+                              options.train > 0 ? fmt::format("with train = {} all examples are listed", options.train)
+                                                : fmt::format("the results of operation = \"{}\" are counted over "
+                                                              "all examples, for chance",
+                                                              operation.word),
+                              options.train > 0 ? "set train to 0" : "take another operation"));
 }
 
 std::unique_ptr<Task> make_modular_addition(const Config& config) {
   const ModularAdditionOptions options = modular_addition_option_table().read(config.task_options);
-  const auto p = static_cast<std::int32_t>(options.modulus);
-  const std::int32_t plus = p, equals = p + 1;
+  const Operation& operation = *std::ranges::find(operations, options.operation,
+                                                  [](const Operation& o) { return std::string(o.word); });
+  check(options, operation);
+  const Number p = options.modulus, seconds = p - operation.least;
+  const auto sign = static_cast<std::int32_t>(p), equals = sign + 1;
+  const auto result = [=](Number x, Number y) { return static_cast<std::int32_t>(operation.of(x, y, p) % p); };
+  const auto fill = [=](Number x, Number y, Example& example) {
+    example.input.assign({static_cast<std::int32_t>(x), sign, static_cast<std::int32_t>(y)});
+    example.output.assign(1, result(x, y));
+  };
   Generator sum;
   sum.name = "modular_addition";
   sum.options = modular_addition_option_table().write(options);
   sum.words = number_words(p);
-  sum.words.push_back("+");
+  sum.words.emplace_back(operation.word);
   sum.words.push_back("=");
   sum.separator = equals;
   sum.longest_input = 3;
   sum.longest_output = 1;
   sum.labels = p;
-  sum.examples = static_cast<double>(p) * p;
+  sum.examples = static_cast<double>(p) * static_cast<double>(seconds);
   sum.enlarge = "task.modular_addition.modulus";
   sum.draw = [=](RandomSource& random, Example& example) {
-    const auto a = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(p)));
-    const auto b = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(p)));
-    example.input.assign({a, plus, b});
-    example.output.assign(1, (a + b) % p);
+    const auto x = static_cast<Number>(random.below(static_cast<std::uint64_t>(p)));
+    const auto y = operation.least + static_cast<Number>(random.below(static_cast<std::uint64_t>(seconds)));
+    fill(x, y, example);
   };
-  sum.chance = [=](bool ends) { return chance_of_label(p, "modulus", ends); };
+  if (options.train > 0)
+    sum.listed = {options.train, p * seconds,
+                  [=](std::int64_t i, Example& example) { fill(i / seconds, operation.least + i % seconds, example); }};
+  sum.chance = [=](bool ends) {
+    if (operation.even) return chance_of_label(p, "modulus", ends);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(p));
+    for (Number x = 0; x < p; ++x)
+      for (Number y = operation.least; y < p; ++y) ++counts[static_cast<std::size_t>(result(x, y))];
+    return chance_of_counts(counts, std::to_string(std::ranges::max_element(counts) - counts.begin()), ends);
+  };
   return generated_task(config, std::move(sum));
 }
 
@@ -51,13 +153,17 @@ std::unique_ptr<Task> make_modular_addition(const Config& config) {
 
 const TaskInfo task_modular_addition = {
     {.name = "modular_addition",
-     .summary = "two numbers and their sum modulo p: 60 + 50 = 13, where p is 97",
+     .summary = "two numbers and their sum modulo p: 60 + 50 = 13, where p is 97; or another operation on them",
      .paper = "Power, Burda, Edwards, Babuschkin and Misra 2022, Grokking, arXiv 2201.02177 (there half of the "
-              "examples train, here eight tenths)",
+              "examples train, train = 0.5; here eight tenths, if nothing else is said)",
      .equals = "",
      .cost = "rows of 4 tokens (classification: 3)",
      .options = modular_addition_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.full_batch"},
+     .conditions = {{"task.validation", "task.modular_addition.train", {OptionCondition::anything}, true},
+                    {"task.test", "task.modular_addition.train", {OptionCondition::anything}, true},
+                    {"train.full_batch", "task.modular_addition.train", {OptionCondition::anything}}}},
     make_modular_addition};
 
 } // namespace heed

@@ -282,7 +282,7 @@ const TaskInfo task_scan = {
      .options = scan_option_table().options(),
      .presets = {},
      .silences = {"task.test"},
-     .uses = {"data.path", "data.bucket", "train.batch_tokens"},
+     .uses = {"data.path", "data.bucket", "train.batch_tokens", "train.full_batch"},
      .conditions = {{"task.scan.split", "data.path", {OptionCondition::anything}, true},
                     {"task.scan.cutoff", "task.scan.split", {"length"}}}},
     make_scan};

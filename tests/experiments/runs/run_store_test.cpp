@@ -77,6 +77,7 @@ evaluate_length_penalty = 0.6
       {"attention.output_bias", "same", "no"},
       {"block.norm_bias", "same", "no"},
       {"train.batch_tokens", "0", "900"},
+      {"train.full_batch", "false", "true"},
       {"train.evaluate_random_batches", "0", "3"},
       {"train.evaluate_length_penalty_kind", "gnmt", "fairseq"},
       {"train.evaluate_bleu_tokenization", "13a", "intl"}};

@@ -1,6 +1,7 @@
 // The contract of the generated tasks: what an example is, which split it belongs to, and what guessing reaches.
 #include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
@@ -39,7 +40,9 @@ std::vector<Config> generated_configs() {
           task_config("recall", whole_numbers({{"pairs", 3}, {"keys", 3}, {"values", 5}})),
           task_config("parity"),
           task_config("parity", whole_numbers({{"length", 12}, {"min_length", 7}})),
-          task_config("modular_addition")};
+          task_config("modular_addition"),
+          task_config("modular_addition", {{"operation", std::string("/")}}),
+          task_config("modular_addition", {{"operation", std::string("x^3+xy^2+y")}, {"train", 0.5}})};
 }
 
 std::vector<Form> forms_of(const Task& task) {
@@ -65,6 +68,25 @@ std::vector<std::string> prompt_of(const Task& task, const Row& row) {
   return words_of(task.decode(std::span(row.tokens).first(static_cast<std::size_t>(first - row.targets.begin()) + 1)));
 }
 
+/// The number that x and y come to modulo 97, looked for among all where they are divided.
+int modular_answer(int x, const std::string& operation, int y) {
+  constexpr int p = 97;
+  if (operation == "/" || (operation == "/-" && y % 2 == 1)) {
+    int z = 0;
+    while (z * y % p != x) ++z;
+    return z;
+  }
+  if (operation == "-" || operation == "/-") return (x - y + p) % p;
+  if (operation == "*") return x * y % p;
+  if (operation == "x^2+y^2") return (x * x + y * y) % p;
+  if (operation == "x^2+xy+y^2") return (x * x + x * y + y * y) % p;
+  if (operation == "x^2+xy+y^2+x") return (x * x + x * y + y * y + x) % p;
+  if (operation == "x^3+xy") return (x * x * x + x * y) % p;
+  if (operation == "x^3+xy^2+y") return (x * x * x + x * y * y + y) % p;
+  REQUIRE(operation == "+");
+  return (x + y) % p;
+}
+
 /// The answer in words to a prompt in words, found anew from what the task's name means.
 std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   if (kind == "recall") {
@@ -77,8 +99,7 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   if (kind == "parity") return std::ranges::count(prompt, "1") % 2 ? "1" : "0";
   if (kind == "modular_addition") {
     REQUIRE(prompt.size() == 3);
-    REQUIRE(prompt[1] == "+");
-    return std::to_string((std::stoi(prompt[0]) + std::stoi(prompt[2])) % 97);
+    return std::to_string(modular_answer(std::stoi(prompt[0]), prompt[1], std::stoi(prompt[2])));
   }
   if (kind == "reverse") std::ranges::reverse(prompt);
   if (kind == "sort") std::ranges::sort(prompt, {}, [](const std::string& word) { return std::stoi(word); });
@@ -252,6 +273,93 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom)); // a chi-square has the variance 2 freedom
 }
 
+TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
+  const auto operations = std::ranges::find(task_info("modular_addition").about.options, "operation", &Option::name);
+  REQUIRE(operations->words.size() == 10);
+  for (const std::string& operation : operations->words) {
+    INFO(operation);
+    Config config = task_config("modular_addition", {{"operation", operation}});
+    const auto task = make_task(config);
+    std::set<std::string> seen;
+    for (std::int64_t i = 0; i < 300; ++i) {
+      const Row row = training_row(*task, Form::language_model, 0, i, 0);
+      seen.insert(words_of(task->decode(row.tokens)).at(1));
+      check_row(*task, "modular_addition", row);
+    }
+    CHECK(seen == std::set<std::string>{operation});
+    // Chance, over all pairs.
+    std::map<int, int> counts;
+    int all = 0;
+    for (int x = 0; x < 97; ++x)
+      for (int y = operation == "/" ? 1 : 0; y < 97; ++y, ++all) ++counts[modular_answer(x, operation, y)];
+    double loss = 0;
+    for (const auto& [answer, count] : counts) loss -= count * std::log(count / double(all)) / all;
+    const int most = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second;
+    const Task::Chance chance = task->chance(Form::classification);
+    CHECK(chance.accuracy == Approx(most / double(all)));
+    CHECK(chance.sequence->value == chance.accuracy);
+    CHECK(chance.loss->value == Approx(loss));
+    CHECK(task->chance(Form::sequence_to_sequence).loss->value == Approx(loss / 2));
+  }
+}
+
+TEST_CASE("a listed training part is gone through in epochs, and validation is all the rest", "[tasks][modular]") {
+  for (const bool full : {false, true}) {
+    Config config = task_config("modular_addition", {{"modulus", std::int64_t{11}}, {"train", 0.3}});
+    config.train.batch = 9;
+    config.train.full_batch = full;
+    const auto task = make_task(config);
+    constexpr Form form = Form::classification;
+    CHECK(task->facts().sizes == std::array<std::int64_t, 3>{36, 85, 0}); // 0.3 of 121
+    CHECK(task->listed_rows(form, Split::train) == 36);
+    CHECK(task->evaluation_rows(form, Split::train) == 36);
+    CHECK(task->evaluation_rows(form, Split::test) == 0);
+    CHECK(task->training_rows(form, 0, 0) == (full ? 36 : 0));
+    CHECK_THAT(task->facts().notes.back(), Contains("there is no test"));
+    std::set<Tokens> training, validation;
+    for (const Row& row : evaluation_rows(*task, form, Split::train)) training.insert(row.tokens);
+    for (const Row& row : evaluation_rows(*task, form, Split::validation)) validation.insert(row.tokens);
+    CHECK(training.size() == 36);
+    CHECK(validation.size() == 85);
+    // Each epoch, four steps of nine rows or one of all, has every training example once, in another order.
+    std::set<std::vector<Tokens>> orders;
+    for (const std::uint64_t seed : {0U, 1U})
+      for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
+        std::vector<Tokens> rows;
+        for (std::int64_t i = 0; i < 36; ++i)
+          rows.push_back(training_row(*task, form, seed, full ? epoch : 4 * epoch + i / 9, full ? i : i % 9).tokens);
+        CHECK(std::set<Tokens>(rows.begin(), rows.end()) == training);
+        CHECK(orders.insert(rows).second);
+      }
+    for (const Tokens& tokens : training) validation.insert(tokens);
+    CHECK(validation.size() == 121);
+    // Another task.seed has another part.
+    config.task.seed = 1;
+    std::set<Tokens> others;
+    for (const Row& row : evaluation_rows(*make_task(config), form, Split::train)) others.insert(row.tokens);
+    CHECK(others != training);
+    CHECK(make_task(config)->fingerprint() == "modular_addition 1: modulus = 11, train = 0.3; seed = 1");
+  }
+}
+
+TEST_CASE("operations and training parts that can't be are refused", "[tasks][modular]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("modular_addition", std::move(options))); });
+  };
+  CHECK(message({{"modulus", std::int64_t{96}}, {"operation", std::string("/")}}) ==
+        "[task.modular_addition] modulus = 96 is not prime, and with operation = \"/\" each number but 0 must divide "
+        "every other; the nearest primes are 89 and 97");
+  CHECK(message({{"modulus", std::int64_t{96}}, {"operation", std::string("*")}}) == "(not refused)");
+  CHECK_THAT(message({{"modulus", std::int64_t{1025}}, {"operation", std::string("*")}}),
+             Contains("modulus = 1025 is above 1024") && Contains("take another operation"));
+  CHECK_THAT(message({{"modulus", std::int64_t{1025}}, {"train", 0.5}}),
+             Contains("modulus = 1025 is above 1024") && Contains("set train to 0"));
+  CHECK(message({{"modulus", std::int64_t{1025}}}) == "(not refused)");
+  CHECK(message({{"modulus", std::int64_t{7}}, {"train", 0.8}}) ==
+        "[task.modular_addition] train = 0.8 leaves 39 of the 49 examples for training and 10 for validation, and each "
+        "needs 16; take another share, or raise task.modular_addition.modulus");
+}
+
 TEST_CASE("a row depends on seed, step and row alone, not on what was asked before or where it is put", "[tasks]") {
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
@@ -269,7 +377,8 @@ TEST_CASE("a row depends on seed, step and row alone, not on what was asked befo
       }
       for (const Split split : all_splits)
         for (std::int64_t row : {2, 1, 0, 1})
-          CHECK(evaluation_row(*task, form, split, row) == evaluation_row(*again, form, split, row));
+          if (task->evaluation_rows(form, split) > 0)
+            CHECK(evaluation_row(*task, form, split, row) == evaluation_row(*again, form, split, row));
     }
   }
 }

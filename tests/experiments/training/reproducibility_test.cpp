@@ -24,7 +24,11 @@ std::vector<Config> configurations() {
           // Steps of unlike rows, of which some have fewer than there are shards; estimates from random batches.
           config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
                       "batch_tokens = 130\nevaluate_batches = 1\nevaluate_random_batches = 1\n"),
-                 with({"train.shards=8"}))};
+                 with({"train.shards=8"})),
+          // All of a listed training part in each step: 48 rows.
+          config(tiny("kind = \"modular_addition\"\n[task.modular_addition]\nmodulus = 11\ntrain = 0.4", "",
+                      "full_batch = true\nevaluate_batches = 1\n"),
+                 with({}))};
 }
 
 } // namespace
