@@ -10,10 +10,10 @@ namespace heed {
 
 namespace {
 
-void require_room(const RowTokens& with, std::int64_t tokens, std::int64_t length, const Batch& batch,
+void require_room(std::string_view task, std::int64_t tokens, std::int64_t length, const Batch& batch,
                   std::int64_t at) {
   if (at < 0 || at >= batch.rows || tokens > length)
-    throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]", with.task,
+    throw Failed(fmt::format("[task.{}] an example of {} tokens does not fit as row {} of a batch [{}, {}]", task,
                              tokens, at, batch.rows, length));
 }
 
@@ -26,7 +26,7 @@ void write_example(const RowTokens& with, Form form, std::span<const std::int32_
   const std::int64_t predicted = outputs + (with.end == no_token ? 0 : 1);
   const std::int64_t prompt = static_cast<std::int64_t>(input.size()) + (joined && with.separator != no_token ? 1 : 0);
   const std::int64_t length = prompt + (joined ? predicted - 1 : 0);
-  require_room(with, length, batch.length, batch, at);
+  require_room(with.task, length, batch.length, batch, at);
   const std::int64_t row = at * batch.length;
   auto token = std::copy(input.begin(), input.end(), batch.tokens.begin() + row);
   batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(length);
@@ -39,7 +39,7 @@ void write_example(const RowTokens& with, Form form, std::span<const std::int32_
     if (prompt > static_cast<std::int64_t>(input.size())) *token++ = with.separator;
     std::copy_n(output.begin(), predicted - 1, token);
   } else {
-    require_room(with, predicted, batch.output_length, batch, at);
+    require_room(with.task, predicted, batch.output_length, batch, at);
     const std::int64_t output_row = at * batch.output_length;
     auto read = batch.outputs.begin() + output_row;
     *read++ = with.begin;
@@ -49,6 +49,14 @@ void write_example(const RowTokens& with, Form form, std::span<const std::int32_
   }
   target = std::copy(output.begin(), output.end(), target);
   if (with.end != no_token) *target = with.end;
+}
+
+void write_places(const std::string& task, std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                  Batch& batch, std::int64_t at) {
+  require_room(task, std::ssize(tokens), batch.length, batch, at);
+  std::ranges::copy(tokens, batch.tokens.begin() + at * batch.length);
+  std::ranges::copy(targets, batch.targets.begin() + at * batch.length);
+  batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(tokens.size());
 }
 
 } // namespace heed

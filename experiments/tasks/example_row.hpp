@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -28,5 +29,10 @@ struct RowTokens {
 /// Throws heed::Failed where the row does not fit.
 void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
                    std::span<const std::int32_t> output, Batch& batch, std::int64_t at);
+
+/// Writes row `at` of a language model's batch that has been reset: tokens, and the target of each place, or `ignored`.
+/// Throws heed::Failed where the row does not fit.
+void write_places(const std::string& task, std::span<const std::int32_t> tokens, std::span<const std::int32_t> targets,
+                  Batch& batch, std::int64_t at);
 
 } // namespace heed

@@ -16,6 +16,7 @@
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace heed {
 
@@ -67,6 +68,10 @@ public:
     if (form == Form::image_classification)
       return fmt::format("the task {} has tokens, and the model looks at images; use a task of images",
                          generator_.name);
+    if (generator_.places && form != Form::language_model)
+      return fmt::format("the targets of the task {} stand at places of one row, and only a language model predicts at "
+                         "each place (model.kind = \"decoder\")",
+                         generator_.name);
     if (form != Form::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
                        "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
@@ -87,6 +92,12 @@ public:
               .shared_vocabulary = true,
               .varied = true,
               .one_token_outputs = generator_.longest_output == 1};
+    if (generator_.places)
+      return {.vocabulary = vocabulary,
+              .length = generator_.longest_input,
+              .classes = vocabulary,
+              .shared_vocabulary = true,
+              .varied = true};
     const std::int64_t separators = generator_.separator ? 1 : 0, ends = generator_.ends ? 1 : 0;
     const std::int64_t tokens = vocabulary + 2 * ends;
     return {.vocabulary = tokens,
@@ -276,6 +287,7 @@ private:
 
   void write(Form form, std::span<const std::int32_t> input, std::span<const std::int32_t> output, Batch& batch,
              std::int64_t at) const {
+    if (generator_.places) return write_places(generator_.name, input, output, batch, at);
     write_example({.task = generator_.name,
                    .separator = generator_.separator.value_or(no_token),
                    .begin = begin(),
@@ -325,6 +337,15 @@ std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t len
                               "than those of training, so it may be {3} or more, or 0 for a test like training",
                               kind, test_length, length, length + 1));
   return Lengths{length + 1, test_length};
+}
+
+void draw_different(RandomSource& random, std::int64_t n, std::int64_t count, std::vector<std::int32_t>& to) {
+  to.resize(static_cast<std::size_t>(n));
+  std::iota(to.begin(), to.end(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto from = i + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n - i)));
+    std::swap(to[static_cast<std::size_t>(i)], to[static_cast<std::size_t>(from)]);
+  }
 }
 
 void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols,

@@ -15,7 +15,9 @@
 
 namespace heed {
 
-/// An example. The output must be a function of the input alone, which therefore decides the split.
+/// An example. The output must be a function of the input alone, which therefore decides the split. Where targets stand
+/// at places of one row (Generator::places), the input is that row, and the output the target of each place, or
+/// `ignored`.
 struct Example {
   std::vector<std::int32_t> input, output;
   std::vector<std::int32_t> scratch; ///< room for a generator, so that drawing allocates nothing
@@ -37,6 +39,7 @@ struct Generator {
   std::int64_t longest_input = 0, longest_output = 0;
   std::optional<std::int32_t> separator; ///< put between input and output in the language-model form
   bool ends = false;                     ///< the language-model form ends outputs with a token, as their lengths vary
+  bool places = false;                   ///< targets stand at places of one row: a language model's form alone
   std::int64_t labels = 0;               ///< the output is one of the tokens first_label ... ; 0: no classification
   std::int32_t first_label = 0;
   double examples = 0;                               ///< how many different ones there are, about
@@ -44,11 +47,15 @@ struct Generator {
   std::function<void(RandomSource&, Example&)> draw; ///< clears and fills the example
   /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.
   std::function<void(RandomSource&, Example&)> draw_test;
-  double test_examples = 0; ///< how many different ones of those there are, about
+  double test_examples = 0;             ///< how many different ones of those there are, about
   std::optional<ListedExamples> listed; ///< training goes through a list, in epochs; there is no test
   /// @param ends  whether a token that ends the output is a target, too
   std::function<Task::Chance(bool ends)> chance;
 };
+
+/// The first `count` of 0 ... n - 1 in a random order: Fisher and Yates's shuffle, as far as it is needed; the others
+/// follow in `to`.
+void draw_different(RandomSource& random, std::int64_t n, std::int64_t count, std::vector<std::int32_t>& to);
 
 /// The least that a split may have, where the configuration asks for as many.
 inline constexpr std::int64_t least_split = 16;

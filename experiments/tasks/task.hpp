@@ -18,7 +18,8 @@ enum class Split { train, validation, test };
 
 /// How a model sees a task's examples.
 /// - language_model: input and output in one row, each position predicts the next token; positions whose next token
-///   is not part of the output have the target `ignored`. What is predicted last is a target only, not a token.
+///   is not part of the output have the target `ignored`. What is predicted last is a target only, not a token. A task
+///   whose targets stand at places of the row may want what isn't the next token (`mqar`), and any place may go without.
 /// - sequence_to_sequence: the input in a row, and the output in another. A decoder reads the output one place late,
 ///   after a token that begins it (teacher forcing), and predicts it with a token that ends it.
 /// - classification: the input in a row, one class for the whole row.

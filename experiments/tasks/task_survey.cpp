@@ -17,7 +17,16 @@ LengthSurvey survey_lengths(std::vector<std::int32_t> lengths) {
   return {lengths.front(), lengths[lengths.size() / 2], lengths.back()};
 }
 
-/// Row `at` of a batch as text. A language model's input ends where its output begins.
+/// The target of each place, and _ where there is none.
+std::string text_by_place(const Task& task, std::span<const std::int32_t> targets) {
+  std::string text;
+  for (const std::int32_t target : targets)
+    text += (text.empty() ? "" : " ") + (target == ignored ? "_" : task.token_text(target));
+  return text;
+}
+
+/// Row `at` of a batch as text. A language model's input ends where its output begins; where places without a target
+/// follow, it is all of the row.
 ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
   const auto row = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
     return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
@@ -36,6 +45,8 @@ ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
   const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
   const auto targets = row(batch.targets, batch.length, batch.lengths[index]);
   const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
+  if (std::find(targets.begin() + first, targets.end(), ignored) != targets.end())
+    return {task.decode(tokens), text_by_place(task, targets)};
   return {task.decode(tokens.first(std::min(tokens.size(), static_cast<std::size_t>(first) + 1))),
           task.decode(targets.subspan(static_cast<std::size_t>(first)))};
 }

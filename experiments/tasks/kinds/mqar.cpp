@@ -1,0 +1,159 @@
+// Task `mqar`: pairs of a key and a value, then the keys again at places that differ in distance; each key's value is
+// the target there.
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace heed {
+
+extern const TaskInfo task_mqar;
+
+namespace {
+
+struct MqarOptions {
+  std::int64_t pairs = 8;
+  std::int64_t length = 64;
+  std::int64_t vocabulary = 256;
+  double power = 0.1;
+};
+
+const OptionTable<MqarOptions>& mqar_option_table() {
+  static const auto table = option_table<MqarOptions>(
+      option("pairs", &MqarOptions::pairs, "how many keys, each with its value, begin a row; each is asked for once")
+          .at_least(1)
+          .at_most(2048)
+          .unit("pairs"),
+      option("length", &MqarOptions::length, "how many tokens a row has").at_least(4).at_most(8192).unit("tokens"),
+      option("vocabulary", &MqarOptions::vocabulary, "how many different tokens there are: keys, and as many values")
+          .at_least(4)
+          .at_most(65536),
+      option(
+          "power", &MqarOptions::power,
+          "place s of those where a key may be asked for is taken as s^(power - 1): 1 is even, and less is nearer to "
+          "the pairs")
+          .at_least(0)
+          .at_most(1));
+  return table;
+}
+
+/// What an example is made with.
+struct Rows {
+  std::int64_t pairs = 0, length = 0, half = 0; ///< keys are tokens 0 ... half - 1, and values follow
+  std::vector<std::uint64_t> weights;           ///< of the places where a key may be asked for, as whole numbers
+
+  explicit Rows(const MqarOptions& options)
+      : pairs(options.pairs), length(options.length), half(options.vocabulary / 2) {
+    for (std::int64_t s = 1; s <= (length - 2 * pairs) / 2; ++s)
+      weights.push_back(static_cast<std::uint64_t>(std::llround(0x1p32 *
+                                                                std::pow(static_cast<double>(s), options.power - 1))));
+  }
+
+  /// keys and values in order, the places of the questions, and the other tokens
+  double count() const {
+    double count = 1;
+    for (std::int64_t i = 0; i < pairs; ++i)
+      count *= static_cast<double>(half - i) * static_cast<double>(half - i) *
+               static_cast<double>(std::ssize(weights) - i);
+    return count * std::pow(static_cast<double>(2 * half - pairs), static_cast<double>(length - 3 * pairs));
+  }
+
+  void draw(RandomSource& random, Example& example) const {
+    const auto n = static_cast<std::size_t>(length);
+    example.input.resize(n);
+    example.output.assign(n, ignored);
+    std::vector<std::int32_t>& order = example.scratch;
+    draw_different(random, half, pairs, order); // values
+    for (std::int64_t i = 0; i < pairs; ++i)
+      example.input[static_cast<std::size_t>(2 * i + 1)] = order[static_cast<std::size_t>(i)] +
+                                                           static_cast<std::int32_t>(half);
+    draw_different(random, half, pairs, order); // keys; those that the row goes without are left behind them
+    for (auto place = static_cast<std::size_t>(2 * pairs); place < n; ++place) {
+      const auto other = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * half - pairs))) + pairs;
+      example.input[place] = other < half ? order[static_cast<std::size_t>(other)] : static_cast<std::int32_t>(other);
+    }
+    std::uint64_t total = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const auto key = static_cast<std::size_t>(2 * i);
+      example.input[key] = order[static_cast<std::size_t>(i)];
+      // A place that is not taken, by its weight.
+      std::uint64_t left = random.below(total);
+      std::size_t slot = 0;
+      const auto place = [&] { return 2 * (static_cast<std::size_t>(pairs) + slot); };
+      for (;; ++slot) {
+        if (example.output[place()] != ignored) continue;
+        if (left < weights[slot]) break;
+        left -= weights[slot];
+      }
+      total -= weights[slot];
+      example.input[place()] = example.input[key];
+      example.output[place()] = example.input[key + 1];
+    }
+  }
+};
+
+void check(const MqarOptions& options) {
+  if (options.vocabulary % 2 == 1)
+    throw Refused(fmt::format("[task.mqar] vocabulary = {} is odd; half of the tokens are keys and half are values, so "
+                              "take {} or {}",
+                              options.vocabulary, options.vocabulary - 1, options.vocabulary + 1));
+  if (options.pairs > options.vocabulary / 2)
+    throw Refused(fmt::format("[task.mqar] pairs = {} is above {}, half of vocabulary = {}, and the keys of a row "
+                              "differ; lower pairs or raise vocabulary",
+                              options.pairs, options.vocabulary / 2, options.vocabulary));
+  if (4 * options.pairs > options.length)
+    throw Refused(
+        fmt::format("[task.mqar] length = {} leaves no room for pairs = {}: two tokens for each pair, and two "
+                    "for each question; raise length to {}, or lower pairs to {}",
+                    options.length, options.pairs, 4 * options.pairs, options.length / 4));
+}
+
+/// Values are even over half of the vocabulary, and those of a row differ.
+Task::Chance chance_of_values(std::int64_t values, std::int64_t pairs) {
+  Task::Chance chance = chance_of_label(values, "values", false);
+  double all_right = 1;
+  for (std::int64_t i = 0; i < pairs; ++i) all_right /= static_cast<double>(values - i);
+  chance.sequence = Task::Level{all_right, "1 / (values (values - 1) ...), a factor for each pair"};
+  return chance;
+}
+
+std::unique_ptr<Task> make_mqar(const Config& config) {
+  const MqarOptions options = mqar_option_table().read(config.task_options);
+  check(options);
+  const Rows rows(options);
+  Generator mqar;
+  mqar.name = "mqar";
+  mqar.options = mqar_option_table().write(options);
+  mqar.words = number_words(rows.half, "k");
+  for (const std::string& word : number_words(rows.half, "v")) mqar.words.push_back(word);
+  mqar.longest_input = options.length;
+  mqar.places = true;
+  mqar.examples = rows.count();
+  mqar.enlarge = "task.mqar.length or task.mqar.vocabulary";
+  mqar.draw = [rows](RandomSource& random, Example& example) { rows.draw(random, example); };
+  mqar.chance = [=](bool) { return chance_of_values(options.vocabulary / 2, options.pairs); };
+  return generated_task(config, std::move(mqar));
+}
+
+} // namespace
+
+const TaskInfo task_mqar = {
+    {.name = "mqar",
+     .summary =
+         "multi-query associative recall: keys with values, then each key once more among other tokens, where its "
+         "value is the target: k2 v0 k7 v3 k7 v5 k2 k1 has the targets v3 at the second k7 and v0 at the second "
+         "k2",
+     .paper = "Arora et al. 2023, Zoology, arXiv 2312.04927 (their figure 2: 4 to 64 pairs, lengths of 64 to 512, 8192 "
+              "tokens; here the other tokens are never keys of the row)",
+     .equals = "",
+     .cost = "rows of length tokens, with pairs targets",
+     .options = mqar_option_table().options(),
+     .presets = {}},
+    make_mqar};
+
+} // namespace heed

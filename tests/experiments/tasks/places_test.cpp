@@ -1,0 +1,185 @@
+// The contract of tasks whose targets stand at places of one row: which places count, what is wanted there, and what
+// guessing reaches.
+#include "experiments/tasks/task_survey.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Contains;
+
+namespace {
+
+constexpr Form lm = Form::language_model;
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
+OptionValues numbers(std::initializer_list<std::pair<const char*, int>> values) {
+  OptionValues options;
+  for (const auto& [name, value] : values) options[name] = std::int64_t{value};
+  return options;
+}
+
+/// A row in words; "_" for a place without a target.
+struct Words {
+  std::vector<std::string> tokens, targets;
+};
+
+Words words_of(const Task& task, const Row& row) {
+  Words words;
+  for (const std::int32_t token : row.tokens) words.tokens.push_back(task.decode({&token, 1}));
+  for (const std::int32_t target : row.targets)
+    words.targets.push_back(target == ignored ? "_" : task.decode({&target, 1}));
+  return words;
+}
+
+/// Rows of all splits, 300 of training.
+std::vector<Words> rows_of(const Task& task) {
+  std::vector<Words> out;
+  for (const Split split : all_splits)
+    for (const Row& row : evaluation_rows(task, lm, split)) out.push_back(words_of(task, row));
+  for (std::int64_t i = 0; i < 300; ++i) out.push_back(words_of(task, training_row(task, lm, 5, i / 8, i % 8)));
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// A task with few rows to look at.
+Config small_config(const std::string& kind, const OptionValues& options) {
+  Config config = task_config(kind, options);
+  config.task.validation = config.task.test = 64;
+  return config;
+}
+
+/// What holds of all of them: no example in two splits, the same rows for the same seed, one form alone.
+void check_contract(const Config& config) {
+  const auto task = make_task(config), again = make_task(config);
+  std::set<std::vector<std::int32_t>> held_out, training;
+  for (const Split split : all_splits) {
+    const auto rows = evaluation_rows(*task, lm, split);
+    CHECK(rows == evaluation_rows(*again, lm, split));
+    for (const Row& row : rows) {
+      auto& those = split == Split::train ? training : held_out;
+      CHECK(those.insert(row.tokens).second);
+      CHECK(row.tokens.size() == row.targets.size());
+      CHECK(task->encode(task->decode(row.tokens)) == row.tokens);
+    }
+  }
+  for (std::int64_t i = 0; i < 500; ++i) {
+    const Row row = training_row(*task, lm, 2, i, i % 5);
+    CHECK(row == training_row(*again, lm, 2, i, i % 5));
+    training.insert(row.tokens);
+  }
+  for (const auto& row : held_out) CHECK_FALSE(training.contains(row));
+  CHECK(task->chance(lm).sequence->value <= task->chance(lm).accuracy);
+  for (const Form form : {Form::sequence_to_sequence, Form::classification})
+    CHECK_THAT(task->refuses(form),
+               Contains("the targets of the task " + config.task.kind + " stand at places of one row") &&
+                   Contains("model.kind = \"decoder\""));
+  CHECK(task->refuses(lm).empty());
+}
+
+} // namespace
+
+TEST_CASE("mqar asks for each key once behind the pairs, and its value is the target there", "[tasks][mqar]") {
+  for (const auto& options : {numbers({}), numbers({{"pairs", 3}, {"length", 13}, {"vocabulary", 6}}),
+                              numbers({{"pairs", 4}, {"length", 16}, {"vocabulary", 40}})}) {
+    const Config config = small_config("mqar", options);
+    check_contract(config);
+    const std::size_t pairs = options.empty() ? 8
+                                              : static_cast<std::size_t>(std::get<std::int64_t>(options.at("pairs")));
+    const std::size_t length = options.empty() ? 64
+                                               : static_cast<std::size_t>(std::get<std::int64_t>(options.at("length")));
+    for (const Words& row : rows_of(*make_task(config))) {
+      INFO(joined(row.tokens));
+      REQUIRE(row.tokens.size() == length);
+      std::map<std::string, std::string> value_of;
+      std::set<std::string> values;
+      for (std::size_t i = 0; i < pairs; ++i) {
+        CHECK(row.tokens[2 * i].front() == 'k');
+        CHECK(row.tokens[2 * i + 1].front() == 'v');
+        CHECK(value_of.emplace(row.tokens[2 * i], row.tokens[2 * i + 1]).second);
+        CHECK(values.insert(row.tokens[2 * i + 1]).second);
+      }
+      std::set<std::string> asked;
+      for (std::size_t i = 0; i < length; ++i) {
+        const bool question = i >= 2 * pairs && value_of.contains(row.tokens[i]);
+        CHECK(row.targets[i] == (question ? value_of[row.tokens[i]] : "_"));
+        if (!question) continue;
+        CHECK(i % 2 == 0);
+        CHECK(asked.insert(row.tokens[i]).second);
+      }
+      CHECK(asked.size() == pairs);
+    }
+  }
+}
+
+TEST_CASE("mqar's questions follow the power law, and its other tokens are even", "[tasks][mqar]") {
+  for (const double power : {0.1, 1.0}) {
+    INFO(power);
+    OptionValues options = numbers({{"pairs", 1}, {"length", 22}, {"vocabulary", 8}});
+    options["power"] = power;
+    const auto task = make_task(task_config("mqar", options));
+    std::map<std::size_t, double> places;
+    std::map<std::int32_t, double> others;
+    constexpr int draws = 20000;
+    for (std::int64_t i = 0; i < draws; ++i) {
+      const Row row = training_row(*task, lm, 0, i, 0);
+      const auto place = std::ranges::find_if(row.targets, [](std::int32_t t) { return t != ignored; });
+      ++places[static_cast<std::size_t>(place - row.targets.begin()) / 2];
+      for (std::size_t at = 2; at < row.tokens.size(); ++at)
+        if (row.targets[at] == ignored) ++others[row.tokens[at]];
+    }
+    double total = 0;
+    for (int s = 1; s <= 10; ++s) total += std::pow(s, power - 1);
+    for (int s = 1; s <= 10; ++s) { // slot s begins at place 2 s
+      const double expected = std::pow(s, power - 1) / total;
+      CHECK(std::abs(places[static_cast<std::size_t>(s)] / draws - expected) <
+            5 * std::sqrt(expected * (1 - expected) / draws));
+    }
+    REQUIRE(others.size() == 8);
+    // One of the 7 that are not the row's key: a key in the 3 of 4 rows that have another.
+    for (const auto& [token, count] : others)
+      CHECK(std::abs(count / (19.0 * draws) - (token < 4 ? 3.0 / 28 : 1.0 / 7)) < 0.005);
+  }
+}
+
+TEST_CASE("mqar's chance is that of different values", "[tasks][mqar]") {
+  const auto chance =
+      make_task(task_config("mqar", numbers({{"pairs", 3}, {"length", 20}, {"vocabulary", 10}})))->chance(lm);
+  CHECK(chance.accuracy == Approx(0.2));
+  CHECK(chance.sequence->value == Approx(1.0 / (5 * 4 * 3)));
+  CHECK(chance.loss->value == Approx(std::log(5.0)));
+}
+
+TEST_CASE("mqar says what can't be", "[tasks][mqar]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("mqar", std::move(options))); });
+  };
+  CHECK(message(numbers({{"pairs", 20}})) ==
+        "[task.mqar] length = 64 leaves no room for pairs = 20: two tokens for each pair, and two for each question; "
+        "raise length to 80, or lower pairs to 16");
+  CHECK_THAT(message(numbers({{"vocabulary", 9}})), Contains("vocabulary = 9 is odd") && Contains("take 8 or 10"));
+  CHECK_THAT(message(numbers({{"vocabulary", 14}})), Contains("pairs = 8 is above 7, half of vocabulary = 14"));
+  CHECK_THAT(message(numbers({{"pairs", 1}, {"length", 4}, {"vocabulary", 4}})),
+             Contains("only 12 different examples"));
+}
+
+TEST_CASE("a row with targets at places is shown whole, with a mark where there is none", "[tasks]") {
+  const auto task = make_task(task_config("mqar", numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
+  const Words row = words_of(*task, evaluation_row(*task, lm, Split::validation, 0));
+  each_example(*task, lm, Split::validation, 1, [&](const ExampleText& text) {
+    CHECK(text.input == joined(row.tokens));
+    CHECK(text.output == joined(row.targets));
+  });
+}
