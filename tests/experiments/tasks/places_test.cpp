@@ -175,6 +175,85 @@ TEST_CASE("mqar says what can't be", "[tasks][mqar]") {
              Contains("only 12 different examples"));
 }
 
+TEST_CASE("induction repeats a sequence, and every symbol of it but the first is a target", "[tasks][induction]") {
+  struct Case {
+    OptionValues options;
+    std::size_t shortest, longest, longest_test, repeats;
+  };
+  for (const Case& c : {Case{numbers({}), 16, 16, 16, 2},
+                        Case{numbers({{"length", 6}, {"min_length", 3}, {"symbols", 9}, {"repeats", 3}}), 3, 6, 6, 3},
+                        Case{numbers({{"length", 5}, {"test_length", 9}, {"symbols", 9}}), 5, 5, 9, 2}}) {
+    const Config config = small_config("induction", c.options);
+    check_contract(config);
+    const auto task = make_task(config);
+    std::set<std::size_t> lengths, of_test;
+    const auto check = [&](const Words& row, std::set<std::size_t>& seen) {
+      INFO(joined(row.tokens));
+      REQUIRE((row.tokens.size() + 1) % c.repeats == 0);
+      const std::size_t n = (row.tokens.size() + 1) / c.repeats;
+      seen.insert(n);
+      CHECK(std::set<std::string>(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(n)).size() == n);
+      for (std::size_t i = 0; i < row.tokens.size(); ++i) {
+        // By induction: what stood behind the same symbol before, if it did.
+        std::string expected = "_";
+        for (std::size_t before = 0; before + 1 < i; ++before)
+          if (row.tokens[before] == row.tokens[i] && i % n != n - 1) expected = row.tokens[before + 1];
+        CHECK(row.targets[i] == expected);
+        if (i + 1 < row.tokens.size() && row.targets[i] != "_") CHECK(row.tokens[i + 1] == row.targets[i]);
+      }
+    };
+    for (const Split split : {Split::train, Split::validation})
+      for (const Row& row : evaluation_rows(*task, lm, split)) check(words_of(*task, row), lengths);
+    for (const Row& row : evaluation_rows(*task, lm, Split::test)) check(words_of(*task, row), of_test);
+    CHECK(*lengths.begin() == c.shortest);
+    CHECK(*lengths.rbegin() == c.longest);
+    CHECK(lengths.size() == c.longest - c.shortest + 1);
+    CHECK(*of_test.begin() == (c.longest_test > c.longest ? c.longest + 1 : c.shortest));
+    CHECK(*of_test.rbegin() == c.longest_test);
+    CHECK(task->shape(lm).length == static_cast<std::int64_t>(c.longest_test * c.repeats - 1));
+  }
+}
+
+TEST_CASE("induction's chance, over all sequences", "[tasks][induction]") {
+  // Of five symbols, sequences of 3 and of 4; the best guess of whole rows, for each length.
+  const auto chance =
+      make_task(task_config("induction", numbers({{"length", 4}, {"min_length", 3}, {"symbols", 5}})))->chance(lm);
+  std::map<int, std::map<std::vector<int>, int>> targets;
+  for (int code = 0; code < 625; ++code) {
+    const std::vector<int> all{code % 5, code / 5 % 5, code / 25 % 5, code / 125};
+    for (const int n : {3, 4}) {
+      if (n == 3 && code >= 125) continue;
+      const std::vector<int> sequence(all.begin(), all.begin() + n);
+      if (std::set<int>(sequence.begin(), sequence.end()).size() == sequence.size())
+        ++targets[n][{sequence.begin() + 1, sequence.end()}];
+    }
+  }
+  double all_right = 0;
+  for (const auto& [n, counts] : targets) {
+    int all = 0, most = 0;
+    for (const auto& [sequence, count] : counts) {
+      all += count;
+      most = std::max(most, count);
+    }
+    all_right += most / double(all) / 2;
+  }
+  CHECK(chance.accuracy == Approx(0.2));
+  CHECK(chance.sequence->value == Approx(all_right));
+  CHECK(chance.loss->value == Approx(std::log(5.0)));
+}
+
+TEST_CASE("induction says what can't be", "[tasks][induction]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("induction", std::move(options))); });
+  };
+  CHECK(message(numbers({{"symbols", 15}})) ==
+        "[task.induction] symbols = 15 is below length = 16, and the symbols of a sequence differ; raise symbols to 16 "
+        "at least");
+  CHECK_THAT(message(numbers({{"test_length", 65}})), Contains("symbols = 64 is below test_length = 65"));
+  CHECK_THAT(message(numbers({{"min_length", 1}})), Contains("min_length = 1 leaves nothing to tell"));
+  CHECK_THAT(message(numbers({{"test_length", 16}})), Contains("test_length = 16 is not above length = 16"));
+}
+
 TEST_CASE("a row with targets at places is shown whole, with a mark where there is none", "[tasks]") {
   const auto task = make_task(task_config("mqar", numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
   const Words row = words_of(*task, evaluation_row(*task, lm, Split::validation, 0));

@@ -24,6 +24,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},      // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}}, // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
+    {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length, which is 16
     // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},

@@ -1,0 +1,134 @@
+// Task `induction`: different symbols in a random order, then the same again; targets are those of the repeats that what
+// stood before tells.
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/tasks/generated_task.hpp"
+#include "experiments/tasks/task_info.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace heed {
+
+extern const TaskInfo task_induction;
+
+namespace {
+
+struct InductionOptions {
+  std::int64_t length = 16;
+  std::int64_t min_length = 0;
+  std::int64_t test_length = 0;
+  std::int64_t symbols = 64;
+  std::int64_t repeats = 2;
+};
+
+const OptionTable<InductionOptions>& induction_option_table() {
+  using O = InductionOptions;
+  static const auto table = option_table<O>(
+      option("length", &O::length, "how many symbols the longest sequence has that is repeated")
+          .at_least(2)
+          .at_most(1024)
+          .unit("symbols"),
+      option("min_length", &O::min_length, "how many symbols the shortest has")
+          .at_least(0)
+          .at_most(1024)
+          .unit("symbols")
+          .default_means("0: the length, so that all are equally long"),
+      option("test_length", &O::test_length,
+             "how many symbols the longest of the test has; the shortest has one more than training's longest")
+          .at_least(0)
+          .at_most(2048)
+          .unit("symbols")
+          .default_means("0: as in training"),
+      option("symbols", &O::symbols, "how many different symbols there are; those of a sequence differ")
+          .at_least(2)
+          .at_most(65536),
+      option("repeats", &O::repeats, "how often a row has the sequence").at_least(2).at_most(16));
+  return table;
+}
+
+/// A row without its last symbol, which is a target only. In each copy but the first, each symbol tells the next.
+void draw_copies(RandomSource& random, const Lengths& lengths, const InductionOptions& options, Example& example) {
+  const auto more = static_cast<std::uint64_t>(lengths.longest - lengths.shortest);
+  const std::int64_t length = lengths.shortest + (more == 0 ? 0 : static_cast<std::int64_t>(random.below(more + 1)));
+  draw_different(random, options.symbols, length, example.scratch);
+  const auto n = static_cast<std::size_t>(length), places = n * static_cast<std::size_t>(options.repeats) - 1;
+  example.input.resize(places);
+  example.output.assign(places, ignored);
+  for (std::size_t i = 0; i < places; ++i) {
+    example.input[i] = example.scratch[i % n];
+    if (i >= n && i % n + 1 < n) example.output[i] = example.scratch[i % n + 1];
+  }
+}
+
+/// s! / (s - n)!, summed over the lengths.
+double count_sequences(const Lengths& lengths, std::int64_t symbols) {
+  double count = 0, of_length = 1;
+  for (std::int64_t n = 1; n <= lengths.longest; ++n) {
+    of_length *= static_cast<double>(symbols - n + 1);
+    if (n >= lengths.shortest) count += of_length;
+  }
+  return count;
+}
+
+/// Targets are even over the symbols, and those of a copy differ: n - 1 of them.
+Task::Chance chance_of_copies(const Lengths& lengths, std::int64_t symbols) {
+  Task::Chance chance = chance_of_label(symbols, "symbols", false);
+  double all_right = 1, sum = 0;
+  for (std::int64_t n = 1; n <= lengths.longest; ++n) {
+    if (n > 1) all_right /= static_cast<double>(symbols - n + 2);
+    if (n >= lengths.shortest) sum += all_right;
+  }
+  chance.sequence = Task::Level{sum / static_cast<double>(lengths.longest - lengths.shortest + 1),
+                                "1 / (symbols (symbols - 1) ...), a factor for each target of a copy"};
+  return chance;
+}
+
+std::unique_ptr<Task> make_induction(const Config& config) {
+  const InductionOptions options = induction_option_table().read(config.task_options);
+  const Lengths lengths = lengths_of("induction", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths_of("induction", options.length, options.test_length);
+  if (lengths.shortest < 2)
+    throw Refused("[task.induction] min_length = 1 leaves nothing to tell: of a sequence of one symbol, none comes "
+                  "behind another; take 2 or more");
+  const std::int64_t longest = test ? test->longest : lengths.longest;
+  if (longest > options.symbols)
+    throw Refused(fmt::format("[task.induction] symbols = {} is below {} = {}, and the symbols of a sequence differ; "
+                              "raise symbols to {} at least",
+                              options.symbols, test ? "test_length" : "length", longest, longest));
+  Generator induction;
+  induction.name = "induction";
+  induction.options = induction_option_table().write(options);
+  induction.words = number_words(options.symbols);
+  induction.longest_input = longest * options.repeats - 1;
+  induction.places = true;
+  induction.examples = count_sequences(lengths, options.symbols);
+  induction.enlarge = "task.induction.length or task.induction.symbols";
+  const auto draw_of = [=](const Lengths& which) {
+    return [=](RandomSource& random, Example& example) { draw_copies(random, which, options, example); };
+  };
+  induction.draw = draw_of(lengths);
+  if (test) {
+    induction.draw_test = draw_of(*test);
+    induction.test_examples = count_sequences(*test, options.symbols);
+  }
+  induction.chance = [=](bool) { return chance_of_copies(lengths, options.symbols); };
+  return generated_task(config, std::move(induction));
+}
+
+} // namespace
+
+const TaskInfo task_induction = {
+    {.name = "induction",
+     .summary =
+         "different symbols, then the same again, where each tells the next: 3 1 4 3 1 has the targets 1 and 4 at "
+         "the second 3 and 1",
+     .paper = "Olsson et al. 2022, In-context Learning and Induction Heads, arXiv 2209.11895",
+     .equals = "",
+     .cost = "rows of repeats length - 1 tokens; a head that looks at the token before, and one that looks for it",
+     .options = induction_option_table().options(),
+     .presets = {}},
+    make_induction};
+
+} // namespace heed
