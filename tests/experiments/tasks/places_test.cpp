@@ -254,6 +254,82 @@ TEST_CASE("induction says what can't be", "[tasks][induction]") {
   CHECK_THAT(message(numbers({{"test_length", 16}})), Contains("test_length = 16 is not above length = 16"));
 }
 
+TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes is a target", "[tasks][dyck]") {
+  struct Case {
+    OptionValues options;
+    std::size_t shortest, longest, longest_test, depth;
+  };
+  for (const Case& c :
+       {Case{numbers({}), 32, 32, 32, 4},
+        Case{numbers({{"length", 12}, {"min_length", 6}, {"depth", 0}}), 6, 12, 12, 6},
+        Case{numbers({{"length", 14}, {"test_length", 24}, {"depth", 2}, {"kinds", 5}}), 14, 14, 24, 2}}) {
+    const Config config = small_config("dyck", c.options);
+    check_contract(config);
+    const auto task = make_task(config);
+    std::set<std::size_t> lengths, of_test;
+    std::size_t deepest = 0;
+    const auto check = [&](const Words& row, std::set<std::size_t>& seen) {
+      INFO(joined(row.tokens));
+      std::vector<std::string> brackets = row.tokens;
+      brackets.push_back(row.targets.back());
+      seen.insert(brackets.size());
+      std::vector<std::string> open;
+      for (std::size_t i = 0; i < brackets.size(); ++i) {
+        const std::string kind = brackets[i].substr(1);
+        if (brackets[i].front() == '(') {
+          open.push_back(kind);
+          if (i > 0) CHECK(row.targets[i - 1] == "_");
+        } else {
+          REQUIRE_FALSE(open.empty());
+          CHECK(open.back() == kind);
+          open.pop_back();
+          CHECK(row.targets[i - 1] == ")" + kind);
+        }
+        deepest = std::max(deepest, open.size());
+      }
+      CHECK(open.empty());
+    };
+    for (const Split split : {Split::train, Split::validation})
+      for (const Row& row : evaluation_rows(*task, lm, split)) check(words_of(*task, row), lengths);
+    for (const Row& row : evaluation_rows(*task, lm, Split::test)) check(words_of(*task, row), of_test);
+    CHECK(deepest == c.depth);
+    CHECK(*lengths.begin() == c.shortest);
+    CHECK(*lengths.rbegin() == c.longest);
+    CHECK(*of_test.begin() == (c.longest_test > c.longest ? c.longest + 2 : c.shortest));
+    CHECK(*of_test.rbegin() == c.longest_test);
+  }
+}
+
+TEST_CASE("dyck counts its rows, and its chance is that of kinds", "[tasks][dyck]") {
+  // Catalan's numbers: 5 ways to nest 3 pairs and 14 for 4; with a depth of 2, 4 and 8.
+  const auto about = [](OptionValues options) {
+    options["kinds"] = std::int64_t{10};
+    return make_task(task_config("dyck", options))->facts().notes.front();
+  };
+  CHECK_THAT(about(numbers({{"length", 6}, {"depth", 0}})), Contains("about 5e+03 "));
+  CHECK_THAT(about(numbers({{"length", 8}, {"depth", 0}})), Contains("about 1.4e+05 "));
+  CHECK_THAT(about(numbers({{"length", 6}, {"depth", 2}})), Contains("about 4e+03 "));
+  CHECK_THAT(about(numbers({{"length", 8}, {"min_length", 6}, {"depth", 2}})), Contains("about 8.4e+04 "));
+  const auto chance =
+      make_task(task_config("dyck", numbers({{"length", 8}, {"min_length", 6}, {"kinds", 3}})))->chance(lm);
+  CHECK(chance.accuracy == Approx(1.0 / 3));
+  CHECK(chance.sequence->value == Approx((1.0 / 27 + 1.0 / 81) / 2));
+  CHECK(chance.loss->value == Approx(std::log(3.0)));
+}
+
+TEST_CASE("dyck says what can't be", "[tasks][dyck]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("dyck", std::move(options))); });
+  };
+  CHECK(message(numbers({{"length", 31}})) ==
+        "[task.dyck] length = 31 is odd, and every bracket that opens closes; take 30 or 32");
+  CHECK_THAT(message(numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
+  CHECK_THAT(message(numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
+  CHECK(message(numbers({{"depth", 17}})) ==
+        "[task.dyck] depth = 17 is more than rows of 32 brackets can have; it may be 1 to 16, or 0 for any");
+  CHECK_THAT(message(numbers({{"length", 4}, {"depth", 0}})), Contains("examples, too few for splits that share none"));
+}
+
 TEST_CASE("a row with targets at places is shown whole, with a mark where there is none", "[tasks]") {
   const auto task = make_task(task_config("mqar", numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
   const Words row = words_of(*task, evaluation_row(*task, lm, Split::validation, 0));

@@ -24,6 +24,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"train.sgd.nesterov", {"train.sgd.momentum=0.9"}},      // it looks ahead along the momentum
     {"task.sort.test_length", {"task.sort.test_length=10"}}, // above the length, which is 8
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
+    {"task.dyck.test_length", {"task.dyck.test_length=40"}}, // above the length, which is 32, and even
     {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length, which is 16
     // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
@@ -59,6 +60,8 @@ bool shows(const std::string& key, const Config& c) {
 const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
+    {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
+    {"task.induction.min_length", {std::int64_t{12}}},
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
     {"position.t5.furthest", {std::int64_t{16}}}};
 
