@@ -81,7 +81,11 @@ public:
 
   TaskShape shape(Form form) const override {
     const auto vocabulary = static_cast<std::int64_t>(generator_.words.size());
-    if (form == Form::classification) return {vocabulary, generator_.longest_input, generator_.labels};
+    if (form == Form::classification)
+      return {.vocabulary = vocabulary,
+              .length = generator_.longest_input,
+              .classes = generator_.labels,
+              .varied = static_cast<bool>(generator_.draw_test)};
     if (form == Form::sequence_to_sequence)
       return {.vocabulary = vocabulary + 2,
               .length = generator_.longest_input,
@@ -355,6 +359,19 @@ void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t sym
   input.resize(static_cast<std::size_t>(lengths.shortest) + more);
   for (std::int32_t& symbol : input)
     symbol = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(symbols)));
+}
+
+void draw_by_lengths(Generator& generator, const Lengths& lengths, const std::optional<Lengths>& test,
+                     const std::function<void(RandomSource&, const Lengths&, Example&)>& draw,
+                     const std::function<double(const Lengths&)>& count) {
+  const auto draw_of = [&](const Lengths& which) {
+    return [=](RandomSource& random, Example& example) { draw(random, which, example); };
+  };
+  generator.draw = draw_of(lengths);
+  generator.examples = count(lengths);
+  if (!test) return;
+  generator.draw_test = draw_of(*test);
+  generator.test_examples = count(*test);
 }
 
 double count_inputs(const Lengths& lengths, std::int64_t symbols) {

@@ -85,6 +85,12 @@ void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t sym
 /// ... test_length; none where it is 0. Throws heed::Refused where it is neither 0 nor above length.
 std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length);
 
+/// Sets what a generator draws, and how many different examples there are, by the lengths of inputs; the test has longer
+/// ones where `test` is given.
+void draw_by_lengths(Generator& generator, const Lengths& lengths, const std::optional<Lengths>& test,
+                     const std::function<void(RandomSource&, const Lengths&, Example&)>& draw,
+                     const std::function<double(const Lengths&)>& count);
+
 /// How many inputs `draw_symbols` can give.
 double count_inputs(const Lengths& lengths, std::int64_t symbols);
 

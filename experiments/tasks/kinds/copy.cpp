@@ -13,6 +13,7 @@ struct CopyOptions {
   std::int64_t length = 8;
   std::int64_t min_length = 0;
   std::int64_t symbols = 8;
+  std::int64_t test_length = 0;
 };
 
 const OptionTable<CopyOptions>& copy_option_table() {
@@ -26,26 +27,36 @@ const OptionTable<CopyOptions>& copy_option_table() {
           .at_most(1024)
           .unit("symbols")
           .default_means("0: the length, so that all are equally long"),
-      option("symbols", &CopyOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096));
+      option("symbols", &CopyOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096),
+      option("test_length", &CopyOptions::test_length,
+             "how many symbols the longest input of the test has; the shortest has one more than training's longest")
+          .at_least(0)
+          .at_most(2048)
+          .unit("symbols")
+          .default_means("0: as in training")
+          .neutral(0));
   return table;
 }
 
 std::unique_ptr<Task> make_copy(const Config& config) {
   const CopyOptions options = copy_option_table().read(config.task_options);
   const Lengths lengths = lengths_of("copy", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths_of("copy", options.length, options.test_length);
   Generator copy;
   copy.name = "copy";
   copy.options = copy_option_table().write(options);
   copy.words = number_words(options.symbols);
   copy.words.push_back("|");
   copy.separator = static_cast<std::int32_t>(options.symbols);
-  copy.longest_input = copy.longest_output = lengths.longest;
-  copy.examples = count_inputs(lengths, options.symbols);
+  copy.longest_input = copy.longest_output = test ? test->longest : lengths.longest;
   copy.enlarge = "task.copy.length or task.copy.symbols";
-  copy.draw = [=](RandomSource& random, Example& example) {
-    draw_symbols(random, lengths, options.symbols, example.input);
-    example.output = example.input;
-  };
+  draw_by_lengths(
+      copy, lengths, test,
+      [=](RandomSource& random, const Lengths& which, Example& example) {
+        draw_symbols(random, which, options.symbols, example.input);
+        example.output = example.input;
+      },
+      [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   copy.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   return generated_task(config, std::move(copy));
 }

@@ -129,8 +129,8 @@ std::unique_ptr<Task> make_dyck(const Config& config) {
   check(options);
   const Lengths lengths = lengths_of("dyck", options.length, options.min_length);
   const Lengths pairs{lengths.shortest / 2, lengths.longest / 2};
-  const bool longer = test_lengths_of("dyck", options.length, options.test_length).has_value();
-  const Lengths test{pairs.longest + 1, options.test_length / 2};
+  std::optional<Lengths> test = test_lengths_of("dyck", options.length, options.test_length);
+  if (test) test = {pairs.longest + 1, test->longest / 2};
   Generator dyck;
   dyck.name = "dyck";
   dyck.options = dyck_option_table().write(options);
@@ -138,16 +138,13 @@ std::unique_ptr<Task> make_dyck(const Config& config) {
   for (const std::string& word : number_words(options.kinds, ")")) dyck.words.push_back(word);
   dyck.longest_input = std::max(options.length, options.test_length) - 1;
   dyck.places = true;
-  dyck.examples = count_rows(pairs, options);
   dyck.enlarge = "task.dyck.length or task.dyck.kinds";
-  const auto draw_of = [=](const Lengths& which) {
-    return [=](RandomSource& random, Example& example) { draw_brackets(random, which, options, example); };
-  };
-  dyck.draw = draw_of(pairs);
-  if (longer) {
-    dyck.draw_test = draw_of(test);
-    dyck.test_examples = count_rows(test, options);
-  }
+  draw_by_lengths(
+      dyck, pairs, test,
+      [=](RandomSource& random, const Lengths& which, Example& example) {
+        draw_brackets(random, which, options, example);
+      },
+      [=](const Lengths& which) { return count_rows(which, options); });
   dyck.chance = [=](bool) { return chance_of_kinds(pairs, options.kinds); };
   return generated_task(config, std::move(dyck));
 }

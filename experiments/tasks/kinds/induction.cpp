@@ -103,16 +103,13 @@ std::unique_ptr<Task> make_induction(const Config& config) {
   induction.words = number_words(options.symbols);
   induction.longest_input = longest * options.repeats - 1;
   induction.places = true;
-  induction.examples = count_sequences(lengths, options.symbols);
   induction.enlarge = "task.induction.length or task.induction.symbols";
-  const auto draw_of = [=](const Lengths& which) {
-    return [=](RandomSource& random, Example& example) { draw_copies(random, which, options, example); };
-  };
-  induction.draw = draw_of(lengths);
-  if (test) {
-    induction.draw_test = draw_of(*test);
-    induction.test_examples = count_sequences(*test, options.symbols);
-  }
+  draw_by_lengths(
+      induction, lengths, test,
+      [=](RandomSource& random, const Lengths& which, Example& example) {
+        draw_copies(random, which, options, example);
+      },
+      [=](const Lengths& which) { return count_sequences(which, options.symbols); });
   induction.chance = [=](bool) { return chance_of_copies(lengths, options.symbols); };
   return generated_task(config, std::move(induction));
 }

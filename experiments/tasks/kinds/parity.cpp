@@ -14,6 +14,7 @@ namespace {
 struct ParityOptions {
   std::int64_t length = 16;
   std::int64_t min_length = 0;
+  std::int64_t test_length = 0;
 };
 
 const OptionTable<ParityOptions>& parity_option_table() {
@@ -26,27 +27,37 @@ const OptionTable<ParityOptions>& parity_option_table() {
           .at_least(0)
           .at_most(1024)
           .unit("bits")
-          .default_means("0: the length, so that all are equally long"));
+          .default_means("0: the length, so that all are equally long"),
+      option("test_length", &ParityOptions::test_length,
+             "how many bits the longest input of the test has; the shortest has one more than training's longest")
+          .at_least(0)
+          .at_most(2048)
+          .unit("bits")
+          .default_means("0: as in training")
+          .neutral(0));
   return table;
 }
 
 std::unique_ptr<Task> make_parity(const Config& config) {
   const ParityOptions options = parity_option_table().read(config.task_options);
   const Lengths lengths = lengths_of("parity", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths_of("parity", options.length, options.test_length);
   Generator parity;
   parity.name = "parity";
   parity.options = parity_option_table().write(options);
   parity.words = {"0", "1", "="};
   parity.separator = 2;
-  parity.longest_input = lengths.longest;
+  parity.longest_input = test ? test->longest : lengths.longest;
   parity.longest_output = 1;
   parity.labels = 2;
-  parity.examples = count_inputs(lengths, 2);
   parity.enlarge = "task.parity.length";
-  parity.draw = [=](RandomSource& random, Example& example) {
-    draw_symbols(random, lengths, 2, example.input);
-    example.output.assign(1, std::accumulate(example.input.begin(), example.input.end(), 0) % 2);
-  };
+  draw_by_lengths(
+      parity, lengths, test,
+      [](RandomSource& random, const Lengths& which, Example& example) {
+        draw_symbols(random, which, 2, example.input);
+        example.output.assign(1, std::accumulate(example.input.begin(), example.input.end(), 0) % 2);
+      },
+      [](const Lengths& which) { return count_inputs(which, 2); });
   parity.chance = [](bool ends) { return chance_of_label(2, "2", ends); };
   return generated_task(config, std::move(parity));
 }

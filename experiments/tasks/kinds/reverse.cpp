@@ -13,6 +13,7 @@ struct ReverseOptions {
   std::int64_t length = 8;
   std::int64_t min_length = 0;
   std::int64_t symbols = 8;
+  std::int64_t test_length = 0;
 };
 
 const OptionTable<ReverseOptions>& reverse_option_table() {
@@ -26,26 +27,36 @@ const OptionTable<ReverseOptions>& reverse_option_table() {
           .at_most(1024)
           .unit("symbols")
           .default_means("0: the length, so that all are equally long"),
-      option("symbols", &ReverseOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096));
+      option("symbols", &ReverseOptions::symbols, "how many different symbols there are").at_least(2).at_most(4096),
+      option("test_length", &ReverseOptions::test_length,
+             "how many symbols the longest input of the test has; the shortest has one more than training's longest")
+          .at_least(0)
+          .at_most(2048)
+          .unit("symbols")
+          .default_means("0: as in training")
+          .neutral(0));
   return table;
 }
 
 std::unique_ptr<Task> make_reverse(const Config& config) {
   const ReverseOptions options = reverse_option_table().read(config.task_options);
   const Lengths lengths = lengths_of("reverse", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths_of("reverse", options.length, options.test_length);
   Generator reverse;
   reverse.name = "reverse";
   reverse.options = reverse_option_table().write(options);
   reverse.words = number_words(options.symbols);
   reverse.words.push_back("|");
   reverse.separator = static_cast<std::int32_t>(options.symbols);
-  reverse.longest_input = reverse.longest_output = lengths.longest;
-  reverse.examples = count_inputs(lengths, options.symbols);
+  reverse.longest_input = reverse.longest_output = test ? test->longest : lengths.longest;
   reverse.enlarge = "task.reverse.length or task.reverse.symbols";
-  reverse.draw = [=](RandomSource& random, Example& example) {
-    draw_symbols(random, lengths, options.symbols, example.input);
-    example.output.assign(example.input.rbegin(), example.input.rend());
-  };
+  draw_by_lengths(
+      reverse, lengths, test,
+      [=](RandomSource& random, const Lengths& which, Example& example) {
+        draw_symbols(random, which, options.symbols, example.input);
+        example.output.assign(example.input.rbegin(), example.input.rend());
+      },
+      [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   return generated_task(config, std::move(reverse));
 }

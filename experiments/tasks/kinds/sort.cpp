@@ -91,20 +91,15 @@ std::unique_ptr<Task> make_sort(const Config& config) {
   sort.words.push_back("|");
   sort.separator = static_cast<std::int32_t>(options.symbols);
   sort.longest_input = sort.longest_output = test ? test->longest : lengths.longest;
-  sort.examples = count_inputs(lengths, options.symbols);
   sort.enlarge = "task.sort.length or task.sort.symbols";
-  const auto draw_of = [=](const Lengths& which) {
-    return [=](RandomSource& random, Example& example) {
-      draw_symbols(random, which, options.symbols, example.input);
-      example.output = example.input;
-      std::ranges::sort(example.output);
-    };
-  };
-  sort.draw = draw_of(lengths);
-  if (test) {
-    sort.draw_test = draw_of(*test);
-    sort.test_examples = count_inputs(*test, options.symbols);
-  }
+  draw_by_lengths(
+      sort, lengths, test,
+      [=](RandomSource& random, const Lengths& which, Example& example) {
+        draw_symbols(random, which, options.symbols, example.input);
+        example.output = example.input;
+        std::ranges::sort(example.output);
+      },
+      [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   sort.chance = [=](bool ends) {
     double right = 0, all = 0;
     for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {

@@ -1,4 +1,4 @@
-// The contract of tasks whose test may be longer than training: addition, and sort.
+// The contract of tasks whose test may be longer than training: addition, and those of symbols and bits.
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
@@ -118,21 +118,49 @@ TEST_CASE("addition: chance is a digit's share, far below sure", "[tasks][additi
   CHECK_THAT(chance.how, Contains("the commonest output token"));
 }
 
-TEST_CASE("sort's test may be longer than training", "[tasks]") {
-  const auto task = make_task(task_config(
-      "sort", {{"length", std::int64_t{6}}, {"min_length", std::int64_t{3}}, {"test_length", std::int64_t{12}}}));
-  std::set<std::size_t> train, test;
-  for (const Split split : {Split::train, Split::validation})
-    for (const Pair& pair : pairs(*task, split)) train.insert(symbols(pair.input));
-  for (const Pair& pair : pairs(*task, Split::test)) {
-    test.insert(symbols(pair.input));
-    std::string sorted = without_spaces(pair.input);
-    std::ranges::sort(sorted);
-    CHECK(without_spaces(pair.output) == sorted);
+TEST_CASE("a test of symbols or bits may be longer than training", "[tasks]") {
+  for (const std::string kind : {"copy", "reverse", "sort", "parity"}) {
+    INFO(kind);
+    const OptionValues lengths = {{"length", std::int64_t{8}}, {"min_length", std::int64_t{5}}};
+    OptionValues longer = lengths;
+    longer["test_length"] = std::int64_t{16};
+    Config config = task_config(kind, longer);
+    config.task.validation = config.task.test = 20; // of bits there are few
+    const auto task = make_task(config);
+    std::set<std::size_t> train, test;
+    const auto check = [&](Split split, std::set<std::size_t>& seen) {
+      for (const Pair& pair : pairs(*task, split)) {
+        seen.insert(symbols(pair.input));
+        std::string expected = without_spaces(pair.input);
+        if (kind == "reverse") std::ranges::reverse(expected);
+        if (kind == "sort") std::ranges::sort(expected);
+        if (kind == "parity") expected = std::ranges::count(expected, '1') % 2 ? "1" : "0";
+        CHECK(without_spaces(pair.output) == expected);
+      }
+    };
+    check(Split::train, train);
+    check(Split::validation, train);
+    check(Split::test, test);
+    CHECK(train == std::set<std::size_t>{5, 6, 7, 8});
+    CHECK(*test.begin() >= 9);
+    CHECK(*test.rbegin() <= 16);
+    CHECK(test.size() > 3);
+    const bool bits = kind == "parity";
+    CHECK(task->shape(lm).length == (bits ? 17 : 32));
+    if (bits) {
+      CHECK(task->shape(Form::classification).length == 16);
+      CHECK(task->shape(Form::classification).varied);
+    }
+    // Training and validation are those without it.
+    config.task_options = lengths;
+    const auto plain = make_task(config);
+    CHECK(plain->fingerprint().find("test_length") ==
+          (kind == "sort" ? plain->fingerprint().find("test_length = 0") : std::string::npos));
+    for (std::int64_t i = 0; i < 20; ++i) {
+      CHECK(training_row(*plain, lm, 3, i, 0) == training_row(*task, lm, 3, i, 0));
+      CHECK(evaluation_row(*plain, lm, Split::validation, i) == evaluation_row(*task, lm, Split::validation, i));
+    }
   }
-  CHECK(train == std::set<std::size_t>{3, 4, 5, 6});
-  CHECK(test == std::set<std::size_t>{7, 8, 9, 10, 11, 12});
-  CHECK(task->shape(lm).length == 24);
 }
 
 TEST_CASE("lengths that can't be are refused", "[tasks]") {
