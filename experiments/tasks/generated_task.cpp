@@ -75,7 +75,7 @@ public:
     if (form != Form::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, and a classifier gives one label for a row; use a "
                        "language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
-                       "modular_addition",
+                       "modular_addition, listops",
                        generator_.name);
   }
 
@@ -85,7 +85,7 @@ public:
       return {.vocabulary = vocabulary,
               .length = generator_.longest_input,
               .classes = generator_.labels,
-              .varied = static_cast<bool>(generator_.draw_test)};
+              .varied = generator_.varied || generator_.draw_test};
     if (form == Form::sequence_to_sequence)
       return {.vocabulary = vocabulary + 2,
               .length = generator_.longest_input,
@@ -109,7 +109,7 @@ public:
             .classes = tokens,
             .end = generator_.ends ? end() : no_token,
             .shared_vocabulary = true,
-            .varied = generator_.ends || generator_.draw_test,
+            .varied = generator_.varied || generator_.ends || generator_.draw_test,
             .one_token_outputs = generator_.longest_output == 1};
   }
 

@@ -40,6 +40,7 @@ struct Generator {
   std::optional<std::int32_t> separator; ///< put between input and output in the language-model form
   bool ends = false;                     ///< the language-model form ends outputs with a token, as their lengths vary
   bool places = false;                   ///< targets stand at places of one row: a language model's form alone
+  bool varied = false;                   ///< lengths differ so much that batches are cut to their longest row
   std::int64_t labels = 0;               ///< the output is one of the tokens first_label ... ; 0: no classification
   std::int32_t first_label = 0;
   double examples = 0;                               ///< how many different ones there are, about

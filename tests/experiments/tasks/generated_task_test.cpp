@@ -41,8 +41,8 @@ std::vector<Config> generated_configs() {
           task_config("parity"),
           task_config("parity", whole_numbers({{"length", 12}, {"min_length", 7}})),
           task_config("modular_addition"),
-          task_config("modular_addition", {{"operation", std::string("/")}}),
-          task_config("modular_addition", {{"operation", std::string("x^3+xy^2+y")}, {"train", 0.5}})};
+          task_config("modular_addition", {{"operation", std::string("x^3+xy^2+y")}, {"train", 0.5}}),
+          task_config("listops", whole_numbers({{"length", 40}, {"min_length", 20}, {"depth", 3}, {"arguments", 4}}))};
 }
 
 std::vector<Form> forms_of(const Task& task) {
@@ -87,6 +87,23 @@ int modular_answer(int x, const std::string& operation, int y) {
   return (x + y) % p;
 }
 
+/// The value of the expression that begins at `at`, which moves behind it.
+int value_of(const std::vector<std::string>& words, std::size_t& at) {
+  const std::string operation = words.at(at++);
+  if (operation.front() != '[') return std::stoi(operation);
+  std::vector<int> values;
+  while (words.at(at) != "]") values.push_back(value_of(words, at));
+  ++at;
+  REQUIRE(values.size() >= 2);
+  std::ranges::sort(values);
+  if (operation == "[MIN") return values.front();
+  if (operation == "[MAX") return values.back();
+  if (operation == "[SM") return std::accumulate(values.begin(), values.end(), 0) % 10;
+  REQUIRE(operation == "[MED");
+  const std::size_t n = values.size();
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
 /// The answer in words to a prompt in words, found anew from what the task's name means.
 std::string answer(const std::string& kind, std::vector<std::string> prompt) {
   if (kind == "recall") {
@@ -94,8 +111,14 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
     REQUIRE(prompt[prompt.size() - 2] == "?");
     return *std::next(std::ranges::find(prompt, key));
   }
-  REQUIRE(prompt.back() == (kind == "parity" || kind == "modular_addition" ? "=" : "|"));
+  REQUIRE(prompt.back() == (kind == "parity" || kind == "modular_addition" || kind == "listops" ? "=" : "|"));
   prompt.pop_back();
+  if (kind == "listops") {
+    std::size_t at = 0;
+    const int value = value_of(prompt, at);
+    REQUIRE(at == prompt.size());
+    return std::to_string(value);
+  }
   if (kind == "parity") return std::ranges::count(prompt, "1") % 2 ? "1" : "0";
   if (kind == "modular_addition") {
     REQUIRE(prompt.size() == 3);
@@ -271,6 +294,70 @@ TEST_CASE("training goes through all of its part, and each example is as likely 
   for (const auto& [example, times] : count) chi_square += (times - expected) * (times - expected) / expected;
   const double freedom = static_cast<double>(count.size()) - 1;
   CHECK(std::abs(chi_square - freedom) < 5 * std::sqrt(2 * freedom)); // a chi-square has the variance 2 freedom
+}
+
+TEST_CASE("listops has expressions within its bounds", "[tasks][listops]") {
+  struct Case {
+    int length, min_length, depth, arguments;
+  };
+  for (const Case& c : {Case{64, 4, 5, 5}, Case{30, 12, 2, 7}, Case{12, 4, 9, 2}}) {
+    const auto task = make_task(task_config("listops", whole_numbers({{"length", c.length},
+                                                                      {"min_length", c.min_length},
+                                                                      {"depth", c.depth},
+                                                                      {"arguments", c.arguments}})));
+    int deepest = 0, most = 0;
+    std::size_t shortest = 1000, longest = 0;
+    std::set<std::string> seen;
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      const auto words = words_of(task->decode(training_row(*task, Form::classification, 0, i, 0).tokens));
+      shortest = std::min(shortest, words.size());
+      longest = std::max(longest, words.size());
+      std::vector<int> counts{0};
+      for (const std::string& word : words) {
+        seen.insert(word);
+        if (word == "]") {
+          most = std::max(most, counts.back());
+          CHECK(counts.back() >= 2);
+          counts.pop_back();
+          continue;
+        }
+        ++counts.back();
+        if (word.front() == '[') counts.push_back(0);
+        deepest = std::max(deepest, static_cast<int>(counts.size()) - 1);
+      }
+      CHECK(counts == std::vector<int>{1});
+    }
+    CHECK(seen.size() == 15);
+    CHECK(task->shape(Form::classification).varied);
+    CHECK(task->shape(Form::language_model).varied);
+    CHECK(shortest >= static_cast<std::size_t>(c.min_length));
+    CHECK(longest <= static_cast<std::size_t>(c.length));
+    CHECK(most == c.arguments);
+    CHECK(deepest == std::min(c.depth, (c.length - 1) / 3)); // [MIN 1 [MIN 1 2 ] ] is the shortest of its depth
+  }
+}
+
+TEST_CASE("listops counts its expressions, and says what can't be", "[tasks][listops]") {
+  const auto about = [](OptionValues options) {
+    return make_task(task_config("listops", std::move(options)))->facts().notes.front();
+  };
+  // 4 operations on two digits; on three; on a digit and an operation on two, either way round; on two such operations.
+  CHECK_THAT(about(whole_numbers({{"length", 4}})), Contains("about 400 "));
+  CHECK_THAT(about(whole_numbers({{"length", 5}})), Contains("about 4.4e+03 "));
+  CHECK_THAT(about(whole_numbers({{"length", 7}, {"min_length", 7}, {"arguments", 2}})), Contains("about 3.2e+04 "));
+  CHECK_THAT(about(whole_numbers({{"length", 10}, {"min_length", 10}, {"arguments", 2}, {"depth", 2}})),
+             Contains("about 6.4e+05 "));
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("listops", std::move(options))); });
+  };
+  CHECK(message(whole_numbers({{"length", 8}, {"min_length", 9}})) ==
+        "[task.listops] min_length = 9 is above length = 8; it may be 4 to 8");
+  CHECK(
+      message(whole_numbers({{"length", 60}, {"min_length", 50}, {"depth", 1}})) ==
+      "[task.listops] none of 2000 expressions with depth = 1, arguments = 5 and nested = 0.25 had 50 to 60 tokens, as "
+      "min_length and length want it; let these two differ more, or change depth, arguments or nested");
+  CHECK_THAT(message(whole_numbers({{"depth", 2}, {"test_length", 200}, {"arguments", 3}})),
+             Contains("had 65 to 200 tokens, as length and test_length want it"));
 }
 
 TEST_CASE("operations modulo a prime are what they say", "[tasks][modular]") {
@@ -531,7 +618,7 @@ TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
     CHECK(make_task(task_config(kind))->refuses(Form::classification) ==
           "the output of the task " + std::string(kind) +
               " is a sequence, and a classifier gives one label for a row; use a language model (model.kind = "
-              "\"decoder\"), or a task with one label: recall, parity, modular_addition");
+              "\"decoder\"), or a task with one label: recall, parity, modular_addition, listops");
   for (const Config& config : generated_configs()) CHECK(make_task(config)->refuses(Form::language_model).empty());
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("the registry lists every task with its own record", "[tasks]") {
     }
   }
   CHECK(names == std::vector<std::string>{"text", "copy", "reverse", "sort", "recall", "mqar", "induction", "dyck",
-                                          "parity", "modular_addition", "addition", "scan", "translation",
+                                          "parity", "modular_addition", "addition", "listops", "scan", "translation",
                                           "labelled_text", "shapes", "images"});
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("a task is made by its name, and an unknown name is refused with those
   CHECK(refusal([] { make_task(task_config("copies")); }) ==
         "[task] kind = \"copies\" is not a task; there are text, copy, reverse, sort, recall, mqar, induction, dyck, "
         "parity, "
-        "modular_addition, addition, scan, translation, labelled_text, shapes, images");
+        "modular_addition, addition, listops, scan, translation, labelled_text, shapes, images");
 }
 
 TEST_CASE("a task is refused without the file that its record says it needs, and made without one otherwise",

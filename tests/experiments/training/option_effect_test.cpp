@@ -26,6 +26,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.copy.test_length", {"task.copy.test_length=10"}},
     {"task.reverse.test_length", {"task.reverse.test_length=10"}},
     {"task.parity.test_length", {"task.parity.test_length=20"}},
+    {"task.listops.test_length", {"task.listops.test_length=80"}},
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
     {"task.dyck.test_length", {"task.dyck.test_length=40"}}, // above the length, which is 32, and even
     {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length, which is 16
