@@ -51,6 +51,11 @@ ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
           task.decode(targets.subspan(static_cast<std::size_t>(first)))};
 }
 
+std::int64_t rows_of_step(const Task& task, Form form, std::uint64_t seed, std::int64_t step, std::int64_t batch) {
+  const std::int64_t by_task = task.training_rows(form, seed, step);
+  return by_task > 0 ? by_task : batch;
+}
+
 /// Counts by text, since input and output may be numbered apart.
 class Counter {
 public:
@@ -100,7 +105,7 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   std::int64_t real = 0, room = 0;
   Batch batch;
   for (std::int64_t step = 0; survey.rows < rows; ++step) {
-    const std::int64_t by_tokens = task.training_rows(form, seed, step), now = by_tokens ? by_tokens : batch_rows;
+    const std::int64_t now = rows_of_step(task, form, seed, step, batch_rows);
     batch.reset(now, survey.shape, form);
     for (std::int64_t r = 0; r < now; ++r) task.training_row(form, seed, step, r, batch, r);
     if (survey.shape.varied) batch.trim();
@@ -120,6 +125,26 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   survey.different = std::ssize(survey.commonest);
   survey.commonest.resize(std::min(survey.commonest.size(), commonest));
   return survey;
+}
+
+void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
+                       const std::function<void(const TrainingRow&)>& use) {
+  if (form == Form::image_classification)
+    throw Refused("the task has images, and rows of a training step are written as tokens; take a task of tokens");
+  const TaskShape shape = task.shape(form);
+  Batch one;
+  TrainingRow out;
+  for (out.step = 0; out.step < steps; ++out.step)
+    for (out.row = 0; out.row < rows_of_step(task, form, seed, out.step, batch); ++out.row) {
+      one.reset(1, shape, form);
+      task.training_row(form, seed, out.step, out.row, one, 0);
+      one.trim();
+      out.tokens.assign(one.tokens.begin(), one.tokens.begin() + one.lengths[0]);
+      out.outputs = one.outputs;
+      out.targets = one.targets;
+      out.text = text_of(task, one, 0);
+      use(out);
+    }
 }
 
 void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,

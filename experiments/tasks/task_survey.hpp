@@ -39,6 +39,20 @@ struct TaskSurvey {
 TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest);
 
+/// A row of a training step, without padding.
+struct TrainingRow {
+  std::int64_t step = 0, row = 0;
+  std::vector<std::int32_t> tokens;  ///< of the row, or of the input
+  std::vector<std::int32_t> outputs; ///< sequence_to_sequence: what the decoder reads, from the token that begins it on
+  std::vector<std::int32_t> targets; ///< of each token or output, `ignored` where there is none; or the class
+  ExampleText text;
+};
+
+/// Calls `use` with the rows that training under `seed` sees in the first `steps` steps, of `batch` rows where the task
+/// doesn't say otherwise. Throws heed::Refused for images, which have no tokens.
+void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t steps,
+                       const std::function<void(const TrainingRow&)>& use);
+
 /// Calls `use` with examples of a split in the order in which the data has them: with the first `count`, or, where
 /// that is none, with all. Throws heed::Refused for a split whose examples are made without end, or that has none.
 void each_example(const Task& task, Form form, Split split, std::optional<std::int64_t> count,

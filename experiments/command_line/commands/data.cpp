@@ -10,7 +10,7 @@
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/task_survey.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <optional>
@@ -26,6 +26,7 @@ struct DataArguments {
   std::optional<std::int64_t> examples;
   std::optional<std::string> split;
   bool all = false;
+  std::optional<std::int64_t> batches;
 };
 
 constexpr std::int64_t surveyed_rows = 2000;
@@ -140,17 +141,36 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
   });
 }
 
+/// "3 1 4"
+std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); }
+
+void write_batches(const Task& task, Form form, const Config& config, std::int64_t batches, Console& console) {
+  print(console.out, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
+  each_training_row(task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
+                    [&](const TrainingRow& row) {
+                      print(console.out, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.step, row.row, numbers(row.tokens),
+                            numbers(row.outputs), numbers(row.targets), as_cell(row.text.input),
+                            as_cell(row.text.output));
+                    });
+}
+
 int data(const DataArguments& arguments, Console& console) {
   if (arguments.all && !arguments.split)
     throw Refused("--all writes all examples of one split: say which, with --split train, validation or test");
   if (arguments.all && arguments.examples)
     throw Refused("--examples does nothing with --all, which writes every example; leave one of them out");
+  if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
+    throw Refused("--batches writes rows of training steps and nothing else: leave out --all, --examples and --split");
   const Config config = load_settings(arguments.config, arguments.overrides).resolve();
   const std::unique_ptr<Task> task = make_task(config);
   const Form form = form_of(config);
   if (const std::string why = task->refuses(form); !why.empty())
     throw Refused(fmt::format("[model] kind = \"{}\" does not go with [task] kind = \"{}\": {}", config.model.kind,
                               config.task.kind, why));
+  if (arguments.batches) {
+    write_batches(*task, form, config, *arguments.batches, console);
+    return 0;
+  }
   const Split split = split_named(arguments.split.value_or("train"));
   if (arguments.all) {
     write_all(*task, form, split, console);
@@ -201,9 +221,15 @@ void add_data(Commands& commands) {
       "  heed data configs/quickstart.toml data.tokens=words data.min_count=2\n"
       "  heed data configs/quickstart.toml --examples 10\n"
       "  heed data configs/quickstart.toml --split validation --all > validation.tsv\n"
+      "  heed data configs/quickstart.toml --batches 100 > batches.tsv\n"
       "Of a sweep, it shows the reference. Counts and lengths are of the first rows that training would see.\n"
       "--all writes a line for each example and nothing else: what is read, a tab, what is to be put out; of images,\n"
-      "their number instead. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\." +
+      "their number instead. Tabs, line ends and backslashes within them are \\t, \\n, \\r and \\\\.\n"
+      "--batches writes a line for each row of the first training steps, as the config's seed draws them, under a "
+      "line\n"
+      "of names: step and row, from 0; tokens, as numbers; outputs, which the decoder of an input and an output "
+      "reads;\n"
+      "targets, for each token or output (-1: none), or the class; and input and output as text." +
           std::string(exit_statuses),
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
@@ -212,6 +238,10 @@ void add_data(Commands& commands) {
             .one_of({"train", "validation", "test"})
             .value_name("SPLIT");
         command.add_flag("--all", arguments.all, "write every example of the split in full, as TSV, and nothing else");
+        command
+            .add("--batches", arguments.batches, "write the rows of so many training steps, as TSV, and nothing else")
+            .within(1, 1'000'000'000)
+            .value_name("STEPS");
       },
       data);
 }

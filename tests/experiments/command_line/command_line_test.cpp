@@ -1,6 +1,9 @@
 // The command line's behaviour: nearest names, help, exit statuses, and where things are written.
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/settings.hpp"
 #include "experiments/sweep/plan.hpp"
+#include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
@@ -283,6 +286,39 @@ TEST_CASE("data writes every example of a split in full, and nothing else", "[co
   CHECK(contains(heed_says({"data", copies, "--split", "test", "--all", "--examples", "3"}).err,
                  "--examples does nothing"));
   CHECK(heed_says({"data", copies, "--split", "every"}).status == 2);
+}
+
+TEST_CASE("data writes the rows of training steps", "[command_line]") {
+  Files files;
+  const std::string file = files.file("a.toml", "seed = 4\n[task]\nkind = \"copy\"\n[task.copy]\nmin_length = 2\n"
+                                                "[train]\nbatch = 3\n");
+  const Answer answer = heed_says({"data", file, "--batches", "2"});
+  CHECK(answer.status == 0);
+  const Config config = Settings::load(file).resolve();
+  const auto task = make_task(config);
+  const auto numbers = [](const std::vector<std::int32_t>& all, std::int32_t n) {
+    std::string text;
+    for (std::int32_t i = 0; i < n; ++i) text += (i > 0 ? " " : "") + std::to_string(all[static_cast<std::size_t>(i)]);
+    return text;
+  };
+  std::string expected = "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n";
+  for (std::int64_t step = 0; step < 2; ++step)
+    for (std::int64_t row = 0; row < 3; ++row) {
+      Batch batch;
+      batch.reset(1, task->shape(Form::language_model), Form::language_model);
+      task->training_row(Form::language_model, 4, step, row, batch, 0);
+      const std::int32_t n = batch.lengths[0], symbols = n / 2; // symbols, the separator, and all but the last again
+      const std::string tokens = numbers(batch.tokens, n), answered = numbers(batch.tokens, symbols);
+      expected += std::to_string(step) + "\t" + std::to_string(row) + "\t" + tokens + "\t\t" +
+                  numbers(batch.targets, n) + "\t" + answered + " |\t" + answered + "\n";
+    }
+  CHECK(answer.out == expected);
+  CHECK(heed_says({"data", file, "--batches", "2", "seed=5"}).out != expected);
+  CHECK(contains(heed_says({"data", file, "--batches", "2", "--all"}).err, "leave out --all, --examples and --split"));
+  CHECK(heed_says({"data", file, "--batches", "0"}).status == 2);
+  const Answer images = heed_says({"data", file, "--batches", "1", "task.kind=shapes", "model.kind=patches"});
+  CHECK(images.status == 2);
+  CHECK(contains(images.err, "the task has images"));
 }
 
 TEST_CASE("no message commands the terminal", "[command_line]") {

@@ -53,3 +53,48 @@ TEST_CASE("a survey shows a language model's rows as prompt and answer, and clas
   CHECK(images.commonest.size() == 2);
   CHECK(images.examples[0].input.empty());
 }
+
+TEST_CASE("rows of training steps are those that training sees", "[tasks][survey]") {
+  Config by_batches = task_config("copy", {{"min_length", std::int64_t{3}}});
+  Config by_tokens = task_config("scan");
+  by_tokens.train.batch_tokens = 90;
+  Config full = task_config("modular_addition", {{"modulus", std::int64_t{7}}, {"train", 0.5}});
+  full.train.full_batch = true;
+  for (const Config& config : {by_batches, by_tokens, full})
+    for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification}) {
+      INFO(config.task.kind);
+      const auto task = make_task(config);
+      if (!task->refuses(form).empty()) continue;
+      std::int64_t step = 0, row = 0, rows = 0;
+      each_training_row(*task, form, 3, 5, 4, [&](const TrainingRow& found) {
+        const std::int64_t all = task->training_rows(form, 3, step);
+        Batch batch;
+        batch.reset(1, task->shape(form), form);
+        task->training_row(form, 3, step, row, batch, 0);
+        const auto first = [](const std::vector<std::int32_t>& from, std::int32_t n) {
+          return std::vector<std::int32_t>(from.begin(), from.begin() + n);
+        };
+        const bool two = form == Form::sequence_to_sequence, label = form == Form::classification;
+        const std::int32_t tokens = batch.lengths[0], outputs = two ? batch.output_lengths[0] : 0;
+        CHECK(found.step == step);
+        CHECK(found.row == row);
+        CHECK(found.tokens == first(batch.tokens, tokens));
+        CHECK(found.outputs == first(batch.outputs, outputs));
+        CHECK(found.targets == first(batch.targets, two ? outputs : label ? 1 : tokens));
+        if (two || label) CHECK(found.text.output == task->decode_output(form, found.targets));
+        ++rows;
+        if (++row == (all > 0 ? all : 5)) {
+          row = 0;
+          ++step;
+        }
+      });
+      CHECK(step == 4);
+      CHECK(row == 0);
+      CHECK(rows >= 8);
+    }
+  CHECK_THAT(refusal([] {
+               each_training_row(*make_task(task_config("shapes")), Form::image_classification, 0, 1, 1,
+                                 [](const TrainingRow&) {});
+             }),
+             Catch::Contains("the task has images"));
+}
