@@ -20,7 +20,8 @@ void require_room(std::string_view task, std::int64_t tokens, std::int64_t lengt
 } // namespace
 
 void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
-                   std::span<const std::int32_t> output, Batch& batch, std::int64_t at) {
+                   std::span<const std::int32_t> output, Batch& batch, std::int64_t at,
+                   std::span<const std::int32_t> counts) {
   const bool joined = form == Form::language_model;
   const auto outputs = static_cast<std::int64_t>(output.size());
   const std::int64_t predicted = outputs + (with.end == no_token ? 0 : 1);
@@ -47,7 +48,7 @@ void write_example(const RowTokens& with, Form form, std::span<const std::int32_
     batch.output_lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(predicted);
     target = batch.targets.begin() + output_row;
   }
-  target = std::copy(output.begin(), output.end(), target);
+  for (std::size_t i = 0; i < output.size(); ++i) *target++ = counts.empty() || counts[i] ? output[i] : ignored;
   if (with.end != no_token) *target = with.end;
 }
 

@@ -27,8 +27,10 @@ struct RowTokens {
 /// - sequence_to_sequence: input; begin and output as what the decoder reads; output and end as its targets;
 /// - classification: input; the first output token as the class.
 /// Throws heed::Failed where the row does not fit.
+/// @param counts  output tokens that are no target are 0 here; empty: all are. What ends the output always is
 void write_example(const RowTokens& with, Form form, std::span<const std::int32_t> input,
-                   std::span<const std::int32_t> output, Batch& batch, std::int64_t at);
+                   std::span<const std::int32_t> output, Batch& batch, std::int64_t at,
+                   std::span<const std::int32_t> counts = {});
 
 /// Writes row `at` of a language model's batch that has been reset: tokens, and the target of each place, or `ignored`.
 /// Throws heed::Failed where the row does not fit.

@@ -255,7 +255,7 @@ private:
       for (std::int32_t& token : renumbered) token += offset();
       output = renumbered;
     }
-    write_example(with, form, examples.input(i), output, batch, at);
+    write_example(with, form, examples.input(i), output, batch, at, examples.counts(i));
   }
 
   Listing data_;
@@ -276,8 +276,11 @@ Task::Chance commonest_output_token(const Listing& listing) {
   // The end counts as a token beyond the vocabulary's.
   std::vector<std::int64_t> seen(static_cast<std::size_t>(listing.output->size()) + 1);
   const auto count = [](const ExampleList& examples, auto use) {
-    for (std::int64_t i = 0; i < examples.size(); ++i)
-      for (const std::int32_t token : examples.output(i)) use(static_cast<std::size_t>(token));
+    for (std::int64_t i = 0; i < examples.size(); ++i) {
+      const auto output = examples.output(i), counts = examples.counts(i);
+      for (std::size_t t = 0; t < output.size(); ++t)
+        if (counts.empty() || counts[t]) use(static_cast<std::size_t>(output[t]));
+    }
   };
   const ExampleList& training = listing.examples[0];
   const ExampleList& validation = listing.examples[1];

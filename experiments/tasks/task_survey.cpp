@@ -39,7 +39,7 @@ ExampleText text_of(const Task& task, const Batch& batch, std::int64_t at) {
               task.decode_output(batch.form, row(batch.targets, 1, 1))};
     case Form::sequence_to_sequence:
       return {task.decode(row(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.form, row(batch.targets, batch.output_length, batch.output_lengths[index]))};
+              task.decode_output(batch.form, row(batch.outputs, batch.output_length, batch.output_lengths[index]))};
     case Form::language_model: break;
   }
   const auto tokens = row(batch.tokens, batch.length, batch.lengths[index]);
@@ -71,9 +71,9 @@ public:
       const auto index = static_cast<std::size_t>(r);
       for (std::int64_t i = 0; i < batch.lengths[index]; ++i)
         ++inputs_[batch.tokens[static_cast<std::size_t>(r * batch.length + i)]];
-      if (form_ == Form::sequence_to_sequence) // without the end
-        for (std::int64_t i = 0; i + 1 < batch.output_lengths[index]; ++i)
-          ++outputs_[batch.targets[static_cast<std::size_t>(r * batch.output_length + i)]];
+      if (form_ == Form::sequence_to_sequence) // without what begins and ends them
+        for (std::int64_t i = 1; i < batch.output_lengths[index]; ++i)
+          ++outputs_[batch.outputs[static_cast<std::size_t>(r * batch.output_length + i)]];
     }
   }
 

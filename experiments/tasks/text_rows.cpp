@@ -33,6 +33,56 @@ struct Count {
   }
 };
 
+constexpr std::string_view white_space = " \t\r\n\v\f";
+
+/// Where words end: of what stands between white space.
+std::vector<std::size_t> word_ends(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t begin = text.find_first_not_of(white_space); begin != text.npos;) {
+    ends.push_back(std::min(text.find_first_of(white_space, begin), text.size()));
+    begin = text.find_first_not_of(white_space, ends.back());
+  }
+  return ends;
+}
+
+/// Of each token of a row's output, whether it counts: 1 or 0. `where`: the row, for errors.
+std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int32_t> output,
+                                    const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode,
+                                    const std::string& where) {
+  const auto refuse = [&](const std::string& why) { throw Refused(fmt::format("{}: {}", where, why)); };
+  const std::string_view text = *row.counts;
+  const std::vector<std::size_t> words = word_ends(row.output), numbers = word_ends(text);
+  std::vector<std::int32_t> of_words;
+  for (const std::size_t end : numbers) {
+    const char last = text[end - 1];
+    const bool alone = end < 2 || white_space.find(text[end - 2]) != white_space.npos;
+    if (!alone || (last != '0' && last != '1'))
+      refuse(fmt::format("\"{}\" says which words of the output count; it is a 0 or 1 for each, with blanks between",
+                         text));
+    of_words.push_back(last == '1' ? 1 : 0);
+  }
+  if (numbers.size() != words.size())
+    refuse(fmt::format("\"{}\" has {} numbers, and the output has {} words; give a 0 or 1 for each", text,
+                       numbers.size(), words.size()));
+  if (std::ranges::count(of_words, 1) == 0)
+    refuse("no word of the output counts; leave the row out, or give one of its words a 1");
+  std::vector<std::int32_t> counts, beginning;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    if (w + 1 < words.size() && of_words[w] == of_words[w + 1]) continue; // the next one's tokens go with these
+    beginning.assign(output.begin(), output.end());
+    if (w + 1 < words.size()) {
+      beginning.clear();
+      encode({row.line, row.input, row.output.substr(0, words[w])}, beginning);
+      if (beginning.size() > output.size() || !std::ranges::equal(beginning, output.first(beginning.size())))
+        refuse(fmt::format("a token of the output reaches across the end of word {}, and only one of the two words "
+                           "counts; take other tokens (data.tokens = \"words\")",
+                           w + 1));
+    }
+    counts.resize(std::max(beginning.size(), counts.size()), of_words[w]);
+  }
+  return counts;
+}
+
 /// Of the rows of validation and test, how many have an input that training has too.
 std::int64_t count_seen_inputs(const SplitRows& rows) {
   std::unordered_set<std::string_view> training;
@@ -97,7 +147,8 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   const bool limited = data.max_length > 0, cut = data.too_long == "cut";
   const auto limit = static_cast<std::size_t>(data.max_length);
   Count empty, too_long;
-  std::vector<std::int32_t> input, output;
+  std::vector<std::int32_t> input, output, counts;
+  std::int64_t counted = 0, outputs = 0; // tokens, where rows say which count
   for (const Split split : {Split::train, Split::validation, Split::test})
     for (const TextRow* row : rows[split]) {
       input.clear();
@@ -108,6 +159,9 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
         empty.add(*row, files.name(split));
         continue;
       }
+      counts.clear();
+      if (row->counts)
+        counts = counts_of(*row, output, encode_output, fmt::format("{}:{}", files.name(split), row->line));
       bool shortened = false;
       if (limited && (input.size() > limit || (text_outputs && output.size() > limit))) {
         too_long.add(*row, files.name(split));
@@ -115,8 +169,11 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
         input.resize(std::min(input.size(), limit));
         shortened = text_outputs && output.size() > limit;
         if (shortened) output.resize(limit);
+        counts.resize(std::min(counts.size(), output.size()));
       }
-      listing.examples[static_cast<std::size_t>(split)].add(input, output);
+      listing.examples[static_cast<std::size_t>(split)].add(input, output, counts);
+      counted += std::ranges::count(counts, 1);
+      outputs += std::ssize(counts);
       if (text_outputs && split != Split::train)
         listing.references[static_cast<std::size_t>(split)].push_back(
             {row->output, !shortened && std::ranges::find(output, listing.output->unknown()) == output.end()});
@@ -124,6 +181,9 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
   empty.note("dropped", "the input or the output has no token", listing);
   too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),
                 listing);
+  if (outputs > 0)
+    listing.notes.push_back(fmt::format("of {} tokens of outputs, {} count, and what ends each output", outputs,
+                                        counted));
   if (const std::int64_t seen = count_seen_inputs(rows); seen > 0)
     listing.notes.push_back(fmt::format("{} row{} of validation and test {} an input that training has too", seen,
                                         seen == 1 ? "" : "s", seen == 1 ? "has" : "have"));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ inline std::vector<std::string> options_of_text_rows() {
 /// An example as it stands in a file.
 struct TextRow {
   std::int64_t line = 0;
-  std::string input, output; ///< texts; of a labelled text, the output is the label
+  std::string input, output;           ///< texts; of a labelled text, the output is the label
+  std::optional<std::string> counts{}; ///< of each word of the output, whether it is a target: "0 0 1"; none: all are
 };
 
 /// The rows of a task's files.
@@ -64,7 +66,8 @@ SplitRows split_rows(const Config& config, const RowFiles& files);
 /// without a token in input or output are dropped; those above [data] max_length are dropped, or cut to it, as
 /// too_long says; the listing's notes say how many and where the first is (as `file:line`), and how many inputs of
 /// validation and test stand in training too. `text_outputs`: outputs are texts, which may be cut, and are kept as
-/// references.
+/// references. A token counts as the word does that it lies in, with the blanks before it; heed::Refused, as
+/// `file:line`, where a row's counts are not a 0 or 1 for each word, all 0, or of words that tokens reach across.
 void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
                const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing);
 

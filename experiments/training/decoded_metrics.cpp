@@ -12,14 +12,11 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// The tokens that a row should have put out, without the one that ends them.
-std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row, std::int32_t end) {
-  std::vector<std::int32_t> out;
-  for (std::int64_t t = 0; t < batch.output_lengths[static_cast<std::size_t>(row)]; ++t) {
-    const std::int32_t token = batch.targets[static_cast<std::size_t>(row * batch.output_length + t)];
-    if (token != end) out.push_back(token);
-  }
-  return out;
+// The tokens that a row should have put out, whether they count or not: what a decoder reads but for the first, which
+// begins them.
+std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t row) {
+  const auto begin = batch.outputs.begin() + row * batch.output_length;
+  return {begin + 1, begin + batch.output_lengths[static_cast<std::size_t>(row)]};
 }
 
 } // namespace
@@ -51,7 +48,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
     for (std::int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(first + i);
       const Hypothesis& h = found[static_cast<std::size_t>(i)];
-      const std::vector<std::int32_t> reference = reference_of(batch, i, run.shape.end);
+      const std::vector<std::int32_t> reference = reference_of(batch, i);
       const std::string text = task.decode_output(run.form, reference);
       const auto given = task.reference(split, first + i);
       const bool known = std::ranges::none_of(h.tokens, [&](std::int32_t t) { return task.is_unknown_output(t); });

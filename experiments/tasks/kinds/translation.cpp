@@ -21,6 +21,7 @@ struct TranslationOptions {
   std::string validation_target = "";
   std::string test_target = "";
   bool shared_vocabulary = true;
+  bool counts = false;
 };
 
 const OptionTable<TranslationOptions>& translation_option_table() {
@@ -38,18 +39,28 @@ const OptionTable<TranslationOptions>& translation_option_table() {
           .default_means("none: data.test_path is a TSV")
           .without_effect_on_results(),
       option("shared_vocabulary", &TranslationOptions::shared_vocabulary,
-             "inputs and outputs are numbered by one vocabulary, from both together"));
+             "inputs and outputs are numbered by one vocabulary, from both together"),
+      option("counts", &TranslationOptions::counts,
+             "a third column of each file says which words of the output count in loss and accuracy: a 0 or 1 for each")
+          .neutral(false));
   return table;
 }
 
-/// `target`: the option that would name a file of outputs.
-void add_tsv(const std::string& bytes, const std::string& path, const std::string& target, std::vector<TextRow>& rows) {
+/// `target`: the option that would name a file of outputs. `counts`: there is a third column.
+void add_tsv(const std::string& bytes, const std::string& path, const std::string& target, bool counts,
+             std::vector<TextRow>& rows) {
   for (TableRow& row : read_tsv(bytes, path)) {
     if (row.cells.size() < 2)
       throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
                                 "stand in a file of their own, name it: task.translation.{}=FILE",
                                 path, row.line, target));
+    if (counts && row.cells.size() < 3)
+      throw Refused(
+          fmt::format("{}:{}: there is no third column, and task.translation.counts is true; after the output, "
+                      "write a tab and a 0 or 1 for each of its words",
+                      path, row.line));
     rows.push_back({row.line, std::move(row.cells[0]), std::move(row.cells[1])});
+    if (counts) rows.back().counts = std::move(row.cells[2]);
   }
 }
 
@@ -79,7 +90,7 @@ std::unique_ptr<Task> make_translation(const Config& config) {
     const auto index = static_cast<std::size_t>(split);
     const std::string& target = targets[index];
     if (target.empty()) {
-      add_tsv(bytes, path, names[index], rows);
+      add_tsv(bytes, path, names[index], options.counts, rows);
       return fingerprint_of(bytes);
     }
     const std::string outputs = read_data_file("task.translation", names[index], target);
@@ -97,6 +108,7 @@ std::unique_ptr<Task> make_translation(const Config& config) {
   task.output = options.shared_vocabulary || given(*task.input, config.data) ? task.input
                                                                              : make_vocabulary(config.data, outputs);
   task.fingerprint += " " + task.input->fingerprint();
+  if (options.counts) task.fingerprint += " counts";
   list_rows(
       config.data, split, files, true,
       [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
@@ -118,9 +130,13 @@ const TaskInfo task_translation = {
      .silences = {"task.validation", "task.test"},
      .needs = {"data.path"},
      .uses = options_of_text_rows(),
-     .conditions = {{"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
-                    {"task.translation.validation_target", "data.validation_path", {OptionCondition::anything}},
-                    {"task.translation.test_target", "data.test_path", {OptionCondition::anything}}}},
+     .conditions =
+         {{"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
+          {"task.translation.counts", "task.translation.target", {OptionCondition::anything}, true},
+          {"task.translation.counts", "task.translation.validation_target", {OptionCondition::anything}, true},
+          {"task.translation.counts", "task.translation.test_target", {OptionCondition::anything}, true},
+          {"task.translation.validation_target", "data.validation_path", {OptionCondition::anything}},
+          {"task.translation.test_target", "data.test_path", {OptionCondition::anything}}}},
     make_translation};
 
 } // namespace heed

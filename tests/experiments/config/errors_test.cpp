@@ -191,13 +191,17 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "x.toml:5:1: train.batch_tokens does nothing: train.full_batch is true (x.toml:4:1); it matters only where "
        "train.full_batch is not 'true'"},
       {"[task]\nkind = \"modular_addition\"\n[train]\nfull_batch = true",
-       "x.toml:4:1: train.full_batch does nothing: task.modular_addition.train is 0.0 (built-in); it matters only where "
+       "x.toml:4:1: train.full_batch does nothing: task.modular_addition.train is 0.0 (built-in); it matters only "
+       "where "
        "task.modular_addition.train is given, or task.kind is not 'modular_addition'"},
       {"[task]\nkind = \"modular_addition\"\nvalidation = 9\ntest = 9\n[task.modular_addition]\ntrain = 0.5",
        "x.toml:4:1: task.test does nothing: task.modular_addition.train is 0.5 (x.toml:6:1); it matters only where "
        "task.modular_addition.train is not given\n"
        "x.toml:3:1: task.validation does nothing: task.modular_addition.train is 0.5 (x.toml:6:1); it matters only "
        "where task.modular_addition.train is not given"},
+      {"[task]\nkind = \"translation\"\n[data]\npath = \"a\"\n[task.translation]\ntarget = \"b\"\ncounts = true",
+       "x.toml:7:1: task.translation.counts does nothing: task.translation.target is 'b' (x.toml:6:1); it matters only "
+       "where task.translation.target is not given"},
       {"[train]\nbatch_tokens = 500",
        "x.toml:2:1: train.batch_tokens does nothing: task.kind is 'copy' (built-in); it matters only where task.kind "
        "is one of 'scan', 'translation', 'labelled_text'"},

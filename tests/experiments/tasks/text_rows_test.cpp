@@ -1,5 +1,6 @@
 // The contract of tasks from rows of text: translation and labelled_text.
 #include "experiments/config/config.hpp"
+#include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
@@ -297,4 +298,95 @@ TEST_CASE("notes say in which file the first row of a kind is", "[tasks][rows]")
   CHECK_THAT(make_task(config)->facts().notes.at(0),
              Contains("1 row is dropped: the input or the output has no token (the first: " + validation.path() +
                       ":2)"));
+}
+
+namespace {
+
+/// Twenty rows whose output's last word counts alone, but for the first row, where the first of three does.
+std::string counted() {
+  std::string text = "q0\tone two three\t1 0 0\n";
+  for (int i = 1; i < 20; ++i) text += numbered("q", i) + "\tso then yes\t0 0 1\n";
+  return text;
+}
+
+Config counted_config(const std::string& path, const std::string& tokens) {
+  Config config = file_config("translation", path, {{"counts", true}});
+  config.data.shuffle = false;
+  config.data.tokens = tokens;
+  return config;
+}
+
+/// The targets of training's listed row, "_" where there is none, and the text that is shown of it.
+std::pair<std::string, std::string> targets_of(const Task& task, Form form, std::int64_t row) {
+  Batch batch;
+  batch.reset(1, task.shape(form), form);
+  task.listed_row(form, Split::train, row, batch, 0);
+  batch.trim();
+  std::string text, shown;
+  for (const std::int32_t target : batch.targets)
+    text += (text.empty() ? "" : "|") + (target == ignored              ? "_"
+                                         : form == Form::language_model ? task.token_text(target)
+                                                                        : task.output_token_text(target));
+  each_example(task, form, Split::train, row + 1, [&](const ExampleText& example) { shown = example.output; });
+  return {text, shown};
+}
+
+} // namespace
+
+TEST_CASE("a third column says which words of the output are targets", "[tasks][rows][counts]") {
+  const TemporaryFile table(counted());
+  const auto words = make_task(counted_config(table.path(), "words"));
+  CHECK(targets_of(*words, s2s, 0) == std::pair<std::string, std::string>{"one|_|_|<end>", "one two three"});
+  CHECK(targets_of(*words, s2s, 1) == std::pair<std::string, std::string>{"_|_|yes|<end>", "so then yes"});
+  // One row: the input, what begins the output, and all but its end.
+  CHECK(targets_of(*words, Form::language_model, 0).first == "_|one|_|_|<end>");
+  CHECK(targets_of(*words, Form::language_model, 1).first == "_|_|_|yes|<end>");
+  const auto notes = words->facts().notes;
+  CHECK_THAT(notes.back(), Contains("of 60 tokens of outputs, 20 count, and what ends each output"));
+
+  // What a word's characters or bytes are, with the blank before it, counts as it does.
+  for (const std::string tokens : {"characters", "bytes"}) {
+    const auto letters = make_task(counted_config(table.path(), tokens));
+    std::string one = "o|n|e", yes;
+    for (std::size_t i = 0; i < std::string(" two three").size(); ++i) one += "|_";
+    for (std::size_t i = 0; i < std::string("so then").size(); ++i) yes += "_|";
+    CHECK(targets_of(*letters, s2s, 0).first == one + "|<end>");
+    CHECK(targets_of(*letters, s2s, 1).first == yes + " |y|e|s|<end>");
+    CHECK(targets_of(*letters, s2s, 1).second == "so then yes");
+  }
+
+  // Without the option, all of them are; and it is other data.
+  Config plain = counted_config(table.path(), "words");
+  plain.task_options = {};
+  CHECK(targets_of(*make_task(plain), s2s, 1).first == "so|then|yes|<end>");
+  CHECK(make_task(plain)->fingerprint() != words->fingerprint());
+
+  // "yes" and the end are equally frequent; of all tokens, training's commonest would be "so" as well.
+  CHECK(words->chance(s2s).accuracy == Approx(0.5));
+
+  Config cut = counted_config(table.path(), "words");
+  cut.data.max_length = 2;
+  cut.data.too_long = "cut";
+  CHECK(targets_of(*make_task(cut), s2s, 0).first == "one|_|<end>");
+}
+
+TEST_CASE("counts that are not a 0 or 1 for each word are refused by file and line", "[tasks][rows][counts]") {
+  const auto message = [](const std::string& line, const std::string& tokens = "words") {
+    const TemporaryFile table(counted() + line + "\n");
+    std::string text = refusal([&] { make_task(counted_config(table.path(), tokens)); });
+    if (text.starts_with(table.path())) text.replace(0, table.path().size(), "FILE");
+    return text;
+  };
+  CHECK(message("a\tb c") ==
+        "FILE:21: there is no third column, and task.translation.counts is true; after the output, write a tab and a 0 "
+        "or 1 for each of its words");
+  CHECK(message("a\tb c\t0") == "FILE:21: \"0\" has 1 numbers, and the output has 2 words; give a 0 or 1 for each");
+  CHECK(message("a\tb c\t0 1 1").find("has 3 numbers, and the output has 2 words") != std::string::npos);
+  for (const char* wrong : {"0 2", "0 yes", "0 01", "1 11"})
+    CHECK_THAT(message("a\tb c\t" + std::string(wrong)),
+               Contains("FILE:21: \"" + std::string(wrong) +
+                        "\" says which words of the output count; it is a 0 or 1"));
+  CHECK(message("a\tb c\t0 0") ==
+        "FILE:21: no word of the output counts; leave the row out, or give one of its words a 1");
+  CHECK(message("a\t  b   c \t 0  1 ") == "(not refused)");
 }

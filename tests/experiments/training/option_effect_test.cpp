@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.parity.test_length", {"task.parity.test_length=20"}},
     {"task.listops.test_length", {"task.listops.test_length=80"}},
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
-    {"task.dyck.test_length", {"task.dyck.test_length=40"}}, // above the length, which is 32, and even
+    {"task.dyck.test_length", {"task.dyck.test_length=40"}},           // above the length, which is 32, and even
     {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length, which is 16
     // A search chooses among what the model has learned to tell apart, and one output leaves nothing to choose.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
@@ -180,7 +180,7 @@ struct Bases {
   Folder folder;
 
   Bases() {
-    std::string text, inputs, outputs, labelled = "1,2,text,label,other,x\ttext\tlabel\tother\n";
+    std::string text, inputs, outputs, counted, labelled = "1,2,text,label,other,x\ttext\tlabel\tother\n";
     const auto words = [](int i, int count) {
       std::string out;
       for (int j = 0; j < count; ++j) out += std::string(j ? " " : "") + fmt::format("w{}", (i * i + j * (i + 3)) % 97);
@@ -198,6 +198,7 @@ struct Bases {
       std::string line = words(i + 7, 1 + i * i % 7);
       for (std::size_t at = 0; (at = line.find(' ', at)) != line.npos; at += 9) line.replace(at, 1, ",«a»+b ");
       outputs += line + ",«a»+b\n";
+      counted += words(i, 1 + i % 4) + "\t" + words(i + 1, 2) + "\t0 1\n";
       // A table by commas and, otherwise, by tabs; its columns 1 and 2 are called so, too.
       const std::string label = i % 3 ? "yes" : "no";
       labelled += fmt::format("{},{},{},{},{},x\t{}\t{}\t{}\n", words(i, 2), label, words(i, 1 + i % 6), label,
@@ -207,6 +208,7 @@ struct Bases {
       folder.write(std::string(copy) + "text.txt", text);
       folder.write(std::string(copy) + "inputs.txt", inputs);
       folder.write(std::string(copy) + "outputs.txt", outputs);
+      folder.write(std::string(copy) + "counted.tsv", counted);
       folder.write(std::string(copy) + "labelled.csv", labelled);
       folder.write(std::string(copy) + "held_in.txt", held_in);
       folder.write(std::string(copy) + "held_out.txt", held_out);
@@ -277,6 +279,8 @@ evaluate_every = 3
   }
 
   std::vector<std::string> needed_files(const std::string& key) const {
+    if (key == "task.translation.counts")
+      return {"data.path=" + path("counted.tsv"), "task.translation.target=@default"};
     if (key != "data.sentencepiece") return {};
     return {"data.sentencepiece=" + path("pieces.model")};
   }
