@@ -82,11 +82,12 @@ struct TrainOptions {
   std::int64_t warmup = 0;           ///< steps; the rate is multiplied by (step + 1) / (warmup + 1) before
   double clip = 0.0;                 ///< global gradient norm; 0: no clipping
   double label_smoothing = 0.0;
-  std::int64_t evaluate_every = 0;          ///< steps; 0: only at the end
-  std::int64_t evaluate_batches = 0;        ///< batches of the validation split; 0: the whole split
-  std::int64_t evaluate_random_batches = 0; ///< an estimate of the loss from so many; 0: none
-  bool evaluate_by_length = false;          ///< accuracies also by the length of rows
-  std::int64_t evaluate_beam = 0;           ///< evaluations decode, too, with this beam; 1: greedily; 0: not
+  std::int64_t evaluate_every = 0;            ///< steps; 0: only at the end
+  std::int64_t evaluate_batches = 0;          ///< batches of the validation split; 0: the whole split
+  std::int64_t evaluate_random_batches = 0;   ///< an estimate of the loss from so many; 0: none
+  bool evaluate_by_length = false;            ///< accuracies also by the length of rows
+  std::vector<std::int64_t> evaluate_lengths; ///< evaluations also measure on rows of these lengths, made for it
+  std::int64_t evaluate_beam = 0;             ///< evaluations decode, too, with this beam; 1: greedily; 0: not
   double evaluate_length_penalty = 0.0;
   std::string evaluate_length_penalty_kind = "gnmt"; ///< gnmt | fairseq
   std::string evaluate_bleu_tokenization = "13a";    ///< 13a | none | intl | char

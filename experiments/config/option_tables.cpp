@@ -160,6 +160,10 @@ const OptionTable<TrainOptions>& train_option_table() {
           .at_least(0).at_most(1e6).unit("batches").default_means("0: they do not").neutral(0),
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give accuracies for rows of each length: of the output, or of a classifier's input."),
+      option("evaluate_lengths", &O::evaluate_lengths,
+             "Evaluations also measure on rows of these lengths, which the task makes for it as if they were its own "
+             "(copy: length, addition: digits, recall: pairs, text: block), beyond training's too.")
+          .at_least(1).at_most(1 << 20).default_means("none").neutral({}),
       option("evaluate_beam", &O::evaluate_beam,
              "Evaluations of a sequence-to-sequence model decode the split, too, with a beam so wide (1: greedily), "
              "and give the accuracy, BLEU and chrF of what comes out.")

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/example_row.hpp"
@@ -44,8 +45,9 @@ std::string show(const OptionValues& options) {
 
 class GeneratedTask final : public Task {
 public:
-  GeneratedTask(Generator generator, const TaskOptions& options, const TrainOptions& train)
-      : generator_(std::move(generator)),
+  /// @param any_number  of examples will do, as long as validation has one
+  GeneratedTask(Generator generator, const TaskOptions& options, const TrainOptions& train, bool any_number = false)
+      : generator_(std::move(generator)), options_(options), train_(train),
         seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
     for (std::size_t i = 0; i < generator_.words.size(); ++i)
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
@@ -57,6 +59,12 @@ public:
       return;
     }
     for (const Split split : {Split::train, Split::validation, Split::test}) list(split) = collect(split);
+    if (any_number) {
+      if (list(Split::validation).size() == 0)
+        throw Refused(fmt::format("[task.{}] {} gives only {:.0f} different examples, and validation has none of them",
+                                  generator_.name, show(generator_.options), generator_.examples));
+      return;
+    }
     for (const Split split : {Split::train, Split::validation, Split::test})
       if (list(split).size() < std::min(least_split, wanted(split))) refuse_few_examples();
     // The defaults are no wish: as many, or what there is.
@@ -209,6 +217,15 @@ public:
   }
 
 private:
+  std::unique_ptr<Task> make_of_length(std::int64_t length) const override {
+    if (!generator_.of_length) return nullptr;
+    const std::vector<Option>& options = task_info(generator_.name).about.options;
+    const auto option = std::ranges::find(options, generator_.length_option, &Option::name);
+    const std::string wrong = wrong_value(*option, fmt::format("task.{}.{}", generator_.name, option->name), length);
+    if (!wrong.empty()) throw Refused(wrong);
+    return std::make_unique<GeneratedTask>(generator_.of_length(length), options_, train_, true);
+  }
+
   // The form sequence_to_sequence has two tokens after the words.
   std::int32_t begin() const { return static_cast<std::int32_t>(generator_.words.size()); }
   std::int32_t end() const { return begin() + 1; }
@@ -312,6 +329,8 @@ private:
   }
 
   Generator generator_;
+  TaskOptions options_;
+  TrainOptions train_;
   std::uint64_t seed_;
   std::array<std::int64_t, 3> wanted_; // by Split
   std::array<ExampleList, 3> lists_;   // by Split

@@ -52,6 +52,10 @@ struct Generator {
   std::optional<ListedExamples> listed; ///< training goes through a list, in epochs; there is no test
   /// @param ends  whether a token that ends the output is a target, too
   std::function<Task::Chance(bool ends)> chance;
+  /// The option that says how long inputs are, and the same task with all inputs that long, training's or the test's;
+  /// none where there is no such option.
+  std::string length_option = "";
+  std::function<Generator(std::int64_t length)> of_length;
 };
 
 /// The first `count` of 0 ... n - 1 in a random order: Fisher and Yates's shuffle, as far as it is needed; the others

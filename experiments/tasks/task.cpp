@@ -78,6 +78,19 @@ void Task::random_row(Form form, Split split, std::uint64_t seed, std::int64_t s
   evaluation_row(form, split, static_cast<std::int64_t>(below(key, static_cast<std::uint64_t>(row), rows)), batch, at);
 }
 
+const Task* Task::of_length(std::int64_t length) const {
+  const std::scoped_lock lock(making_);
+  const auto [place, is_new] = of_length_.try_emplace(length);
+  if (!is_new) return place->second.get();
+  try {
+    place->second = make_of_length(length);
+  } catch (...) {
+    of_length_.erase(place);
+    throw;
+  }
+  return place->second.get();
+}
+
 std::optional<Task::Level> loss_by_frequencies(std::span<const std::int64_t> training,
                                                std::span<const std::int64_t> validation, const std::string& what) {
   const auto total = [](std::span<const std::int64_t> counts) {

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -142,6 +144,12 @@ public:
   };
   virtual Chance chance(Form form) const = 0;
 
+  /// The task with all rows of one length, in what its own option counts (copy: symbols, addition: digits, text: tokens
+  /// of a window): as many rows of validation and test as this one has, or all that there are. The vocabulary is the
+  /// same. Made once, and kept. Null where its rows have lengths of their own; throws heed::Refused where there is no
+  /// row so long.
+  const Task* of_length(std::int64_t length) const;
+
   /// What there is to say of the data before anything trains.
   struct Facts {
     std::string unit = "";                  ///< what the sizes count: "examples", "characters"
@@ -167,6 +175,12 @@ public:
   /// Text for what a model of this form puts out: sequence_to_sequence: the tokens up to the first that ends an output,
   /// without the one that begins it; classification: the classes' names; language_model: as `decode`.
   virtual std::string decode_output(Form, std::span<const std::int32_t> tokens) const { return decode(tokens); }
+
+private:
+  virtual std::unique_ptr<Task> make_of_length(std::int64_t /*length*/) const { return nullptr; }
+
+  mutable std::mutex making_;
+  mutable std::map<std::int64_t, std::unique_ptr<Task>> of_length_;
 };
 
 /// Cross-entropy (nats) of validation's outcomes by training's frequencies: -sum_i v_i ln(t_i / sum t) / sum v. None where

@@ -184,6 +184,17 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     Pass pass(tape, run.parameters, nullptr, {});
     run.model->logits(pass, batch);
   }
+  // Of rows of other lengths, the longest take the most.
+  if (!run.at_lengths.empty()) {
+    const RunModel::AtLength& at = run.at_lengths.back();
+    const auto longer = EvaluationPieces::of_length(run, at.shape,
+                                                    at.task->evaluation_rows(run.form, Split::validation));
+    fill_evaluation_batch(at, run, Split::validation, 0, longer.size(0), batch);
+    tape.rewind();
+    tape.record(false);
+    Pass pass(tape, run.parameters, nullptr, {});
+    run.model->logits(pass, batch);
+  }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
   if (looks_of(config.train).attention && pieces.count() > 0) {
     fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);

@@ -56,6 +56,7 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
                    1});
   if (has_bits_per_character(config))
     out.push_back({"val_bits_per_character", false, "bits", "val_loss in bits: divided by the logarithm of 2"});
+  const std::vector<MetricInfo> of_rows = out;
   if (config.train.evaluate_random_batches > 0)
     out.push_back({"val_loss_estimate", false, "nats",
                    fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
@@ -72,6 +73,12 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
                    "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's", 0,
                    100});
   }
+  for (const MetricInfo& metric : of_rows)
+    for (const std::int64_t length : config.train.evaluate_lengths) {
+      out.push_back(metric);
+      out.back().name += fmt::format("_at.{}", length);
+      out.back().meaning = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
+    }
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
   out.push_back({"time_per_token", false, "µs",

@@ -1,6 +1,7 @@
 #include "experiments/training/evaluation.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/tasks/task_info.hpp"
 #include "experiments/training/decoded_metrics.hpp"
 #include "experiments/training/team.hpp"
 
@@ -102,11 +103,14 @@ std::string prefix(Split split) {
   return "";
 }
 
+const char* in_words(Split split) {
+  return split == Split::test ? "test" : split == Split::train ? "training" : "validation";
+}
+
 // All rows' score, piece by piece; `fill` puts `n` rows from `first` on into a batch.
 template <class Fill>
-Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& workers,
-                 std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
-  const EvaluationPieces pieces{rows};
+Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
+                 Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   std::vector<Score> scores(static_cast<std::size_t>(pieces.count()));
   const auto count = static_cast<std::size_t>(workers.threads());
   std::vector<std::unique_ptr<Tape>> own;
@@ -119,9 +123,9 @@ Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& work
     tape.record(false);
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     fill(pieces.first(piece), pieces.size(piece), batch);
-    if (run.shape.varied) batch.trim();
+    if (shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
-    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, run.shape, by_length);
+    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, shape, by_length);
     tape.record(true);
     tape.rewind();
   });
@@ -133,33 +137,62 @@ Score score_rows(RunModel& run, std::int64_t rows, bool by_length, Workers& work
   return total;
 }
 
-} // namespace
+using Values = std::vector<std::pair<std::string, double>>;
 
-std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
-                                                           Split split, std::int64_t rows, Workers& workers,
-                                                           std::span<const std::unique_ptr<Tape>> tapes) {
-  const std::int64_t all = task.evaluation_rows(run.form, split);
-  rows = rows > 0 ? std::min(rows, all) : all;
-  if (rows == 0)
-    throw Failed(fmt::format("[evaluate] the {} split has no rows", split == Split::test    ? "test"
-                                                                    : split == Split::train ? "training"
-                                                                                            : "validation"));
-  const Score total = score_rows(run, rows, config.train.evaluate_by_length, workers, tapes,
-                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                   fill_evaluation_batch(task, run, split, first, n, batch);
-                                 });
-  const std::string name = prefix(split);
-  const auto share = [](std::int64_t part, std::int64_t of) {
-    return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
-  };
-  const Hits& hits = total.hits;
-  const double loss = total.loss / static_cast<double>(std::max<std::int64_t>(total.loss_targets, 1));
-  std::vector<std::pair<std::string, double>> out{{name + "_loss", loss},
-                                                  {name + "_accuracy", share(hits.right, hits.targets)}};
+double share(std::int64_t part, std::int64_t of) {
+  return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(of, 1));
+}
+
+// What follows from the score of a split's rows.
+Values values_of(const Score& score, const Config& config, const std::string& name) {
+  const Hits& hits = score.hits;
+  const double loss = score.loss / static_cast<double>(std::max<std::int64_t>(score.loss_targets, 1));
+  Values out{{name + "_loss", loss}, {name + "_accuracy", share(hits.right, hits.targets)}};
   if (has_sequence_accuracy(config)) out.emplace_back(name + "_sequence_accuracy", share(hits.rows_right, hits.rows));
   constexpr double most = 700; // e^709 is the largest number; a loss beyond is no more than very bad
   if (has_perplexity(config)) out.emplace_back(name + "_perplexity", std::exp(std::min(loss, most)));
   if (has_bits_per_character(config)) out.emplace_back(name + "_bits_per_character", loss / std::numbers::ln2);
+  return out;
+}
+
+// The same of each of [train] evaluate_lengths. Where not all of the split's rows are looked at, as many are here; of a
+// running text, those windows that cover as much of it.
+Values values_at_lengths(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+                         Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+  const bool all = rows == task.evaluation_rows(run.form, split), text = task_info(config.task.kind).running_text;
+  std::vector<Values> of_lengths;
+  for (const RunModel::AtLength& at : run.at_lengths) {
+    std::int64_t some = at.task->evaluation_rows(run.form, split);
+    if (some == 0)
+      throw Failed(fmt::format("[evaluate] the {} split has no rows of length {}", in_words(split), at.length));
+    if (!all) some = std::min(some, text ? (rows * run.shape.length + at.length - 1) / at.length : rows);
+    const Score score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), false, workers,
+                                   tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                     fill_evaluation_batch(at, run, split, first, n, batch);
+                                   });
+    of_lengths.push_back(values_of(score, config, prefix(split)));
+  }
+  Values out;
+  for (std::size_t i = 0; !of_lengths.empty() && i < of_lengths.front().size(); ++i)
+    for (std::size_t l = 0; l < of_lengths.size(); ++l)
+      out.emplace_back(fmt::format("{}_at.{}", of_lengths[l][i].first, run.at_lengths[l].length),
+                       of_lengths[l][i].second);
+  return out;
+}
+
+} // namespace
+
+Values evaluate_split(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
+                      Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+  const std::int64_t all = task.evaluation_rows(run.form, split);
+  rows = rows > 0 ? std::min(rows, all) : all;
+  if (rows == 0) throw Failed(fmt::format("[evaluate] the {} split has no rows", in_words(split)));
+  const Score total = score_rows(run, run.shape, {rows}, config.train.evaluate_by_length, workers, tapes,
+                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                   fill_evaluation_batch(task, run, split, first, n, batch);
+                                 });
+  const std::string name = prefix(split);
+  Values out = values_of(total, config, name);
   if (config.train.evaluate_beam > 0)
     for (auto& metric : decoded_metrics(config, task, run, split, name, rows, workers))
       out.push_back(std::move(metric));
@@ -169,6 +202,7 @@ std::vector<std::pair<std::string, double>> evaluate_split(const Config& config,
     for (const auto& [length, part] : total.by_length)
       out.emplace_back(fmt::format("{}_sequence_accuracy_by_length.{}", name, length),
                        share(part.rows_right, part.rows));
+  for (auto& value : values_at_lengths(config, task, run, split, rows, workers, tapes)) out.push_back(std::move(value));
   return out;
 }
 
@@ -178,7 +212,7 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
   const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
   if (rows == 0) return {};
-  const Score total = score_rows(run, rows, false, workers, tapes,
+  const Score total = score_rows(run, run.shape, {rows}, false, workers, tapes,
                                  [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                    batch.reset(n, run.shape, run.form);
                                    for (std::int64_t i = 0; i < n; ++i)

@@ -18,6 +18,8 @@ namespace heed::HEED_REAL {
 /// PREFIX_bits_per_character = PREFIX_loss / ln 2. With [train] evaluate_by_length, both accuracies again for the rows
 /// of each length, as PREFIX_accuracy_by_length.N: N tokens of output (language_model, sequence_to_sequence; the token
 /// that ends it not counted) or of input (classification). With [train] evaluate_beam, also what decoded_metrics gives.
+/// With [train] evaluate_lengths, all but that again for rows of each length N that the task makes, PREFIX_loss_at.N,
+/// PREFIX_accuracy_at.N and so on: as many rows as of the split, or all that there are.
 /// At most `rows` rows; 0: all. Works through pieces of fixed size whose sums are added in order: the same bits
 /// whatever the threads. `tapes`, one for each thread, lend their memory; without them it takes its own.
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,

@@ -1,13 +1,99 @@
 #include "experiments/training/run_model.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
 namespace heed::HEED_REAL {
+
+namespace {
+
+std::vector<RunModel::AtLength> lengths_of(const Config& config, const Task& task, Form form) {
+  const std::vector<std::int64_t>& lengths = config.train.evaluate_lengths;
+  const std::string shown = "[train] evaluate_lengths = " + value_text(Value(lengths));
+  if (std::ranges::adjacent_find(lengths, std::ranges::greater_equal()) != lengths.end())
+    throw Refused(shown + " must go up, with no length twice");
+  std::vector<RunModel::AtLength> out;
+  for (const std::int64_t length : lengths) {
+    const Task* of_length = nullptr;
+    try {
+      of_length = task.of_length(length);
+    } catch (const Refused& e) {
+      throw Refused(fmt::format("{}, of which {} can't be measured: {}", shown, length, e.what()));
+    }
+    if (!of_length)
+      throw Refused(fmt::format("{} needs a task that makes rows of any length, and those of task.kind = \"{}\" have "
+                                "lengths of their own; leave it out",
+                                shown, config.task.kind));
+    out.push_back({length, of_length, of_length->shape(form)});
+  }
+  return out;
+}
+
+std::unique_ptr<Model> make_model(const Config& config, const TaskShape& shape, Parameters& parameters) {
+  return model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
+}
+
+// The first parameter whose numbers are more where rows are longer; empty where there is none.
+std::string first_that_grows(const Parameters& shorter, const Parameters& longer) {
+  for (std::size_t i = 0; i < longer.entries().size(); ++i)
+    if (i >= shorter.entries().size() || !(shorter.entries()[i].shape == longer.entries()[i].shape))
+      return longer.entries()[i].name;
+  return "";
+}
+
+// Words of an option with which no parameter grows.
+template <class Choose>
+std::vector<std::string> words_that_serve(const Config& config, const TaskShape& shape, const TaskShape& longest,
+                                          const char* option, const Choose& choose) {
+  std::vector<std::string> out;
+  for (const std::string& word : find_option(option)->words) {
+    Config other = config;
+    choose(other, word);
+    Parameters shorter, longer;
+    try {
+      make_model(other, shape, shorter);
+      make_model(other, longest, longer);
+    } catch (const Failed&) {
+      continue;
+    }
+    if (first_that_grows(shorter, longer).empty()) out.push_back(word);
+  }
+  return out;
+}
+
+[[noreturn]] void refuse_growing(const Config& config, const TaskShape& shape, const TaskShape& longest,
+                                 const std::string& parameter) {
+  std::string mend;
+  const auto suggest = [&](const char* option, const auto& choose) {
+    const std::vector<std::string> words = words_that_serve(config, shape, longest, option, choose);
+    if (mend.empty() && !words.empty())
+      mend = fmt::format(", or take another {} without an end: {}", option, list_in_words(words));
+  };
+  suggest("position.kind", [](Config& other, const std::string& word) {
+    other.position.kind = word;
+    other.position_options = {};
+  });
+  suggest("attention.score", [](Config& other, const std::string& word) {
+    for (LayerChoice& layer : other.layers) {
+      layer.attention.score = word;
+      layer.score_options = {};
+    }
+  });
+  throw Refused(fmt::format("[train] evaluate_lengths = {} has rows of {} tokens, and training's have {} at most: the "
+                            "parameter '{}' has numbers for each place, of which those beyond would never be trained. "
+                            "Leave the longer lengths out{}",
+                            value_text(Value(config.train.evaluate_lengths)),
+                            std::max(longest.length, longest.output_length),
+                            std::max(shape.length, shape.output_length), parameter, mend));
+}
+
+} // namespace
 
 RunModel::RunModel(const Config& config, const Task& task) : form(model_info(config.model.kind).form) {
   if (const std::string why = task.refuses(form); !why.empty())
@@ -30,11 +116,27 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     throw Refused(fmt::format("[train] batch_tokens = {} leaves no room for the longest row, which has {} tokens; "
                               "raise it to {} at least, or lower data.max_length",
                               room, longest, longest));
+  at_lengths = lengths_of(config, task, form);
+  TaskShape longest_rows = shape;
+  for (const AtLength& at : at_lengths) {
+    longest_rows.length = std::max(longest_rows.length, at.shape.length);
+    longest_rows.output_length = std::max(longest_rows.output_length, at.shape.output_length);
+  }
   try {
-    model = model_info(config.model.kind).make(Scope(parameters, init_rules(config)), config, shape);
+    model = make_model(config, longest_rows, parameters);
+    if (longest_rows.length == shape.length && longest_rows.output_length == shape.output_length) return;
+    Parameters of_training;
+    make_model(config, shape, of_training);
+    if (const std::string name = first_that_grows(of_training, parameters); !name.empty())
+      refuse_growing(config, shape, longest_rows, name);
   } catch (const Failed& e) {
     throw Refused(e.what());
   }
+}
+
+EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows) {
+  const auto tokens = [](const TaskShape& s) { return std::max<std::int64_t>(s.length + s.output_length, 1); };
+  return {rows, std::clamp<std::int64_t>(most_rows * tokens(run.shape) / tokens(shape), 1, most_rows)};
 }
 
 std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
@@ -52,8 +154,13 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
 
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
                            Batch& batch) {
-  batch.reset(rows, run.shape, run.form);
-  for (std::int64_t i = 0; i < rows; ++i) task.evaluation_row(run.form, split, first + i, batch, i);
+  fill_evaluation_batch({0, &task, run.shape}, run, split, first, rows, batch);
+}
+
+void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
+                           std::int64_t rows, Batch& batch) {
+  batch.reset(rows, at.shape, run.form);
+  for (std::int64_t i = 0; i < rows; ++i) at.task->evaluation_row(run.form, split, first + i, batch, i);
 }
 
 std::int64_t counted_targets(const Batch& batch) {

@@ -8,17 +8,27 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
 struct RunModel {
-  Parameters parameters;
-  std::unique_ptr<Model> model;
-  Form form;
-  TaskShape shape;
+  /// A length of [train] evaluate_lengths.
+  struct AtLength {
+    std::int64_t length;
+    const Task* task; ///< that makes rows of it; the run's task keeps it
+    TaskShape shape;
+  };
 
-  /// Adds the parameters without drawing them. Throws heed::Refused where model and task do not go together, or widths
-  /// do not fit.
+  Parameters parameters;
+  std::unique_ptr<Model> model; ///< serves the longest of all these rows
+  Form form;
+  TaskShape shape; ///< of training
+  std::vector<AtLength> at_lengths;
+
+  /// Adds the parameters without drawing them. Throws heed::Refused where model and task do not go together, widths do
+  /// not fit, or lengths beyond training's can't be served: where a parameter has numbers for each place of the longest
+  /// row, those beyond training's would never be trained. `task` must outlive it.
   RunModel(const Config& config, const Task& task);
 };
 
@@ -31,9 +41,13 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
 
 /// Rows of a split that are worked on together. Sums over pieces, added in order, are the same bits whatever the threads.
 struct EvaluationPieces {
-  static constexpr std::int64_t rows_each = 16; ///< but for the last
+  static constexpr std::int64_t most_rows = 16;
 
-  std::int64_t rows = 0; ///< of all pieces
+  std::int64_t rows = 0;              ///< of all pieces
+  std::int64_t rows_each = most_rows; ///< but for the last
+
+  /// Of longer rows fewer, so that a piece has about as many tokens, and takes as much memory, as one of training's.
+  static EvaluationPieces of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows);
 
   int count() const { return static_cast<int>((rows + rows_each - 1) / rows_each); }
   std::int64_t first(int piece) const { return piece * rows_each; }
@@ -43,6 +57,8 @@ struct EvaluationPieces {
 /// Rows first .. first + rows - 1 of a split, padded to the task's lengths.
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
                            Batch& batch);
+void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
+                           std::int64_t rows, Batch& batch);
 
 /// How many targets of the batch count.
 std::int64_t counted_targets(const Batch& batch);

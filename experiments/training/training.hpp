@@ -41,7 +41,8 @@ struct Metrics {
   double seconds = 0;      ///< of the run so far, interruptions not counted
   std::int64_t tokens = 0; ///< trained on so far
   /// train_loss, val_loss, val_accuracy, learning_rate, ... Names with a dot are written as objects:
-  /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}.
+  /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}. val_accuracy_at.8 is of
+  /// [train] evaluate_lengths.
   std::vector<std::pair<std::string, double>> values;
   /// The part of the seconds that steps took: no evaluation, look inside or checkpoint. None: from before it was kept.
   std::optional<double> step_seconds = std::nullopt;

@@ -5,9 +5,11 @@
 #include "autograd/error.hpp"
 #include "experiments/metrics/bleu.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
+#include <vector>
 
 namespace heed {
 
@@ -19,6 +21,7 @@ struct EvaluateArguments {
   std::optional<std::int64_t> beam;
   std::optional<double> length_penalty;
   std::optional<std::string> length_penalty_kind, bleu_tokenization;
+  std::vector<std::int64_t> lengths;
 };
 
 int evaluate(const EvaluateArguments& arguments, Console& console) {
@@ -33,13 +36,16 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
     throw Refused("--bleu-tokenization does nothing where nothing is decoded: give --beam, too");
   options.evaluate_length_penalty_kind = arguments.length_penalty_kind.value_or(options.evaluate_length_penalty_kind);
   options.evaluate_bleu_tokenization = arguments.bleu_tokenization.value_or(options.evaluate_bleu_tokenization);
+  if (!arguments.lengths.empty()) options.evaluate_lengths = arguments.lengths;
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
   const Metrics metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
                              average_in_words(arguments.average));
-  for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:24} {:.4f}\n", name, value);
+  std::size_t widest = 24;
+  for (const auto& [name, value] : metrics.values) widest = std::max(widest, name.size());
+  for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:{}} {:.4f}\n", name, widest, value);
   return 0;
 }
 
@@ -52,6 +58,7 @@ void add_evaluate(Commands& commands) {
       "  heed evaluate 3f2a\n"
       "  heed evaluate 3f2a --split test\n"
       "  heed evaluate 3f2a --split test --beam 4 --length-penalty 0.6 --average 5\n"
+      "  heed evaluate 3f2a --lengths 64,128,256\n"
       "RUN is a path to a run's folder, or a unique beginning of its ID. Nothing else looks at the test split: "
       "choose by the\n"
       "validation split, and look at the test split once, at the end. Nothing is kept." +
@@ -78,6 +85,12 @@ void add_evaluate(Commands& commands) {
                  "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
             .one_of(bleu_tokenizations())
             .value_name("NAME");
+        command
+            .add("--lengths", arguments.lengths,
+                 "also measure on rows of these lengths that the task makes: 64,128 [train.evaluate_lengths]")
+            .within(1, 1 << 20)
+            .separated_by(',')
+            .value_name("LENGTHS");
         add_average(command, arguments.average);
         command.add("--out", arguments.out, "the folder in which RUN is looked for [runs]").value_name("FOLDER");
       },

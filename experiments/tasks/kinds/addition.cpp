@@ -107,8 +107,7 @@ Task::Chance commonest_digit(const Generator& sum, std::uint64_t seed) {
                           : fmt::format("always {}, the commonest output token", commonest)};
 }
 
-std::unique_ptr<Task> make_addition(const Config& config) {
-  const AdditionOptions options = addition_option_table().read(config.task_options);
+Generator addition_of(const AdditionOptions& options, std::uint64_t seed) {
   if (options.min_digits > options.digits)
     throw Refused(fmt::format("[task.addition] min_digits = {} is above digits = {}; it may be 1 to {}",
                               options.min_digits, options.digits, options.digits));
@@ -135,8 +134,20 @@ std::unique_ptr<Task> make_addition(const Config& config) {
     sum.draw_test = [=](RandomSource& random, Example& example) { draw_sum(random, test, options.reverse, example); };
     sum.test_examples = count_pairs(test);
   }
-  sum.chance = [sum, seed = static_cast<std::uint64_t>(config.task.seed)](bool) { return commonest_digit(sum, seed); };
-  return generated_task(config, std::move(sum));
+  sum.chance = [sum, seed](bool) { return commonest_digit(sum, seed); };
+  sum.length_option = "digits";
+  sum.of_length = [options, seed](std::int64_t digits) {
+    AdditionOptions other = options;
+    other.digits = other.min_digits = digits;
+    other.test_digits = 0;
+    return addition_of(other, seed);
+  };
+  return sum;
+}
+
+std::unique_ptr<Task> make_addition(const Config& config) {
+  return generated_task(config, addition_of(addition_option_table().read(config.task_options),
+                                            static_cast<std::uint64_t>(config.task.seed)));
 }
 
 } // namespace
@@ -149,7 +160,8 @@ const TaskInfo task_addition = {
      .equals = "",
      .cost = "rows of 3 digits + 4 tokens at most",
      .options = addition_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_addition};
 
 } // namespace heed

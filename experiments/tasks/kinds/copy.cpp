@@ -38,8 +38,7 @@ const OptionTable<CopyOptions>& copy_option_table() {
   return table;
 }
 
-std::unique_ptr<Task> make_copy(const Config& config) {
-  const CopyOptions options = copy_option_table().read(config.task_options);
+Generator copy_of(const CopyOptions& options) {
   const Lengths lengths = lengths_of("copy", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths_of("copy", options.length, options.test_length);
   Generator copy;
@@ -58,7 +57,18 @@ std::unique_ptr<Task> make_copy(const Config& config) {
       },
       [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   copy.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
-  return generated_task(config, std::move(copy));
+  copy.length_option = "length";
+  copy.of_length = [options](std::int64_t length) {
+    CopyOptions other = options;
+    other.length = length;
+    other.min_length = other.test_length = 0;
+    return copy_of(other);
+  };
+  return copy;
+}
+
+std::unique_ptr<Task> make_copy(const Config& config) {
+  return generated_task(config, copy_of(copy_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -69,7 +79,8 @@ const TaskInfo task_copy = {{.name = "copy",
                              .equals = "",
                              .cost = "rows of 2 length tokens; one head that looks back by a fixed distance is enough",
                              .options = copy_option_table().options(),
-                             .presets = {}},
+                             .presets = {},
+                             .uses = {"train.evaluate_lengths"}},
                             make_copy};
 
 } // namespace heed

@@ -38,8 +38,7 @@ const OptionTable<ParityOptions>& parity_option_table() {
   return table;
 }
 
-std::unique_ptr<Task> make_parity(const Config& config) {
-  const ParityOptions options = parity_option_table().read(config.task_options);
+Generator parity_of(const ParityOptions& options) {
   const Lengths lengths = lengths_of("parity", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths_of("parity", options.length, options.test_length);
   Generator parity;
@@ -59,7 +58,18 @@ std::unique_ptr<Task> make_parity(const Config& config) {
       },
       [](const Lengths& which) { return count_inputs(which, 2); });
   parity.chance = [](bool ends) { return chance_of_label(2, "2", ends); };
-  return generated_task(config, std::move(parity));
+  parity.length_option = "length";
+  parity.of_length = [options](std::int64_t length) {
+    ParityOptions other = options;
+    other.length = length;
+    other.min_length = other.test_length = 0;
+    return parity_of(other);
+  };
+  return parity;
+}
+
+std::unique_ptr<Task> make_parity(const Config& config) {
+  return generated_task(config, parity_of(parity_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -71,7 +81,8 @@ const TaskInfo task_parity = {
      .equals = "",
      .cost = "rows of length + 1 tokens (classification: length); hard for attention, since every bit counts",
      .options = parity_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_parity};
 
 } // namespace heed

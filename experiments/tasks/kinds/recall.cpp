@@ -65,8 +65,7 @@ void draw_pairs(RandomSource& random, const RecallOptions& options, Example& exa
   example.output.assign(1, value);
 }
 
-std::unique_ptr<Task> make_recall(const Config& config) {
-  const RecallOptions options = recall_option_table().read(config.task_options);
+Generator recall_of(const RecallOptions& options) {
   if (options.pairs > options.keys)
     throw Refused(fmt::format("[task.recall] pairs = {} is above keys = {}, and the keys of an example differ; lower "
                               "pairs or raise keys",
@@ -85,7 +84,17 @@ std::unique_ptr<Task> make_recall(const Config& config) {
   recall.enlarge = "task.recall.pairs, task.recall.keys or task.recall.values";
   recall.draw = [=](RandomSource& random, Example& example) { draw_pairs(random, options, example); };
   recall.chance = [=](bool ends) { return chance_of_label(options.values, "values", ends); };
-  return generated_task(config, std::move(recall));
+  recall.length_option = "pairs";
+  recall.of_length = [options](std::int64_t pairs) {
+    RecallOptions other = options;
+    other.pairs = pairs;
+    return recall_of(other);
+  };
+  return recall;
+}
+
+std::unique_ptr<Task> make_recall(const Config& config) {
+  return generated_task(config, recall_of(recall_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -98,7 +107,8 @@ const TaskInfo task_recall = {
      .equals = "",
      .cost = "rows of 2 pairs + 2 tokens",
      .options = recall_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_recall};
 
 } // namespace heed

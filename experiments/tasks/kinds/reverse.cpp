@@ -38,8 +38,7 @@ const OptionTable<ReverseOptions>& reverse_option_table() {
   return table;
 }
 
-std::unique_ptr<Task> make_reverse(const Config& config) {
-  const ReverseOptions options = reverse_option_table().read(config.task_options);
+Generator reverse_of(const ReverseOptions& options) {
   const Lengths lengths = lengths_of("reverse", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths_of("reverse", options.length, options.test_length);
   Generator reverse;
@@ -58,7 +57,18 @@ std::unique_ptr<Task> make_reverse(const Config& config) {
       },
       [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
-  return generated_task(config, std::move(reverse));
+  reverse.length_option = "length";
+  reverse.of_length = [options](std::int64_t length) {
+    ReverseOptions other = options;
+    other.length = length;
+    other.min_length = other.test_length = 0;
+    return reverse_of(other);
+  };
+  return reverse;
+}
+
+std::unique_ptr<Task> make_reverse(const Config& config) {
+  return generated_task(config, reverse_of(reverse_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -71,7 +81,8 @@ const TaskInfo task_reverse = {
      .equals = "",
      .cost = "rows of 2 length tokens; the distance to look back grows by two with every token",
      .options = reverse_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_reverse};
 
 } // namespace heed

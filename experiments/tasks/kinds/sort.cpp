@@ -80,8 +80,7 @@ double right_guesses(std::int64_t n, std::int64_t symbols) {
   return right;
 }
 
-std::unique_ptr<Task> make_sort(const Config& config) {
-  const SortOptions options = sort_option_table().read(config.task_options);
+Generator sort_of(const SortOptions& options) {
   const Lengths lengths = lengths_of("sort", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths_of("sort", options.length, options.test_length);
   Generator sort;
@@ -114,7 +113,18 @@ std::unique_ptr<Task> make_sort(const Config& config) {
     }
     return Task::Chance{right / all, how};
   };
-  return generated_task(config, std::move(sort));
+  sort.length_option = "length";
+  sort.of_length = [options](std::int64_t length) {
+    SortOptions other = options;
+    other.length = length;
+    other.min_length = other.test_length = 0;
+    return sort_of(other);
+  };
+  return sort;
+}
+
+std::unique_ptr<Task> make_sort(const Config& config) {
+  return generated_task(config, sort_of(sort_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -125,7 +135,8 @@ const TaskInfo task_sort = {{.name = "sort",
                              .equals = "",
                              .cost = "rows of 2 length tokens; each output depends on all of the input",
                              .options = sort_option_table().options(),
-                             .presets = {}},
+                             .presets = {},
+                             .uses = {"train.evaluate_lengths"}},
                             make_sort};
 
 } // namespace heed

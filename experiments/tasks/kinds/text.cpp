@@ -150,26 +150,26 @@ TokenText as_tokens(const TextFiles& files, const DataOptions& data) {
 class TextTask final : public Task {
 public:
   TextTask(TokenText text, const TextOptions& options, const DataOptions& data)
-      : text_(std::move(text)), block_(options.block) {
+      : text_(std::make_shared<const TokenText>(std::move(text))), block_(options.block) {
     constexpr std::array<const char*, 3> names = {"training", "validation", "test"};
     files_ = {data.path, data.validation_path, data.test_path};
-    for (std::size_t i = 0; i < text_.parts.size(); ++i) {
+    for (std::size_t i = 0; i < text_->parts.size(); ++i) {
       const bool own = i > 0 && !files_[i].empty();
       if (files_[i].empty()) files_[i] = data.path;
       const bool wanted = i != static_cast<std::size_t>(Split::test) || own || data.test > 0;
-      if (!wanted || text_.parts[i].size() > block_) continue;
+      if (!wanted || text_->parts[i].size() > block_) continue;
       const std::string need = fmt::format("for the {} split, and a block of {} takes at least {}; take a longer text"
                                            "{} a smaller task.text.block",
                                            names[i], block_, block_ + 1, own ? " or" : ",");
       if (own)
         throw Refused(fmt::format("[data] {}_path = \"{}\" is too short: it has {} {}s {}", names[i], files_[i],
-                                  text_.parts[i].size(), text_.noun, need));
+                                  text_->parts[i].size(), text_->noun, need));
       const std::int64_t of_path = tokens_of_path(data);
       throw Refused(fmt::format("[data] path = \"{}\" is too short: with {}test = {} its {} {}s leave {} {} or other "
                                 "fractions",
                                 data.path,
                                 data.validation_path.empty() ? fmt::format("train = {} and ", data.train) : "",
-                                data.test, of_path, text_.noun, text_.parts[i].size(), need));
+                                data.test, of_path, text_->noun, text_->parts[i].size(), need));
     }
   }
 
@@ -183,7 +183,7 @@ public:
   }
 
   TaskShape shape(Form) const override {
-    const std::int64_t vocabulary = text_.vocabulary->size();
+    const std::int64_t vocabulary = text_->vocabulary->size();
     return {.vocabulary = vocabulary, .length = block_, .classes = vocabulary, .shared_vocabulary = true};
   }
 
@@ -211,37 +211,50 @@ public:
 
   /// The share of the training split's commonest token in the validation split.
   Chance chance(Form) const override {
-    std::vector<std::int64_t> seen(static_cast<std::size_t>(text_.vocabulary->size()));
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(text_->vocabulary->size()));
     for_each_token(Split::train, [&](std::uint16_t token) { ++seen[token]; });
     const auto commonest = static_cast<std::uint16_t>(std::ranges::max_element(seen) - seen.begin());
     std::vector<std::int64_t> validation(seen.size());
     for_each_token(Split::validation, [&](std::uint16_t token) { ++validation[token]; });
-    return {
-        static_cast<double>(validation[commonest]) / static_cast<double>(part(Split::validation).size()),
-        fmt::format("always {}, the commonest {} of the training split", text_.vocabulary->show(commonest), text_.noun),
-        std::nullopt, loss_by_frequencies(seen, validation, text_.noun + "s")};
+    return {static_cast<double>(validation[commonest]) / static_cast<double>(part(Split::validation).size()),
+            fmt::format("always {}, the commonest {} of the training split", text_->vocabulary->show(commonest),
+                        text_->noun),
+            std::nullopt, loss_by_frequencies(seen, validation, text_->noun + "s")};
   }
 
-  std::string fingerprint() const override { return text_.fingerprint; }
+  std::string fingerprint() const override { return text_->fingerprint; }
 
   Facts facts() const override {
-    Facts facts{.unit = text_.noun + "s", .sizes = {}, .files = files_, .notes = text_.notes};
-    for (std::size_t i = 0; i < facts.sizes.size(); ++i) facts.sizes[i] = text_.parts[i].size();
+    Facts facts{.unit = text_->noun + "s", .sizes = {}, .files = files_, .notes = text_->notes};
+    for (std::size_t i = 0; i < facts.sizes.size(); ++i) facts.sizes[i] = text_->parts[i].size();
     return facts;
   }
 
-  std::string decode(std::span<const std::int32_t> tokens) const override { return text_.vocabulary->decode(tokens); }
+  std::string decode(std::span<const std::int32_t> tokens) const override { return text_->vocabulary->decode(tokens); }
 
-  std::string token_text(std::int32_t token) const override { return text_.vocabulary->label(token); }
+  std::string token_text(std::int32_t token) const override { return text_->vocabulary->label(token); }
 
   std::vector<std::int32_t> encode(std::string_view text) const override {
     std::vector<std::int32_t> tokens;
-    text_.vocabulary->encode(text, tokens);
+    text_->vocabulary->encode(text, tokens);
     return tokens;
   }
 
 private:
-  const Part& part(Split split) const { return text_.parts[static_cast<std::size_t>(split)]; }
+  /// The same text in other windows.
+  TextTask(const TextTask& whole, std::int64_t block) : text_(whole.text_), block_(block), files_(whole.files_) {
+    const std::int64_t there_are = part(Split::validation).size();
+    if (there_are <= block)
+      throw Refused(fmt::format("the validation split of [data] path = \"{}\" has {} {}s, and a window of {} takes at "
+                                "least {}",
+                                files_[1], there_are, text_->noun, block, block + 1));
+  }
+
+  std::unique_ptr<Task> make_of_length(std::int64_t length) const override {
+    return std::unique_ptr<Task>(new TextTask(*this, length));
+  }
+
+  const Part& part(Split split) const { return text_->parts[static_cast<std::size_t>(split)]; }
 
   /// Windows that together predict every character of the part but its first, once.
   std::int64_t windows(const Part& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
@@ -257,7 +270,7 @@ private:
     if (at < 0 || at >= batch.rows || size > batch.length)
       throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size, at,
                                batch.rows, batch.length));
-    const auto from = text_.tokens.begin() + begin;
+    const auto from = text_->tokens.begin() + begin;
     const std::int64_t row = at * batch.length;
     std::copy_n(from, size, batch.tokens.begin() + row);
     std::copy_n(from + 1, size, batch.targets.begin() + row);
@@ -265,18 +278,18 @@ private:
   }
 
   template <class Use> void for_each_token(Split split, Use use) const {
-    std::for_each(text_.tokens.begin() + part(split).begin, text_.tokens.begin() + part(split).end, use);
+    std::for_each(text_->tokens.begin() + part(split).begin, text_->tokens.begin() + part(split).end, use);
   }
 
   /// How many tokens data.path has.
   std::int64_t tokens_of_path(const DataOptions& data) const {
-    std::int64_t count = text_.parts[0].size();
-    if (data.validation_path.empty()) count += text_.parts[1].size();
-    if (data.test_path.empty()) count += text_.parts[2].size();
+    std::int64_t count = text_->parts[0].size();
+    if (data.validation_path.empty()) count += text_->parts[1].size();
+    if (data.test_path.empty()) count += text_->parts[2].size();
     return count;
   }
 
-  TokenText text_;
+  std::shared_ptr<const TokenText> text_;
   std::int64_t block_;
   std::array<std::string, 3> files_; // by Split
 };
@@ -300,7 +313,7 @@ const TaskInfo task_text = {
      .presets = {},
      .silences = {"task.seed", "task.validation", "task.test"},
      .needs = {"data.path"},
-     .uses = {"data.train", "data.test", "data.tokens"}},
+     .uses = {"data.train", "data.test", "data.tokens", "train.evaluate_lengths"}},
     make_text,
     true};
 

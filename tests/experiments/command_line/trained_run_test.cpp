@@ -64,6 +64,23 @@ TEST_CASE("the average of checkpoints is evaluated in place of the last", "[comm
   CHECK_THAT(more.err, Contains("train.keep_checkpoints=4") && Contains("--average 4 --out"));
 }
 
+TEST_CASE("a run is evaluated on rows of other lengths than it was trained with", "[command_line]") {
+  const Scratch scratch;
+  const std::string run = run_of(scratch, test::tiny_decoder, "0123456789abcdef");
+  const std::string plain = heed_says({"evaluate", run}).out;
+  const Answer more = heed_says({"evaluate", run, "--lengths", "5,12", "--split", "validation"});
+  CHECK(more.status == 0);
+  CHECK(heed_says({"evaluate", "--lengths", "5,12", run}).out == more.out);
+  for (const char* name : {"val_loss_at.5", "val_sequence_accuracy_at.5", "val_accuracy_at.12", "val_perplexity_at.12"})
+    CHECK_THAT(more.out, Contains(name));
+  CHECK_THAT(plain, !Contains("_at."));
+  CHECK(std::ranges::count(more.out, '\n') == std::ranges::count(plain, '\n') + 8);
+  const Answer back = heed_says({"evaluate", run, "--lengths", "12,5"});
+  CHECK(back.status == 2);
+  CHECK_THAT(back.err, Contains("must go up"));
+  CHECK(heed_says({"evaluate", run, "--lengths", "0"}).status == 2);
+}
+
 TEST_CASE("options of generate that do nothing for a run's model are refused", "[command_line]") {
   const Scratch scratch;
   const std::string translates = run_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");

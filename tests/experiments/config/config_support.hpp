@@ -12,6 +12,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct Others {
   }
   template <class T> std::vector<Value> operator()(const std::vector<T>& v) const {
     std::vector<T> longer = v;
-    longer.push_back(T{});
+    if constexpr (std::is_arithmetic_v<T>) longer.push_back(T{1});
+    else longer.push_back(T{});
     return {Value(longer), Value(std::vector<T>{})};
   }
 };

@@ -74,6 +74,10 @@ TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[s
   CHECK_THAT(metric_of(every_ten, "steps_to(val_loss, 0.1)").meaning, Contains("val_loss is 0.1 or less"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_acuracy, 1)", "report.also"),
                     Contains("report.also: \"val_acuracy\" is not measured here") && Contains("nearest: val_accuracy"));
+  const Config lengths = config("train.evaluate_every = 10\ntrain.evaluate_lengths = [8, 64]\n");
+  CHECK(metric_of(lengths, "steps_to(val_accuracy_at.64, 0.9)").unit == "steps");
+  CHECK(metric_of(lengths, "val_loss_at.64").unit == "nats");
+  CHECK_THROWS_WITH(metric_of(lengths, "val_accuracy_at.65"), Contains("nearest: val_accuracy_at.64"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(time_per_token, 1)"), Contains("no evaluations on the way"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_loss; 1)"), Contains("report.metric: "));
   CHECK_THROWS_WITH(metric_of(config("train.steps = 200\n"), "steps_to(val_loss, 1)"),

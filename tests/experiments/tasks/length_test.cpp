@@ -1,4 +1,6 @@
-// The contract of tasks whose test may be longer than training: addition, and those of symbols and bits.
+// The contract of tasks whose test may be longer than training: addition, and those of symbols and bits; and of rows of
+// any length.
+#include "experiments/tasks/task_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
@@ -173,4 +175,49 @@ TEST_CASE("lengths that can't be are refused", "[tasks]") {
              Contains("[task.addition] test_digits = 3 is not above digits = 3"));
   CHECK_THAT(message("addition", {{"min_digits", std::int64_t{4}}}),
              Contains("[task.addition] min_digits = 4 is above digits = 3; it may be 1 to 3"));
+}
+
+TEST_CASE("tasks that say so make rows of any length, from the same words, and none of training's",
+          "[tasks][lengths]") {
+  std::size_t tried = 0;
+  for (const TaskInfo* info : task_kinds()) {
+    const bool says = std::ranges::count(info->about.uses, "train.evaluate_lengths") > 0;
+    if (std::ranges::count(info->about.needs, "data.path") > 0) continue;
+    INFO(info->about.name);
+    const auto task = make_task(task_config(info->about.name));
+    const Task* const of_6 = task->of_length(6);
+    CHECK((of_6 != nullptr) == says);
+    if (!of_6) continue;
+    ++tried;
+    CHECK(task->of_length(6) == of_6); // made once
+    const Task* const of_7 = task->of_length(7);
+    REQUIRE(of_7 != nullptr);
+    CHECK(of_6->shape(s2s).classes == task->shape(s2s).classes);
+    CHECK(of_7->shape(s2s).length > of_6->shape(s2s).length);
+    const auto rows = pairs(*of_6, Split::validation);
+    CHECK((!rows.empty() && rows.size() <= 512));
+    std::set<std::string> trained;
+    for (const Pair& pair : pairs(*of_6, Split::train)) trained.insert(pair.input);
+    std::size_t longest = 0;
+    for (const Pair& pair : rows) {
+      CHECK_FALSE(trained.contains(pair.input));
+      longest = std::max(longest, symbols(pair.input));
+    }
+    CHECK(longest >= 6);
+  }
+  CHECK(tried == 6);
+}
+
+TEST_CASE("a symbol of every row stands at every place of the length", "[tasks][lengths]") {
+  const auto task = make_task(task_config("copy", {{"length", std::int64_t{5}}, {"min_length", std::int64_t{2}}}));
+  for (const std::int64_t length : {5, 12})
+    for (const Pair& pair : pairs(*task->of_length(length), Split::validation)) {
+      CHECK(symbols(pair.input) == static_cast<std::size_t>(length));
+      CHECK(pair.output == pair.input);
+    }
+  const auto sums = make_task(task_config("addition"));
+  for (const Pair& pair : pairs(*sums->of_length(5), Split::test)) {
+    const auto [a, b] = operands(pair);
+    CHECK(std::max(a.size(), b.size()) == 5);
+  }
 }

@@ -63,6 +63,7 @@ bool shows(const std::string& key, const Config& c) {
 // Values to try in place of those nearby: rows of one length come in whole numbers, and rows are short.
 const std::map<std::string, std::vector<Value>> values_to_try = {
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
+    {"train.evaluate_lengths", {std::vector<std::int64_t>{5}, std::vector<std::int64_t>{9, 12}}},
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},

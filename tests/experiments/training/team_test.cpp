@@ -17,12 +17,13 @@ std::vector<Config> configurations() {
     more.insert(more.end(), all.begin(), all.end());
     return more;
   };
-  return {config(tiny_decoder, with({"train.shards=4", "train.inspect=all", "train.inspect_every=5"})),
-          config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.shards=5"})),
-          config(tiny_encoder, with({"train.shards=4", "train.evaluate_by_length=true"})),
-          config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
-                      "batch_tokens = 130\nevaluate_batches = 3\nevaluate_random_batches = 2\n"),
-                 with({"train.shards=8", "train.evaluate_beam=2"}))};
+  return {
+      config(tiny_decoder, with({"train.shards=4", "train.inspect=all", "train.inspect_every=5"})),
+      config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.shards=5"})),
+      config(tiny_encoder, with({"train.shards=4", "train.evaluate_by_length=true", "train.evaluate_lengths=[9, 20]"})),
+      config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
+                  "batch_tokens = 130\nevaluate_batches = 3\nevaluate_random_batches = 2\n"),
+             with({"train.shards=8", "train.evaluate_beam=2"}))};
 }
 
 } // namespace
