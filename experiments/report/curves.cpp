@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace heed {
 
@@ -27,11 +28,29 @@ std::vector<BandPoint> curve_band(const ReportArm& arm) {
   return band_of(values);
 }
 
-std::vector<BandPoint> length_band(const ReportArm& arm) {
+std::vector<BandPoint> length_band(const ReportArm& arm, std::string_view metric) {
   std::map<std::int64_t, std::vector<double>> values;
   for (const ReportRun& run : arm.runs)
-    for (const LengthPoint& point : run.by_length) values[point.length].push_back(point.value);
+    if (const auto points = run.lengths.find(metric); points != run.lengths.end())
+      for (const LengthPoint& point : points->second) values[point.length].push_back(point.value);
   return band_of(values);
+}
+
+std::vector<std::string> length_metrics(const ReportData& report) {
+  std::set<std::string> found;
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs)
+      for (const auto& [metric, points] : run.lengths)
+        if (points.size() > 1) found.insert(metric);
+  return {found.begin(), found.end()};
+}
+
+std::string metric_at_lengths(const ReportData& report) {
+  const std::vector<std::string> all = length_metrics(report);
+  const auto has = [&](const std::string& metric) { return std::ranges::find(all, metric) != all.end(); };
+  std::string own = report.curve_metric().name.substr(0, report.curve_metric().name.find('.'));
+  if (!own.ends_with("_at")) own += "_at";
+  return has(own) ? own : has("val_loss_at") ? "val_loss_at" : "";
 }
 
 } // namespace heed

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -20,7 +22,12 @@ struct BandPoint {
 
 /// In the order of the steps; empty where nothing was evaluated yet.
 std::vector<BandPoint> curve_band(const ReportArm& arm);
-/// In the order of the lengths; empty where no finished run has accuracies by length.
-std::vector<BandPoint> length_band(const ReportArm& arm);
+/// In the order of the lengths; empty where no finished run has this metric by length.
+std::vector<BandPoint> length_band(const ReportArm& arm, std::string_view metric);
+/// The metrics that some arm has at two lengths at least.
+std::vector<std::string> length_metrics(const ReportData& report);
+/// Those of [train] evaluate_lengths have the curves' metric first among them, or else the loss; empty where there are
+/// none.
+std::string metric_at_lengths(const ReportData& report);
 
 } // namespace heed

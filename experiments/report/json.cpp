@@ -110,11 +110,20 @@ json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) 
                       {"low", std::move(low)}, {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
 }
 
-json::value by_length_of(const ReportArm& arm) {
-  const std::vector<BandPoint> band = length_band(arm);
+json::value lengths_of(const ReportArm& arm, std::string_view metric) {
+  const std::vector<BandPoint> band = length_band(arm, metric);
   if (band.empty()) return nullptr;
   json::object out = band_of(band, "length");
-  out["metric"] = "val_accuracy_by_length";
+  out["metric"] = metric;
+  return out;
+}
+
+/// What each metric comes to on rows of the lengths of [train] evaluate_lengths.
+json::array at_lengths_of(const ReportData& report, const ReportArm& arm) {
+  json::array out;
+  for (const std::string& metric : length_metrics(report))
+    if (json::value lengths = lengths_of(arm, metric); metric != by_length_metric && !lengths.is_null())
+      out.push_back(std::move(lengths));
   return out;
 }
 
@@ -162,7 +171,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Thinnin
                       {"cost", cost_of(arm)},
                       {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
-                      {"by_length", by_length_of(arm)},
+                      {"by_length", lengths_of(arm, by_length_metric)},
+                      {"at_lengths", at_lengths_of(report, arm)},
                       {"config", arm.config},
                       {"differences", std::move(differences)},
                       {"runs", std::move(runs)}};
@@ -299,6 +309,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"progress", progress_of(report)},
                    {"metric", metric_object(report.metric)},
                    {"curve_metric", metric_object(report.curve_metric())},
+                   {"metric_at_lengths", metric_at_lengths(report)},
                    {"also", further_metrics(report)},
                    {"margin", number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},

@@ -15,7 +15,9 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -283,19 +285,28 @@ std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*p
   return out;
 }
 
-/// The learning curves of one group. A name's place in `names` gives its colour, dashes and marks, which are the same
-/// in all groups, and those of the page.
-std::string group_curves(const ReportData& report, const Group& group, const std::vector<std::string>& names) {
+/// What lines are drawn over: steps, or lengths.
+struct Axis {
+  std::function<std::vector<BandPoint>(const ReportArm&)> band;
+  std::string across, up; ///< what the axes' labels say
+  std::string caption;    ///< "val_loss by training step"
+  std::string more = "";  ///< further options of pgfplots
+};
+
+/// The lines of one group. A name's place in `names` gives its colour, dashes and marks, which are the same in all
+/// groups, and those of the page.
+std::string group_lines(const ReportData& report, const Group& group, const std::vector<std::string>& names,
+                        const Axis& axis) {
   static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
   static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
   static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
   std::string bands, lines;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   const auto drawn = std::ranges::count_if(group.arms,
-                                           [](const ReportArm* arm) { return curve_band(*arm).size() > 1; });
+                                           [&](const ReportArm* arm) { return axis.band(*arm).size() > 1; });
   const double opacity = std::max(0.05, 0.24 / static_cast<double>(std::max<std::ptrdiff_t>(2, drawn)));
   for (const ReportArm* arm : group.arms) {
-    const std::vector<BandPoint> band = curve_band(*arm);
+    const std::vector<BandPoint> band = axis.band(*arm);
     if (band.size() < 2) continue;
     low = std::min(low, std::ranges::min(band, {}, &BandPoint::low).low);
     high = std::max(high, std::ranges::max(band, {}, &BandPoint::high).high);
@@ -317,18 +328,18 @@ std::string group_curves(const ReportData& report, const Group& group, const std
   const Ticks up = ticks_between(low, high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low)));
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
-      "      width=0.68\\linewidth, height=7.5cm, xlabel={{step}}, ylabel={{{}{}{}}}, scaled ticks=false,\n"
-      "      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
+      "      width=0.68\\linewidth, height=7.5cm, xlabel={{{}}}, ylabel={{{}{}}}, scaled ticks=false,\n"
+      "{}      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
       "      legend style={{at={{(1.03,1)}}, anchor=north west, draw=none, font=\\small}}, legend cell align=left]\n"
       "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
-      "  \\caption{{{}{} by training step: the mean over seeds, and the band from the lowest to the highest.}}\n"
+      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\n"
       "\\end{{figure}}\n",
-      latex_text(report.curve_metric().name), unit_in_brackets(report.curve_metric()), times_power(up), plain_numbers,
-      up.places, up.labels, bands, lines, group.label.empty() ? "" : latex_text(group.label) + ": ",
-      latex_text(report.curve_metric().name));
+      axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels, bands, lines,
+      group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption);
 }
 
-std::string curves(const ReportData& report) {
+/// A figure for each axis and group.
+std::string figures_of(const ReportData& report, const std::vector<Axis>& axes) {
   constexpr int most_waiting = 6; // LaTeX holds few figures that have no page yet
   std::vector<std::string> names; // of what isn't a reference
   for (const ReportArm& arm : report.arms)
@@ -337,14 +348,40 @@ std::string curves(const ReportData& report) {
       names.push_back(std::move(name));
   std::string out;
   int figures = 0;
-  for (const Group& group : groups_of(report)) {
-    const std::string figure = group_curves(report, group, names);
-    if (figure.empty()) continue;
-    if (figures > 0) out += figures % most_waiting == 0 ? "\\clearpage\n\n" : "\n";
-    out += figure;
-    ++figures;
-  }
+  for (const Axis& axis : axes)
+    for (const Group& group : groups_of(report)) {
+      const std::string figure = group_lines(report, group, names, axis);
+      if (figure.empty()) continue;
+      if (figures > 0) out += figures % most_waiting == 0 ? "\\clearpage\n\n" : "\n";
+      out += figure;
+      ++figures;
+    }
   return out;
+}
+
+/// Lengths are marked one by one, and stand apart by their ratios where the longest is eight times the shortest.
+std::string axis_of_lengths(const ReportData& report, const std::string& metric) {
+  std::set<std::int64_t> lengths;
+  for (const ReportArm& arm : report.arms)
+    for (const BandPoint& point : length_band(arm, metric)) lengths.insert(point.at);
+  const std::string places = fmt::format("{}", fmt::join(lengths, ","));
+  return fmt::format("      {}xtick={{{}}}, xticklabels={{{}}},\n",
+                     *lengths.rbegin() >= 8 * *lengths.begin() ? "xmode=log, " : "", places, places);
+}
+
+/// Learning curves, accuracies by the rows' own lengths, and the metric at each of [train] evaluate_lengths.
+std::string curves(const ReportData& report) {
+  const std::string name = latex_text(report.curve_metric().name);
+  std::vector<Axis> axes = {
+      {curve_band, "step", name + unit_in_brackets(report.curve_metric()), name + " by training step"}};
+  const auto add = [&](const std::string& metric, const std::string& of, const std::string& more) {
+    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, "length", latex_text(of),
+                    latex_text(of) + " of rows of each length, in the last evaluation", more});
+  };
+  add(std::string(by_length_metric), "val_accuracy", "");
+  if (const std::string metric = metric_at_lengths(report); !metric.empty())
+    add(metric, metric.substr(0, metric.rfind("_at")), axis_of_lengths(report, metric));
+  return figures_of(report, axes);
 }
 
 std::string answers(const ReportData& report) {

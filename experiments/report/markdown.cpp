@@ -1,4 +1,5 @@
 #include "experiments/report/answers.hpp"
+#include "experiments/report/curves.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -47,42 +48,49 @@ std::string arms_section(const ReportData& report) {
   return "## Arms\n\n" + to_markdown(table);
 }
 
-/// The mean over seeds at some of the steps at which every arm was evaluated; empty where there is only the end.
-std::string curves_section(const ReportData& report) {
+/// The mean over seeds at some of the steps, or lengths, that arms were evaluated at; empty where there is only one.
+template <class BandOf> std::string means_table(const ReportData& report, const BandOf& band_of) {
   constexpr std::size_t most_columns = 8;
-  std::set<std::int64_t> steps;
+  std::set<std::int64_t> places;
   for (const ReportArm& arm : report.arms)
-    for (const ReportRun& run : arm.runs)
-      for (const CurvePoint& point : run.curve) steps.insert(point.step);
-  if (steps.size() < 2) return "";
+    for (const BandPoint& point : band_of(arm)) places.insert(point.at);
+  if (places.size() < 2) return "";
 
-  const std::vector<std::int64_t> all(steps.begin(), steps.end());
+  const std::vector<std::int64_t> all(places.begin(), places.end());
   std::set<std::int64_t> shown;
   const std::size_t columns = std::min(most_columns, all.size());
   for (std::size_t i = 0; i < columns; ++i) shown.insert(all[i * (all.size() - 1) / (columns - 1)]);
 
   TextTable table{{"arm"}, {Align::left}, {}};
-  for (const std::int64_t step : shown) {
-    table.headings.push_back(fmt::format("{}", step));
+  for (const std::int64_t place : shown) {
+    table.headings.push_back(fmt::format("{}", place));
     table.alignment.push_back(Align::right);
   }
   for (const ReportArm& arm : report.arms) {
+    const std::vector<BandPoint> band = band_of(arm);
     std::vector<std::string> row{arm.label};
-    for (const std::int64_t step : shown) {
-      double sum = 0;
-      int count = 0;
-      for (const ReportRun& run : arm.runs)
-        for (const CurvePoint& point : run.curve)
-          if (point.step == step) {
-            sum += point.value;
-            ++count;
-          }
-      row.push_back(count == 0 ? "-" : fixed(sum / count, 4));
+    for (const std::int64_t place : shown) {
+      const auto point = std::ranges::find(band, place, &BandPoint::at);
+      row.push_back(point == band.end() ? "-" : fixed(point->mean, 4));
     }
     table.rows.push_back(std::move(row));
   }
+  return to_markdown(table);
+}
+
+std::string curves_section(const ReportData& report) {
+  const std::string table = means_table(report, curve_band);
+  if (table.empty()) return "";
   return fmt::format("## Learning curves\n\nThe mean of {} over the seeds, by training step.\n\n{}",
-                     report.curve_metric().name, to_markdown(table));
+                     report.curve_metric().name, table);
+}
+
+std::string lengths_section(const ReportData& report) {
+  const std::string metric = metric_at_lengths(report);
+  if (metric.empty()) return "";
+  return fmt::format("## At each length\n\nThe mean of {} over the seeds, on rows of each length.\n\n{}",
+                     metric.substr(0, metric.rfind("_at")),
+                     means_table(report, [&](const ReportArm& arm) { return length_band(arm, metric); }));
 }
 
 std::string runs_section(const ReportData& report) {
@@ -142,8 +150,9 @@ std::string render_markdown(const ReportData& report) {
                        to_markdown(summary_table(further, Style{})));
     for (const std::string& answer : answer_sentences(further)) out += fmt::format("- {}\n", answer);
   }
-  for (const std::string& section : {arms_section(report), fairness_section(report), curves_section(report),
-                                     problems_section(report), runs_section(report), provenance_section(report)})
+  for (const std::string& section :
+       {arms_section(report), fairness_section(report), curves_section(report), lengths_section(report),
+        problems_section(report), runs_section(report), provenance_section(report)})
     if (!section.empty()) out += "\n" + section;
   return out;
 }

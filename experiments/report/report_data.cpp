@@ -19,6 +19,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string_view>
 
 namespace heed {
 
@@ -41,18 +43,24 @@ struct Origins {
   std::string data;                            ///< the first run's that says so
 };
 
-/// val_accuracy_by_length.N of the last line that has any.
-std::vector<LengthPoint> by_length(const std::vector<Metrics>& lines) {
-  constexpr std::string_view prefix = "val_accuracy_by_length.";
-  std::vector<LengthPoint> out;
-  for (auto line = lines.rbegin(); line != lines.rend() && out.empty(); ++line)
+/// val_accuracy_by_length.N, val_loss_at.N and so on of the last line that has each.
+std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths_of(const std::vector<Metrics>& lines) {
+  std::map<std::string, std::vector<LengthPoint>, std::less<>> out;
+  std::set<std::string, std::less<>> of_later; // lines
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     for (const auto& [name, value] : line->values) {
+      const std::size_t dot = name.find('.');
+      const std::string_view metric = std::string_view(name).substr(0, dot);
+      const bool by_length = metric == by_length_metric || (metric.starts_with("val_") && metric.ends_with("_at"));
+      if (dot == name.npos || !by_length || !std::isfinite(value) || of_later.contains(metric)) continue;
       LengthPoint point{0, value};
-      if (!name.starts_with(prefix) || !std::isfinite(value)) continue;
       const char* end = name.data() + name.size();
-      if (std::from_chars(name.data() + prefix.size(), end, point.length).ptr == end) out.push_back(point);
+      if (std::from_chars(name.data() + dot + 1, end, point.length).ptr == end)
+        out[std::string(metric)].push_back(point);
     }
-  std::ranges::sort(out, {}, &LengthPoint::length);
+    for (const auto& [metric, points] : out) of_later.insert(metric);
+  }
+  for (auto& [metric, points] : out) std::ranges::sort(points, {}, &LengthPoint::length);
   return out;
 }
 
@@ -118,7 +126,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
       run.curve.push_back({line.step, *value});
   if (!lines->empty()) run.seconds = lines->back().seconds;
   if (run.state == RunState::finished) {
-    run.by_length = by_length(*lines);
+    run.lengths = lengths_of(*lines);
     for (std::size_t i = 1; i < readings.size(); ++i) {
       run.also.push_back(readings[i].of(*lines));
       if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,9 @@ struct LengthPoint {
   double value = 0;
 };
 
+/// The metric of accuracies by the rows' own lengths.
+inline constexpr std::string_view by_length_metric = "val_accuracy_by_length";
+
 /// One run of an arm. Of one that is left out nothing is known but who it is: no state counts it, nor does any number.
 struct ReportRun {
   std::string id;
@@ -46,7 +50,9 @@ struct ReportRun {
   std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
   std::vector<std::optional<double>> also; ///< likewise of each of ReportData::also; none: not finite, or it has none
   std::vector<CurvePoint> curve;           ///< the curves' metric at every evaluation so far
-  std::vector<LengthPoint> by_length;      ///< the last accuracies by the length of rows; only of a finished run
+  /// The last evaluation's metrics by the length of rows, in its order: val_accuracy_by_length, val_loss_at and so on;
+  /// only of a finished run.
+  std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths;
   double seconds = 0;                      ///< of training
   std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
   std::filesystem::path folder;            ///< which may not be there yet

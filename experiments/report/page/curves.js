@@ -36,26 +36,41 @@ function drawCurves() {
 }
 
 function drawLengths() {
-  const has = (arm) => arm.by_length !== null && arm.by_length.length.length > 1;
-  if (!arms.some(has)) return;
-  let band = "range", group = 0;
-  const share = (value) => fixed(value, 3);
+  // By the rows' own lengths, and of [train] evaluate_lengths.
+  const all = (arm) => [...(arm.by_length ? [arm.by_length] : []), ...arm.at_lengths]
+    .filter(({ length }) => length.length > 1);
+  const metrics = [...new Set(arms.flatMap((arm) => all(arm).map(({ metric }) => metric)))];
+  if (!metrics.length) return;
+  let metric = metrics.includes(report.metric_at_lengths) ? report.metric_at_lengths : metrics[0];
+  let band = "range", group = 0, log = false;
+  const lengthsOf = (arm) => all(arm).find((lengths) => lengths.metric === metric);
+  const share = (value) => fixed(value, 3), made = () => metric !== "val_accuracy_by_length";
 
   function plot() {
-    const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(has);
-    const lengths = [...new Set(shownArms.flatMap((arm) => arm.by_length.length))].sort((a, b) => a - b);
+    const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(lengthsOf);
+    const lengths = [...new Set(shownArms.flatMap((arm) => lengthsOf(arm).length))].sort((a, b) => a - b);
+    const wide = made() && lengths[lengths.length - 1] >= 8 * lengths[0];
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(arm.by_length.length, arm.by_length, band, share) })),
-      x: { kind: "linear", values: lengths, label: "length", text: withCommas },
-      y: { log: false },
+        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, share) })),
+      x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas },
+      y: { log }, marks: made(),
     };
   }
 
-  const metric = arms.find(has).by_length.metric.replace(/_by_length$/, "");
+  const name = (of) => of.replace(/_by_length$/, ", by the rows' own lengths").replace(/_at$/, "");
   const tools = [...groupChoice((value) => { group = value; shown.renew(); }),
     choice("band", [["range", "range"], ["deviation", "± sd"]], band, (value) => { band = value; shown.redraw(); })];
-  const shown = lineSection("lengths", "Accuracy at each length", `${metric} of the rows of each length, in the last ` +
-    "evaluation. Lines are means over an arm's seeds; the band spans the lowest to the highest seed, or a standard " +
-    "deviation to either side.", tools, plot);
+  if (metrics.length > 1)
+    tools.unshift(choice("of", metrics.map((each) => [each, name(each)]), metric, (value) => {
+      metric = value;
+      shown.renew();
+    }));
+  if (metrics.some((each) => /_(loss|perplexity)_at$/.test(each)))
+    tools.push(choice("scale", [[false, "linear"], [true, "log"]], false, (value) => { log = value; shown.redraw(); }));
+  const what = metrics.length > 1 ? "What a metric comes to on" : `${name(metric).split(",")[0]} of`;
+  const title = metrics.every((each) => /accuracy/.test(each)) ? "Accuracy at each length" : "At each length";
+  const shown = lineSection("lengths", title, `${what} the rows of each length, in the last evaluation. Lines are ` +
+    "means over an arm's seeds; the band spans the lowest to the highest seed, or a standard deviation to either side.",
+    tools, plot);
 }
