@@ -94,7 +94,7 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const
     if (cross_) y = sublayer(pass, y, around_cross_, recall);
     if (ffn_) y = sublayer(pass, y, around_ffn_, feed_forward);
   }
-  pass.show(name_, y);
+  pass.show_block(name_, y);
   return y;
 }
 

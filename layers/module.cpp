@@ -13,8 +13,10 @@ ParameterId Scope::shared(const std::string& name, const Shape& shape) const {
 }
 
 void Observer::weights(const AttentionPlace&, const Tensor&) {}
+void Observer::scores(const AttentionPlace&, const Tensor&) {}
 void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
+void Observer::block(std::string_view, const Tensor&) {}
 
 Pass::Pass(Tape& tape, Parameters& parameters, Real* gradients, const Options& options)
     : state_{&tape,

@@ -141,10 +141,17 @@ public:
   virtual bool wants_weights() const { return false; }
   /// What an attention's values are summed with, before dropout: [B, H, Tq, Tk].
   virtual void weights(const AttentionPlace& attention, const Tensor& weights);
+  /// Are scores wanted? They are computed once more for who wants them.
+  virtual bool wants_scores() const { return false; }
+  /// What an attention's normaliser is given: [B, H, queries, keys], -infinity where a query does not attend to a key.
+  /// It may come in parts: some queries of one entry [1, H, some queries, keys], and no keys that none of these sees.
+  virtual void scores(const AttentionPlace& attention, const Tensor& scores);
   /// What an attention's heads give: [B, H, Tq, Dv]. Without recording, the numbers may be changed.
   virtual void heads(const AttentionPlace& attention, const Tensor& heads);
   /// What a module gives.
   virtual void output(std::string_view module, const Tensor& output);
+  /// What a Transformer's block gives, which `output` is told, too: [B, T, width].
+  virtual void block(std::string_view module, const Tensor& output);
 };
 
 /// One forward pass over some rows of a batch: what layers need beside tensors.
@@ -207,11 +214,19 @@ public:
   void show_weights(const AttentionPlace& attention, const Tensor& weights) const {
     if (wants_weights()) state_.options.observer->weights(attention, weights);
   }
+  bool wants_scores() const { return state_.options.observer && state_.options.observer->wants_scores(); }
+  void show_scores(const AttentionPlace& attention, const Tensor& scores) const {
+    if (wants_scores()) state_.options.observer->scores(attention, scores);
+  }
   void show_heads(const AttentionPlace& attention, const Tensor& heads) const {
     if (state_.options.observer) state_.options.observer->heads(attention, heads);
   }
   void show(std::string_view module, const Tensor& output) const {
     if (state_.options.observer) state_.options.observer->output(module, output);
+  }
+  void show_block(std::string_view module, const Tensor& output) const {
+    show(module, output);
+    if (state_.options.observer) state_.options.observer->block(module, output);
   }
   /// The output of the module that the parameter is of; returns it.
   const Tensor& show(ParameterId id, const Tensor& output) const {

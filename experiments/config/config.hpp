@@ -91,7 +91,8 @@ struct TrainOptions {
   double evaluate_length_penalty = 0.0;
   std::string evaluate_length_penalty_kind = "gnmt"; ///< gnmt | fairseq
   std::string evaluate_bleu_tokenization = "13a";    ///< 13a | none | intl | char
-  std::string inspect = "none";      ///< none | norms | attention | heads | all: what is looked at inside the model
+  /// none | norms | attention | heads | all | scores | layers | everything: what is looked at inside the model
+  std::string inspect = "none";
   std::int64_t inspect_every = 0;    ///< steps; 0: only at the end
   std::int64_t checkpoint_every = 0; ///< steps; 0: only at the end
   std::int64_t keep_checkpoints = 2; ///< the newest so many

@@ -180,8 +180,11 @@ const OptionTable<TrainOptions>& train_option_table() {
           .neutral("13a"),
       option("inspect", &O::inspect,
              "What is measured inside the model: norms of gradients and outputs by module; each attention head's "
-             "entropy and distance (attention); these and what each head is worth (heads); or all.")
-          .one_of({"none", "norms", "attention", "heads", "all"}),
+             "entropy and distance (attention); these and what each head is worth (heads); these and the norms (all). "
+             "With attention, also the variance of scores and the weight of the first key (scores); with norms, also "
+             "those of weights and of whole layers, and how near a layer's tokens are to one vector (layers); or "
+             "everything.")
+          .one_of({"none", "norms", "attention", "heads", "all", "scores", "layers", "everything"}),
       option("inspect_every", &O::inspect_every, "Steps between looks inside the model.")
           .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end"),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")

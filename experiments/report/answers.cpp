@@ -59,9 +59,10 @@ bool is_better(const Comparison& c, const MetricInfo& metric) {
   return (c.difference.mean > 0) == metric.higher_is_better;
 }
 
-/// " costs 0.31 nats [0.28, 0.34]".
+/// " costs 0.31 nats [0.28, 0.34]"; where neither side is better, " makes +0.31 nats [0.28, 0.34]".
 std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
   const statistics::PairedDifference& d = c.difference;
+  if (!metric.is_goal) return " makes " + signed_difference(c, unit_of(metric));
   const bool gain = is_better(c, metric);
   const double turn = d.mean > 0 ? 1 : -1;
   const Decimals decimals = decimals_of(c);

@@ -72,10 +72,12 @@ json::value comparison_of(const statistics::Comparison& c) {
 }
 
 json::object metric_object(const MetricInfo& metric) {
-  return json::object{{"name", metric.name},
-                      {"higher_is_better", metric.higher_is_better},
-                      {"unit", metric.unit},
-                      {"meaning", metric.meaning}};
+  return json::object{
+      {"name", metric.name},
+      {"higher_is_better", metric.is_goal ? json::value(metric.higher_is_better) : json::value(nullptr)},
+      {"direction", direction_of(metric)},
+      {"unit", metric.unit},
+      {"meaning", metric.meaning}};
 }
 
 json::value learned_of(const ReportArm& arm) {

@@ -158,7 +158,7 @@ std::string caption(const ReportData& report, bool compared) {
   std::string text = report.metric.name;
   if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
   if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
-  text += report.metric.higher_is_better ? ", higher is better" : ", lower is better";
+  text += fmt::format(", {}", direction_of(report.metric));
   if (compared)
     text += fmt::format("; differences from the reference{}, with {} intervals",
                         report.within.empty() ? "" : " of each group", confidence_text(report));
@@ -198,11 +198,11 @@ std::string unit_in_brackets(const MetricInfo& metric) {
   return metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(metric.unit));
 }
 
-const char* mark_of(const statistics::Comparison& c, bool higher_is_better) {
+const char* mark_of(const statistics::Comparison& c, const MetricInfo& metric) {
   if (c.answer == statistics::Answer::same || equal_in_all_seeds(c)) return "color=heedgrey, mark=diamond*";
   if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return "color=heedgrey, mark=*";
-  return (c.difference.mean > 0) == higher_is_better ? "color=heedblue, mark=triangle*"
-                                                     : "color=heedvermillion, mark=square*";
+  const bool better = !metric.is_goal || (c.difference.mean > 0) == metric.higher_is_better;
+  return better ? "color=heedblue, mark=triangle*" : "color=heedvermillion, mark=square*";
 }
 
 statistics::Interval interval_or_mean(const statistics::Comparison& c) {
@@ -248,7 +248,7 @@ std::string forest(const ReportData& report) {
       plots += fmt::format(
           "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
           "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
-          mark_of(*arm->comparison, report.metric.higher_is_better), mean, rows, to - mean, mean - from);
+          mark_of(*arm->comparison, report.metric), mean, rows, to - mean, mean - from);
     }
   }
   if (rows == 0) return "";

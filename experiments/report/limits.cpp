@@ -27,11 +27,13 @@ std::vector<double> values_where_all_ended(const ReportArm& arm) {
   return out;
 }
 
-/// The metric's bounds, none where it has none.
+/// The metric's bounds, none where it has none, or neither is better.
 std::optional<double> best_of(const MetricInfo& metric) {
+  if (!metric.is_goal) return std::nullopt;
   return metric.higher_is_better ? metric.greatest : std::optional(metric.least);
 }
 std::optional<double> worst_of(const MetricInfo& metric) {
+  if (!metric.is_goal) return std::nullopt;
   return metric.higher_is_better ? std::optional(metric.least) : metric.greatest;
 }
 

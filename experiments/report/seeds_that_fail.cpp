@@ -88,7 +88,7 @@ void rank(std::vector<double>& values, const std::vector<double>& all) {
 void count_learned(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.learned.reset();
-    if (report.is_reference(arm) || report.before_first_look()) continue;
+    if (report.is_reference(arm) || report.before_first_look() || !report.metric.is_goal) continue;
     const Runs runs = report.counted_runs(arm), against = report.counted_runs(report.arms[arm.reference]);
     std::optional<double> threshold = report.learned;
     if (!threshold) {
@@ -114,7 +114,9 @@ void rank_failed_runs(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.p_failed_worst.reset();
     const Runs runs = compared_runs(arm, arm), against = compared_runs(arm, report.arms[arm.reference]);
-    if (report.is_reference(arm) || !arm.comparison || !(any_failed(runs) || any_failed(against))) continue;
+    if (report.is_reference(arm) || !report.metric.is_goal || !arm.comparison ||
+        !(any_failed(runs) || any_failed(against)))
+      continue;
     const bool higher = report.metric.higher_is_better;
     std::vector<statistics::SeedValues> both{with_failed(against, higher), with_failed(runs, higher)};
     std::vector<double> all = both[0].values;

@@ -26,12 +26,12 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
 }
 
 /// Green for the better side and red for the worse, where the arm differs.
-std::string coloured(const std::string& cell, const ReportArm& arm, bool higher_is_better, const Style& style) {
-  if (!arm.comparison || arm.comparison->answer != Answer::differs) return cell;
-  return (arm.comparison->difference.mean > 0) == higher_is_better ? style.green(cell) : style.red(cell);
+std::string coloured(const std::string& cell, const ReportArm& arm, const MetricInfo& metric, const Style& style) {
+  if (!metric.is_goal || !arm.comparison || arm.comparison->answer != Answer::differs) return cell;
+  return (arm.comparison->difference.mean > 0) == metric.higher_is_better ? style.green(cell) : style.red(cell);
 }
 
-std::string difference_cell(const ReportArm& arm, int shown, bool higher_is_better, const Style& style) {
+std::string difference_cell(const ReportArm& arm, int shown, const MetricInfo& metric, const Style& style) {
   if (!arm.comparison) return "";
   if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
@@ -41,16 +41,16 @@ std::string difference_cell(const ReportArm& arm, int shown, bool higher_is_bett
   const std::string mean = signed_fixed(d.mean, decimals);
   return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(interval->low, decimals),
                               signed_fixed(interval->high, decimals)),
-                  arm, higher_is_better, style);
+                  arm, metric, style);
 }
 
 std::string p_cell(const ReportArm& arm) {
   return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) : "";
 }
 
-std::string answer_cell(const ReportArm& arm, bool higher_is_better, const Style& style) {
+std::string answer_cell(const ReportArm& arm, const MetricInfo& metric, const Style& style) {
   if (!arm.comparison) return "";
-  return coloured(std::string(answer_word(*arm.comparison)), arm, higher_is_better, style);
+  return coloured(std::string(answer_word(*arm.comparison)), arm, metric, style);
 }
 
 bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
@@ -231,13 +231,12 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   }
   column("parameters", Align::right);
   column("time", Align::right);
-  const bool higher_is_better = report.metric.higher_is_better;
   for (const ReportArm& arm : report.arms) {
     std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, decimals)};
     if (compared) {
-      row.push_back(difference_cell(arm, difference_decimals, higher_is_better, style));
+      row.push_back(difference_cell(arm, difference_decimals, report.metric, style));
       row.push_back(p_cell(arm));
-      row.push_back(answer_cell(arm, higher_is_better, style));
+      row.push_back(answer_cell(arm, report.metric, style));
     }
     row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
     row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
@@ -247,9 +246,8 @@ TextTable summary_table(const ReportData& report, const Style& style) {
 }
 
 std::string further_note(const MetricInfo& metric) {
-  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name,
-                     metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
-                     metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name, direction_of(metric),
+                     metric.meaning, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
 }
 
 std::vector<std::string> summary_notes(const ReportData& report) {
@@ -257,8 +255,7 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   const bool several = report.seeds.size() > 1;
   const std::string spread = several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
-  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread,
-                              metric.higher_is_better ? "higher is better" : "lower is better", metric.meaning,
+  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread, direction_of(metric), metric.meaning,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&

@@ -50,7 +50,7 @@ std::vector<MetricEntry> metric_entries(const std::vector<MetricInfo>& known, co
       entry.step = line.step;
       const auto info = std::find_if(known.begin(), known.end(),
                                      [&name = name](const MetricInfo& m) { return m.name == name; });
-      if (info == known.end() || !std::isfinite(value)) continue;
+      if (info == known.end() || !info->is_goal || !std::isfinite(value)) continue;
       if (entry.best && (info->higher_is_better ? value <= *entry.best : value >= *entry.best)) continue;
       entry.best = value;
       entry.best_step = line.step;

@@ -127,7 +127,7 @@ std::int64_t option_set_of(const RunEntry& entry) {
 
 /// Of all that decides how a folder is read: an index with another number is made anew.
 std::int64_t index_version() {
-  std::string text = tables_sql() + fmt::format("3 {}", numerics_version);
+  std::string text = tables_sql() + fmt::format("4 {}", numerics_version);
   for (const std::string& key : all_keys()) {
     const std::optional<Value>& neutral = find_option(key)->neutral;
     text += fmt::format(" {}{}", key, neutral ? "=" + value_text(*neutral) : "");

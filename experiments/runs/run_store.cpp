@@ -5,6 +5,7 @@
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "experiments/system/threads.hpp"
+#include "experiments/training/inspected_metrics.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -200,13 +201,18 @@ std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
   auto out = line.values;
   if (line.tokens > 0 && line.step_seconds)
     out.emplace_back("time_per_token", microseconds * *line.step_seconds / static_cast<double>(line.tokens));
+  add_summaries(out);
   return out;
 }
 
 std::optional<double> value_of(const Metrics& line, std::string_view name) {
-  for (const auto& [key, value] : values_of(line))
-    if (key == name) return value;
-  return std::nullopt;
+  const auto in = [&](const std::vector<std::pair<std::string, double>>& values) -> std::optional<double> {
+    for (const auto& [key, value] : values)
+      if (key == name) return value;
+    return std::nullopt;
+  };
+  const auto written = in(line.values);
+  return written ? written : in(values_of(line));
 }
 
 std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name) {

@@ -141,7 +141,8 @@ Config read_config(const RunFolder& run);
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
 /// The same of the file's bytes.
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run, std::string_view bytes);
-/// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens.
+/// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens; summaries of
+/// what was looked at (rank_residual.mean) from what stands there of heads and layers.
 std::optional<double> value_of(const Metrics& line, std::string_view name);
 /// All that `value_of` knows of a line.
 std::vector<std::pair<std::string, double>> values_of(const Metrics& line);

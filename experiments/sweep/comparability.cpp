@@ -65,9 +65,7 @@ std::string why_not_comparable(const Config& reference, const Task& reference_ta
         "it is evaluated every {} steps and the reference every {} (train.evaluate_every): when they get "
         "there would be told by other clocks",
         arm.train.evaluate_every, reference.train.evaluate_every);
-  const std::vector<MetricInfo> measured = metrics_of(arm);
-  if (std::none_of(measured.begin(), measured.end(), [&](const MetricInfo& m) { return m.name == metric; }))
-    return fmt::format("it does not measure {}, by which arms are compared", metric);
+  if (!metric_named(arm, metric)) return fmt::format("it does not measure {}, by which arms are compared", metric);
   if (const std::string& words = arm.train.evaluate_bleu_tokenization,
       &others = reference.train.evaluate_bleu_tokenization;
       metric == "val_bleu" && words != others)

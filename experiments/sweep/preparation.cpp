@@ -7,6 +7,7 @@
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/training/inspected_metrics.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -66,6 +67,14 @@ MetricInfo steps_metric(const Config& config, const std::string& name, const Ste
           static_cast<double>(config.train.steps + config.train.evaluate_every)};
 }
 
+/// @param names  that are allowed
+[[noreturn]] void refuse_metric(const std::string& name, const std::string& option, std::string_view where,
+                                const std::vector<std::string>& names) {
+  const std::string near = nearest(name, names);
+  throw Refused(fmt::format("{}: \"{}\" is not measured {}; allowed: {}{}", option, name, where, fmt::join(names, ", "),
+                            near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+}
+
 } // namespace
 
 MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option) {
@@ -76,17 +85,29 @@ MetricInfo metric_of(const Config& config, const std::string& name, const std::s
     throw Refused(fmt::format("{}: {}", option, error.what()));
   }
   if (goal) return steps_metric(config, name, *goal, option);
+  if (auto metric = metric_named(config, name)) return std::move(*metric);
   std::vector<std::string> names;
-  for (const MetricInfo& metric : metrics_of(config)) {
-    if (metric.name == name) return metric;
-    names.push_back(metric.name);
-  }
-  const std::string near = nearest(name, names);
-  throw Refused(fmt::format("{}: \"{}\" is not measured here; allowed: {}, steps_to(METRIC, VALUE){}", option, name,
-                            fmt::join(names, ", "), near.empty() ? "" : fmt::format(" (nearest: {})", near)));
+  for (const MetricInfo& metric : metrics_of(config)) names.push_back(metric.name);
+  for (const InspectedMetric& metric : inspected_metrics())
+    if (name.starts_with(fmt::format("{}.", metric.name)))
+      throw Refused(fmt::format("{}: \"{}\" is measured where train.inspect is one of {}, and it is {}", option, name,
+                                fmt::join(metric.words, ", "), config.train.inspect));
+  names.emplace_back("steps_to(METRIC, VALUE)");
+  refuse_metric(name, option, "here", names);
 }
 
 namespace {
+
+/// What is measured of a single head, module or layer is known of the model alone.
+void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
+  metric_of(config, name, option);
+  if (name.find('.') == std::string::npos || steps_to(name)) return;
+  std::vector<std::string> names = engine(config).inspected(config, tasks.of(config));
+  if (std::ranges::find(names, name) != names.end()) return;
+  const std::string family = name.substr(0, name.find('.') + 1);
+  std::erase_if(names, [&](const std::string& other) { return !other.starts_with(family); });
+  refuse_metric(name, option, "of this model", names);
+}
 
 std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
   return why_not_comparable(reference, tasks.of(reference), form_of(reference), arm, tasks.of(arm), form_of(arm),
@@ -128,13 +149,13 @@ Checked checked(const PlannedRun& run, const Plan& plan, const Settings& setting
     throw Refused(error.what() + places(settings, error.what()));
   }
   if (!reference) {
-    metric_of(config, plan.metric);
+    check_metric(config, plan.metric, "report.metric", tasks);
     for (std::size_t i = 0; i < plan.also.size(); ++i) {
       if (plan.also[i] == plan.metric ||
           std::count(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(i), plan.also[i]))
         throw Refused(fmt::format("report.also: \"{}\" is compared already; name each metric once{}", plan.also[i],
                                   places(settings, "report.also")));
-      metric_of(config, plan.also[i], "report.also");
+      check_metric(config, plan.also[i], "report.also", tasks);
     }
     return {std::move(config), cost};
   }
@@ -143,6 +164,7 @@ Checked checked(const PlannedRun& run, const Plan& plan, const Settings& setting
   for (const std::string& metric : metrics)
     if (const std::string why = not_comparable(*reference, config, metric, tasks); !why.empty())
       throw Refused(fmt::format("this arm can't be compared with the reference: {}", why));
+  for (const std::string& metric : metrics) check_metric(config, metric, "report.metric", tasks);
   return {std::move(config), cost};
 }
 
@@ -195,6 +217,11 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     arms.push_back(std::move(arm));
   }
   MetricInfo metric = metric_of(arms.front().config, plan.metric);
+  if (plan.tuning && !metric.is_goal)
+    throw Refused(
+        fmt::format("[sweep.tune] chooses what is best by report.metric, and of \"{}\" {}; take a metric that "
+                    "has a better side, as val_loss, and name this one in report.also",
+                    plan.metric, direction_of(metric)));
   return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
 }
 

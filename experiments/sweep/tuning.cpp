@@ -22,9 +22,8 @@ constexpr std::int64_t choices_format = 1;
 fs::path choices_file(const fs::path& folder) { return folder / "tuned.json"; }
 
 bool higher_is_better(const Plan& plan) {
-  for (const MetricInfo& metric : metrics_of(config_of(plan.tuning->runs.front())))
-    if (metric.name == plan.metric) return metric.higher_is_better;
-  return false;
+  const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
+  return metric && metric->higher_is_better;
 }
 
 /// Whether all runs of the trial are finished or failed; then it has a value or a problem.

@@ -21,9 +21,12 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// Has attention make its weights, as a look at them does.
+// Has attention make its weights and scores, as a look at them does.
 struct Onlooker : Observer {
-  bool wants_weights() const override { return true; }
+  explicit Onlooker(const Looks& looks) : looks(looks) {}
+  bool wants_weights() const override { return looks.attention; }
+  bool wants_scores() const override { return looks.scores; }
+  Looks looks;
 };
 
 // What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
@@ -200,7 +203,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
     tape.rewind();
     tape.record(false);
-    Onlooker onlooker;
+    Onlooker onlooker(looks_of(config.train));
     Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
     run.model->logits(pass, batch);
   }

@@ -4,6 +4,7 @@
 #include "experiments/training/engine_module.hpp"
 #include "experiments/training/engine_table.hpp"
 #include "experiments/training/float64.hpp"
+#include "experiments/training/inspected_metrics.hpp"
 #include "experiments/training/kernels.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,44 @@ bool has_perplexity(const Config& config) { return puts_out_text(config); }
 
 bool has_bits_per_character(const Config& config) {
   return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
+}
+
+namespace {
+
+MetricInfo info_of(const InspectedMetric& m, std::string_view part) {
+  const char* where = part == "mean"    ? ", the mean over all layers"
+                      : part == "first" ? ", of the first layer"
+                      : part == "last"  ? ", of the last layer"
+                                        : "";
+  const bool of_heads = m.of == InspectedMetric::Of::heads, named = *where == 0;
+  return {.name = fmt::format("{}.{}", m.name, part),
+          .higher_is_better = true,
+          .unit = std::string(m.unit),
+          .meaning = fmt::format("{}{}{}", m.meaning, where,
+                                 of_heads && part == "mean" ? " and heads"
+                                 : of_heads && !named       ? ", the mean over its heads"
+                                                            : ""),
+          .least = m.least,
+          .greatest = m.greatest,
+          .is_goal = false};
+}
+
+} // namespace
+
+std::string_view direction_of(const MetricInfo& metric) {
+  if (!metric.is_goal) return "neither more nor less is better";
+  return metric.higher_is_better ? "higher is better" : "lower is better";
+}
+
+std::optional<MetricInfo> metric_named(const Config& config, const std::string& name) {
+  for (MetricInfo& metric : metrics_of(config))
+    if (metric.name == name) return std::move(metric);
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || dot + 1 == name.size()) return {};
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
+      return info_of(m, name.substr(dot + 1));
+  return {};
 }
 
 std::vector<MetricInfo> metrics_of(const Config& config) {
@@ -79,6 +118,9 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
       out.back().name += fmt::format("_at.{}", length);
       out.back().meaning = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
     }
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.of != InspectedMetric::Of::modules && is_inspected(config.train.inspect, m.name))
+      for (const char* part : {"mean", "first", "last"}) out.push_back(info_of(m, part));
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
   out.push_back({"time_per_token", false, "µs",

@@ -4,13 +4,23 @@
 #include "autograd/squares.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/inspected_metrics.hpp"
 #include "experiments/training/team.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace heed::HEED_REAL {
+
+void HeadSums::add(const HeadSums& other) {
+  entropy += other.entropy;
+  distance += other.distance;
+  first_key += other.first_key;
+  queries += other.queries;
+  later_queries += other.later_queries;
+}
 
 void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::int64_t n, std::int64_t position) {
   double total = 0, entropy = 0, distance = 0;
@@ -24,6 +34,63 @@ void add_query(HeadSums& sums, const Real* weights, std::int64_t stride, std::in
   sums.entropy += entropy;
   sums.distance += distance;
   ++sums.queries;
+  if (position == 0) return;
+  sums.first_key += static_cast<double>(weights[0]) / total;
+  ++sums.later_queries;
+}
+
+Spread spread_of(const Real* numbers, std::int64_t n) {
+  const auto counts = [](Real x) { return x != -std::numeric_limits<Real>::infinity(); };
+  Spread out;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (counts(numbers[i])) {
+      ++out.count;
+      out.mean += static_cast<double>(numbers[i]);
+    }
+  if (out.count == 0) return out;
+  out.mean /= static_cast<double>(out.count);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (counts(numbers[i])) {
+      const double from = static_cast<double>(numbers[i]) - out.mean;
+      out.squares += from * from;
+    }
+  return out;
+}
+
+void Spread::add(const Spread& other) {
+  if (other.count == 0) return;
+  const auto n = static_cast<double>(count), m = static_cast<double>(other.count);
+  const double apart = other.mean - mean;
+  mean += apart * m / (n + m);
+  squares += other.squares + apart * apart * n * m / (n + m);
+  count += other.count;
+}
+
+std::optional<double> rank_residual(const Real* x, std::int64_t rows, std::int64_t width) {
+  const auto w = static_cast<std::size_t>(width);
+  std::vector<double> mean(w);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::size_t d = 0; d < w; ++d) mean[d] += static_cast<double>(x[i * width + static_cast<std::int64_t>(d)]);
+  for (double& m : mean) m /= static_cast<double>(rows);
+  // The product of the greatest sums of sizes in a row and in a column.
+  const auto squared_norm = [&](bool without_mean) {
+    std::vector<double> columns(w);
+    double row = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      double sum = 0;
+      for (std::size_t d = 0; d < w; ++d) {
+        const double size = std::abs(static_cast<double>(x[i * width + static_cast<std::int64_t>(d)]) -
+                                     (without_mean ? mean[d] : 0));
+        sum += size;
+        columns[d] += size;
+      }
+      row = std::max(row, sum);
+    }
+    return row * *std::ranges::max_element(columns);
+  };
+  const double whole = squared_norm(false);
+  if (!(whole > 0)) return {};
+  return std::sqrt(squared_norm(true) / whole);
 }
 
 namespace {
@@ -44,16 +111,15 @@ template <class T> struct ByName {
 
 struct AttentionSums {
   std::vector<HeadSums> heads;
-  std::int64_t position = 0; // of the next call's first query within the pass
+  std::vector<Spread> scores; // of each head
+  std::int64_t position = 0;  // of the next call's first query within the pass
   bool several_queries = false;
 
   void add(const AttentionSums& other) {
     heads.resize(std::max(heads.size(), other.heads.size()));
-    for (std::size_t h = 0; h < other.heads.size(); ++h) {
-      heads[h].entropy += other.heads[h].entropy;
-      heads[h].distance += other.heads[h].distance;
-      heads[h].queries += other.heads[h].queries;
-    }
+    for (std::size_t h = 0; h < other.heads.size(); ++h) heads[h].add(other.heads[h]);
+    scores.resize(std::max(scores.size(), other.scores.size()));
+    for (std::size_t h = 0; h < other.scores.size(); ++h) scores[h].add(other.scores[h]);
     several_queries = several_queries || other.several_queries;
   }
 };
@@ -68,6 +134,16 @@ struct OutputSums {
   }
 };
 
+struct LayerSums {
+  double residual = 0;
+  std::int64_t rows = 0; // that have one
+
+  void add(const LayerSums& other) {
+    residual += other.residual;
+    rows += other.rows;
+  }
+};
+
 // Sums up what it is shown, pass by pass.
 class Onlooker : public Observer {
 public:
@@ -78,6 +154,7 @@ public:
   }
 
   bool wants_weights() const override { return looks_.attention; }
+  bool wants_scores() const override { return looks_.scores; }
 
   void weights(const AttentionPlace& attention, const Tensor& w) override {
     AttentionSums& sums = attentions[attention.module];
@@ -92,6 +169,24 @@ public:
     sums.several_queries = sums.several_queries || sums.position > 1;
   }
 
+  void scores(const AttentionPlace& attention, const Tensor& s) override {
+    std::vector<Spread>& spreads = attentions[attention.module].scores;
+    spreads.resize(static_cast<std::size_t>(s.shape[1]));
+    const Tensor all = contiguous(s);
+    const std::int64_t each = s.shape[2] * s.shape[3];
+    for (std::int64_t row = 0; row < s.shape[0] * s.shape[1]; ++row)
+      spreads[static_cast<std::size_t>(row % s.shape[1])].add(spread_of(all.data + row * each, each));
+  }
+
+  void block(std::string_view module, const Tensor& output) override {
+    if (!looks_.layers) return;
+    LayerSums& sums = layers[module];
+    const Tensor y = contiguous(output);
+    const std::int64_t tokens = y.shape[1], width = y.shape[2];
+    for (std::int64_t b = 0; b < y.shape[0] && tokens > 1; ++b)
+      if (const auto residual = rank_residual(y.data + b * tokens * width, tokens, width)) sums.add({*residual, 1});
+  }
+
   void output(std::string_view module, const Tensor& output) override {
     if (!looks_.activations) return;
     const Tensor y = contiguous(output);
@@ -100,6 +195,7 @@ public:
 
   ByName<AttentionSums> attentions;
   ByName<OutputSums> outputs;
+  ByName<LayerSums> layers;
 
 private:
   Looks looks_;
@@ -201,6 +297,7 @@ Onlooker look_on(Rows& rows, const Looks& looks) {
   for (const Onlooker& o : onlookers) {
     all.attentions.add(o.attentions);
     all.outputs.add(o.outputs);
+    all.layers.add(o.layers);
   }
   return all;
 }
@@ -249,13 +346,44 @@ void add_gradients(Rows& rows, std::int64_t shards, Inspection& inspection) {
   add_gradient_norms(inspection, rows.run().parameters, parts[0]);
 }
 
+using Norm = std::optional<double>;
+
+// Euclidean norms of numbers that are laid out as the parameters are, by modules and by layers.
+void add_norms(Inspection& inspection, const Parameters& parameters, const Real* numbers,
+               Norm ModuleInspection::*of_module, Norm LayerInspection::*of_layer) {
+  ByName<double> squares;
+  for (const Parameters::Entry& e : parameters.entries())
+    squares[e.module] += sum_of_squares(numbers + e.offset, e.shape.size());
+  for (const auto& [name, sum] : squares.entries) {
+    auto found = std::ranges::find(inspection.modules, name, &ModuleInspection::module);
+    if (found == inspection.modules.end()) {
+      found = inspection.modules.emplace(found);
+      found->module = name;
+    }
+    (*found).*of_module = std::sqrt(sum);
+  }
+  for (LayerInspection& layer : inspection.layers) {
+    double sum = 0;
+    for (const auto& [name, of] : squares.entries)
+      if (name == layer.layer || name.starts_with(layer.layer + ".")) sum += of;
+    layer.*of_layer = std::sqrt(sum);
+  }
+}
+
+void add_weight_norms(Inspection& inspection, const Parameters& parameters) {
+  add_norms(inspection, parameters, parameters.values(), &ModuleInspection::weight, &LayerInspection::weight);
+}
+
 } // namespace
 
 Looks looks_of(const TrainOptions& options) {
-  const bool all = options.inspect == "all", importance = all || options.inspect == "heads";
-  return {.attention = importance || options.inspect == "attention",
-          .importance = importance,
-          .activations = all || options.inspect == "norms"};
+  const auto on = [&](const char* metric) { return is_inspected(options.inspect, metric); };
+  return {.attention = on("attention_entropy"),
+          .importance = on("head_importance"),
+          .activations = on("activation_norm"),
+          .gradients = on("gradient_norm"),
+          .scores = on("score_variance"),
+          .layers = on("rank_residual")};
 }
 
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
@@ -267,8 +395,8 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
   Inspection inspection;
   inspection.rows = rows;
   Looks on = looks;
-  on.attention = on.attention || on.importance; // by which the heads are found
-  if (on.attention || on.activations) {
+  on.attention = on.attention || on.importance || on.scores; // by which the heads are found
+  if (on.attention || on.activations || on.layers) {
     const Onlooker found = look_on(seen, on);
     for (const auto& [name, sums] : found.attentions.entries)
       for (std::size_t h = 0; h < sums.heads.size(); ++h) {
@@ -279,26 +407,27 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
         out.head = static_cast<std::int64_t>(h);
         out.entropy = head.entropy / queries;
         if (sums.several_queries) out.distance = head.distance / queries;
+        if (!looks.scores) continue;
+        if (head.later_queries > 0) out.first_key = head.first_key / static_cast<double>(head.later_queries);
+        out.score_variance = sums.scores[h].variance();
       }
     for (const auto& [name, sums] : found.outputs.entries)
       inspection.modules.push_back(
-          {name, std::sqrt(sums.squares / static_cast<double>(std::max<std::int64_t>(sums.numbers, 1))), {}});
+          {name, std::sqrt(sums.squares / static_cast<double>(std::max<std::int64_t>(sums.numbers, 1))), {}, {}});
+    for (const auto& [name, sums] : found.layers.entries) {
+      LayerInspection& out = inspection.layers.emplace_back();
+      out.layer = name;
+      if (sums.rows > 0) out.rank_residual = sums.residual / static_cast<double>(sums.rows);
+    }
   }
   if (looks.importance) add_importance(seen, inspection.heads);
+  if (looks.layers) add_weight_norms(inspection, run.parameters);
   if (looks.gradients) add_gradients(seen, config.train.shards, inspection);
   return inspection;
 }
 
 void add_gradient_norms(Inspection& inspection, const Parameters& parameters, const Real* gradient) {
-  ByName<double> squares;
-  for (const Parameters::Entry& e : parameters.entries())
-    squares[e.module] += sum_of_squares(gradient + e.offset, e.shape.size());
-  for (const auto& [name, sum] : squares.entries) {
-    auto found = std::ranges::find(inspection.modules, name, &ModuleInspection::module);
-    if (found == inspection.modules.end())
-      found = inspection.modules.insert(found, {.module = name, .activation = {}, .gradient = {}});
-    found->gradient = std::sqrt(sum);
-  }
+  add_norms(inspection, parameters, gradient, &ModuleInspection::gradient, &LayerInspection::gradient);
 }
 
 std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspection) {
@@ -308,21 +437,43 @@ std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspect
       if (const std::optional<double> v = value(h))
         out.emplace_back(fmt::format("{}.{}.{}", what, h.attention, h.head), *v);
   };
-  const auto each_module = [&](const char* what, auto value) {
-    for (const ModuleInspection& m : inspection.modules)
-      if (const std::optional<double> v = value(m)) out.emplace_back(fmt::format("{}.{}", what, m.module), *v);
+  const auto each = [&](const char* what, const auto& parts, auto name, auto value) {
+    for (const auto& part : parts)
+      if (const std::optional<double>& v = part.*value) out.emplace_back(fmt::format("{}.{}", what, part.*name), *v);
   };
+  using M = ModuleInspection;
+  using L = LayerInspection;
   each_head("attention_entropy", [](const HeadInspection& h) { return std::optional(h.entropy); });
   each_head("attention_distance", [](const HeadInspection& h) { return h.distance; });
   each_head("head_importance", [](const HeadInspection& h) { return h.importance; });
-  each_module("activation_norm", [](const ModuleInspection& m) { return m.activation; });
-  each_module("gradient_norm", [](const ModuleInspection& m) { return m.gradient; });
+  each("activation_norm", inspection.modules, &M::module, &M::activation);
+  each("gradient_norm", inspection.modules, &M::module, &M::gradient);
+  // Those that came later stand behind, so that lines of earlier runs are what they were.
+  each_head("score_variance", [](const HeadInspection& h) { return h.score_variance; });
+  each_head("first_key_weight", [](const HeadInspection& h) { return h.first_key; });
+  each("rank_residual", inspection.layers, &L::layer, &L::rank_residual);
+  each("layer_gradient_norm", inspection.layers, &L::layer, &L::gradient);
+  each("layer_weight_norm", inspection.layers, &L::layer, &L::weight);
+  each("weight_norm", inspection.modules, &M::module, &M::weight);
   return out;
+}
+
+std::vector<std::string> inspected_names(const Config& config, const Task& task) {
+  RunModel run(config, task);
+  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Workers workers(1);
+  auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, looks_of(config.train), workers));
+  add_summaries(values);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  return names;
 }
 
 void check_inspection(const Config& config, const Task& task, RunModel& run) {
   const std::string& inspect = config.train.inspect;
-  if ((inspect != "attention" && inspect != "heads") || task.evaluation_rows(run.form, Split::validation) == 0) return;
+  if ((inspect != "attention" && inspect != "heads" && inspect != "scores") ||
+      task.evaluation_rows(run.form, Split::validation) == 0)
+    return;
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(1);
   if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers).heads.empty())

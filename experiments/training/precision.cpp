@@ -29,15 +29,14 @@ Metrics evaluate(const Config& config, const Task& task, const Checkpoint& check
   return m;
 }
 
-Inspection inspect(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split,
+Inspection inspect(const Config& config, const Task& task, const Checkpoint* checkpoint, Split split,
                    std::int64_t rows) {
   RunModel run(config, task);
-  load_parameters(run.parameters, checkpoint);
+  if (checkpoint) load_parameters(run.parameters, *checkpoint);
+  else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(usable_cores());
-  Inspection found = inspect_model(config, task, run, split, rows,
-                                   {.attention = true, .importance = true, .activations = true, .gradients = true},
-                                   workers);
-  found.step = step_of(checkpoint);
+  Inspection found = inspect_model(config, task, run, split, rows, all_looks, workers);
+  if (checkpoint) found.step = step_of(*checkpoint);
   return found;
 }
 
@@ -66,6 +65,7 @@ const Engine& engine_table() {
                             .train = train,
                             .evaluate = evaluate,
                             .inspect = inspect,
+                            .inspected = inspected_names,
                             .attend = attend,
                             .generate = generate,
                             .products = product_description};

@@ -93,6 +93,19 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
   }
 }
 
+// What is looked at at a step: with the step's own gradient, where there was one.
+std::vector<std::pair<std::string, double>> look_inside(const Config& config, const Task& task, RunModel& run,
+                                                        Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
+                                                        const Real* gradient) {
+  Looks looks = looks_of(config.train);
+  const bool gradients = looks.gradients;
+  if (gradient) looks.gradients = false;
+  Inspection inspection = inspect_model(config, task, run, Split::validation,
+                                        config.train.evaluate_batches * config.train.batch, looks, workers, tapes);
+  if (gradients && gradient) add_gradient_norms(inspection, run.parameters, gradient);
+  return as_metrics(inspection);
+}
+
 } // namespace
 
 Outcome train(const Config& config, const Task& task, const std::optional<Checkpoint>& from,
@@ -120,6 +133,21 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, *optimizer, place));
   };
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
+  const auto evaluate = [&] {
+    auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
+                                 step.tapes());
+    for (auto& estimate : loss_estimate(config, task, run, Split::validation, place.step, workers, step.tapes()))
+      values.push_back(std::move(estimate));
+    place.seconds = before + now() - begin;
+    require_finite(values, place.step);
+    report(std::move(values));
+  };
+  const auto inspect = [&](const Real* gradient) {
+    auto values = look_inside(config, task, run, workers, step.tapes(), gradient);
+    place.seconds = before + now() - begin;
+    report(std::move(values));
+  };
+
 
   while (place.step < t.steps) {
     const double step_began = now();
@@ -134,22 +162,8 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
       report({{"train_loss", result.loss},
               {"learning_rate", result.learning_rate},
               {"grad_norm", result.gradient_norm}});
-    if (due(t.evaluate_every) || last) {
-      auto values = evaluate_split(config, task, run, Split::validation, t.evaluate_batches * t.batch, workers,
-                                   step.tapes());
-      for (auto& estimate : loss_estimate(config, task, run, Split::validation, place.step, workers, step.tapes()))
-        values.push_back(std::move(estimate));
-      place.seconds = before + now() - begin;
-      require_finite(values, place.step);
-      report(std::move(values));
-    }
-    if (t.inspect != "none" && (due(t.inspect_every) || last)) {
-      Inspection inspection = inspect_model(config, task, run, Split::validation, t.evaluate_batches * t.batch,
-                                            looks_of(t), workers, step.tapes());
-      if (t.inspect == "norms" || t.inspect == "all") add_gradient_norms(inspection, run.parameters, step.gradients());
-      place.seconds = before + now() - begin;
-      report(as_metrics(inspection));
-    }
+    if (due(t.evaluate_every) || last) evaluate();
+    if (t.inspect != "none" && (due(t.inspect_every) || last)) inspect(step.gradients());
     if (hooks.progress)
       hooks.progress({place.step, t.steps, result.loss,
                       static_cast<double>(place.step - resumed_at) / std::max(1e-9, now() - begin)});

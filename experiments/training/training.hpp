@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -104,19 +105,31 @@ struct HeadInspection {
   double entropy = 0;               ///< of its weights, in nats: 0 where all is on one key, ln n where n share alike
   std::optional<double> distance;   ///< positions between query and key, by weight; none where there is one query
   std::optional<double> importance; ///< how much the loss rises without it, in nats a target; where it was asked for
+  std::optional<double> first_key;  ///< weight of key 0, of queries after the first; likewise, and where there are any
+  std::optional<double> score_variance; ///< of what the normaliser is given; likewise
 };
 
-/// The size of what a module gives, and of its parameters' gradient.
+/// The size of what a module gives, of its parameters and of their gradient.
 struct ModuleInspection {
   std::string module;               ///< "blocks.0.ffn.expand"; "blocks.0" for what the whole block gives
   std::optional<double> activation; ///< root mean square of its output; none where it was not seen
   std::optional<double> gradient;   ///< Euclidean norm; none where it has no parameters of its own
+  std::optional<double> weight;     ///< Euclidean norm of these
+};
+
+/// A Transformer's block with all that is in it.
+struct LayerInspection {
+  std::string layer;                   ///< "blocks.0"
+  std::optional<double> rank_residual; ///< how far its rows' tokens are from one vector; none: single tokens alone
+  std::optional<double> gradient;      ///< Euclidean norm, by all of its modules' parameters
+  std::optional<double> weight;        ///< Euclidean norm of these
 };
 
 struct Inspection {
   std::int64_t step = 0, rows = 0; ///< optimiser steps done; rows that were looked at
   std::vector<HeadInspection> heads;
   std::vector<ModuleInspection> modules;
+  std::vector<LayerInspection> layers;
 };
 
 struct Engine {
@@ -128,8 +141,11 @@ struct Engine {
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
   Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
-  /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see.
-  Inspection (*inspect)(const Config&, const Task&, const Checkpoint&, Split, std::int64_t rows);
+  /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see. Without
+  /// a checkpoint, the model is as it starts.
+  Inspection (*inspect)(const Config&, const Task&, const Checkpoint*, Split, std::int64_t rows);
+  /// The names of all that [train] inspect measures in this model. It looks at one row.
+  std::vector<std::string> (*inspected)(const Config&, const Task&);
   /// Every head's weights for each of the inputs. Throws heed::Refused for an input that the model can't read, and for
   /// a model without attention.
   std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
@@ -155,8 +171,14 @@ struct MetricInfo {
   std::string meaning;
   double least = 0;                    ///< no value is below
   std::optional<double> greatest = {}; ///< nor above; none: it has no bound
+  bool is_goal = true; ///< false: a measurement of which neither more nor less is better; higher_is_better says nothing
 };
 std::vector<MetricInfo> metrics_of(const Config& config);
+/// "higher is better", or what else holds.
+std::string_view direction_of(const MetricInfo& metric);
+/// One of these, or what is measured of a single head, module or layer ("rank_residual.blocks.3"), whether the model has
+/// it or not; none: no run of the configuration measures it.
+std::optional<MetricInfo> metric_named(const Config& config, const std::string& name);
 
 /// Are the rows whole examples of several targets each, so that it means something to have all of one right?
 bool has_sequence_accuracy(const Config& config);

@@ -72,6 +72,10 @@ struct AttentionAlgorithm {
   Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
 };
 
+/// Tells those who look on what the normaliser is given (Observer::scores), whatever algorithm computes the result: it is
+/// composed from operations once more, some queries at a time where there are many.
+void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem& problem);
+
 /// The score's own algorithm, if it serves the problem, or the first of the table in algorithms.cpp that does.
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem);
 

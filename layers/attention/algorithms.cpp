@@ -2,6 +2,9 @@
 #include "layers/attention/algorithm.hpp"
 #include "layers/attention/blocks.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace heed::HEED_REAL {
 
 namespace {
@@ -68,14 +71,24 @@ AttentionProblem unshared(const AttentionProblem& given) {
   return x;
 }
 
-Tensor whole(Pass& pass, const AttentionProblem& x) {
+// What a normaliser is given.
+struct MaskedScores {
+  Tensor scores;
+  Mask mask;
+};
+MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
   const FormulaShape shape = x.formula_shape();
   ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
   Tensor scores = add_terms(pairs, x.terms(pass));
   if (x.talking) scores = x.talking->scores(pass, scores);
-  Tensor weights = (*x.normalizer)(pass, apply_formula(scores, formula), mask);
+  return {apply_formula(scores, formula), mask};
+}
+
+Tensor whole(Pass& pass, const AttentionProblem& x) {
+  const auto [scores, mask] = scores_of(pass, x);
+  Tensor weights = (*x.normalizer)(pass, scores, mask);
   if (x.talking) weights = x.talking->weights(pass, weights);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
@@ -88,25 +101,27 @@ Tensor compose_whole(Pass& pass, const AttentionProblem& x) { return whole(pass,
 std::int64_t rows_of(const AttentionProblem& x) {
   return x.rows ? x.rows : queries_at_a_time(x.queries.shape, x.values.shape[2], x.form);
 }
+AttentionProblem block_of(const AttentionProblem& x, const Blocks& blocks, std::int64_t i) {
+  AttentionProblem some = x;
+  some.queries = blocks.queries_of(x.queries, i);
+  some.unturned = blocks.queries_of(x.unturned, i);
+  some.keys = blocks.keys_of(x.keys, i);
+  some.values = blocks.keys_of(x.values, i);
+  some.form = blocks.form_of(x.form, i);
+  some.mask = blocks.mask_of(i);
+  some.entry = blocks.part(i).entry;
+  some.all_queries = x.mask.offset + x.queries.shape[2];
+  some.all_keys = x.values.shape[2];
+  return some;
+}
+
 bool serves_blocks(const AttentionProblem& x) { return !x.weights && !x.factors && rows_of(x) > 0; }
 Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   const AttentionProblem x = unshared(given);
   const Blocks blocks{x.queries.shape, x.values.shape[2], rows_of(given), x.mask};
   const Tensor out = pass.tape().make({x.queries.shape[0], x.queries.shape[2], x.queries.shape[1],
                                        x.values.shape[3]}); // as heads merge
-  const auto block = [=](Pass& here, std::int64_t i) {
-    AttentionProblem some = x;
-    some.queries = blocks.queries_of(x.queries, i);
-    some.unturned = blocks.queries_of(x.unturned, i);
-    some.keys = blocks.keys_of(x.keys, i);
-    some.values = blocks.keys_of(x.values, i);
-    some.form = blocks.form_of(x.form, i);
-    some.mask = blocks.mask_of(i);
-    some.entry = blocks.part(i).entry;
-    some.all_queries = x.mask.offset + x.queries.shape[2];
-    some.all_keys = x.values.shape[2];
-    return whole(here, some);
-  };
+  const auto block = [=](Pass& here, std::int64_t i) { return whole(here, block_of(x, blocks, i)); };
   const Pass::State state = pass.state();
   std::uint64_t dropout_sites = state.dropout_sites;
   const Tensor y = recompute(
@@ -126,12 +141,49 @@ Tensor compose_in_blocks(Pass& pass, const AttentionProblem& given) {
   return y;
 }
 
+// ---- for those who look on ------------------------------------------------------------------------------------------
+
+// The scores with -infinity where a pair is hidden.
+Tensor hidden_as_infinite(const MaskedScores& x) {
+  const Tensor s = contiguous(x.scores), y = s.tape->make(s.shape);
+  const std::int64_t heads = s.shape[1], queries = s.shape[2], keys = s.shape[3];
+  std::fill_n(y.data, y.size(), -std::numeric_limits<Real>::infinity());
+  for (std::int64_t b = 0; b < s.shape[0]; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < queries; ++i) {
+        const std::int64_t row = ((b * heads + h) * queries + i) * keys;
+        const Mask::Range range = x.mask.range(b, i, keys);
+        const std::uint8_t* allowed = x.mask.row(b, h, i, queries, keys);
+        for (std::int64_t j = range.first(); j < range.end; ++j)
+          if (range.has(j) && (!allowed || allowed[j])) y.data[row + j] = s.data[row + j];
+      }
+  return y;
+}
+
 constexpr AttentionAlgorithm algorithms[] = {{serves_softmax, stream_softmax},
                                              {streams, stream_rows},
                                              {serves_blocks, compose_in_blocks},
                                              {[](const AttentionProblem&) { return true; }, compose_whole}};
 
 } // namespace
+
+void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem& given) {
+  Tape& tape = pass.tape();
+  const bool recorded = tape.recording();
+  tape.record(false);
+  const AttentionProblem x = unshared(given);
+  if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.aside()) {
+    const Blocks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
+    for (std::int64_t i = 0; i < blocks.count(); ++i) {
+      const Tape::Aside aside(tape);
+      Pass here(pass.state(), blocks.part(i));
+      pass.show_scores(place, hidden_as_infinite(scores_of(here, block_of(x, blocks, i))));
+    }
+  } else {
+    pass.show_scores(place, hidden_as_infinite(scores_of(pass, x)));
+  }
+  tape.record(recorded);
+}
 
 const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
   if (const AttentionAlgorithm* own = problem.score->algorithm(); own && own->serves(problem)) return *own;

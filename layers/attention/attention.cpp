@@ -148,6 +148,7 @@ Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) cons
     pass.show_weights(place_, weights);
     if (weights_out) *weights_out = weights;
   }
+  if (pass.wants_scores()) show_scores(pass, place_, x);
   pass.show_heads(place_, y);
   return y;
 }

@@ -3,6 +3,10 @@
 #include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
 
+#include <cmath>
+#include <limits>
+#include <span>
+
 using namespace heed;
 using namespace heed::HEED_REAL;
 
@@ -22,6 +26,35 @@ std::vector<Place> places() {
       for (const Setup& setup : setups(info->about)) out.push_back({setup.text, info, setup.options});
   return out;
 }
+
+// What is shown of scores, in whatever parts, as a whole, -infinity where nothing was shown; and the weights.
+struct Shown : Observer {
+  explicit Shown(const Extents& extents)
+      : e(extents), scores_of_all(static_cast<std::size_t>(Shape{e.batch, e.heads, e.queries, e.keys}.size()),
+                                  -std::numeric_limits<Real>::infinity()) {}
+
+  bool wants_weights() const override { return true; }
+  bool wants_scores() const override { return true; }
+  void weights(const AttentionPlace&, const Tensor& w) override { weights_of_all = read(w); }
+  void scores(const AttentionPlace&, const Tensor& s) override {
+    ++parts;
+    const std::vector<Real> numbers = read(s);
+    const std::int64_t some = s.shape[2], keys = s.shape[3];
+    for (std::int64_t b = 0; b < s.shape[0]; ++b)
+      for (std::int64_t h = 0; h < e.heads; ++h)
+        for (std::int64_t i = 0; i < some; ++i)
+          std::copy_n(numbers.begin() + ((b * e.heads + h) * some + i) * keys, keys,
+                      scores_of_all.begin() + (((entry + b) * e.heads + h) * e.queries + query + i) * e.keys);
+    query += some;
+    if (query < e.queries) return;
+    query = 0;
+    entry += s.shape[0];
+  }
+
+  Extents e;
+  std::vector<Real> scores_of_all, weights_of_all;
+  std::int64_t entry = 0, query = 0, parts = 0; // what comes next
+};
 
 // Attention with a relative position in training, with dropout.
 struct Blocked {
@@ -56,6 +89,20 @@ struct Blocked {
     std::vector<Real> result, gradients;
     std::uint64_t dropout_sites;
   };
+  Shown look(const Mask& mask, std::int64_t rows) {
+    Tape tape;
+    tape.record(false);
+    Shown shown(e);
+    Pass pass = weights.pass(tape, {.observer = &shown});
+    attention(pass, {.queries = q.on(tape),
+                     .values = v.on(tape),
+                     .keys = k.on(tape),
+                     .mask = mask,
+                     .position = position.get(),
+                     .rows = rows});
+    return shown;
+  }
+
   // rows: of a block; -1: the whole, with its weights.
   Outcome operator()(const Mask& mask, std::int64_t rows) {
     Tape tape;
@@ -206,4 +253,74 @@ TEST_CASE("within blocks, what is random must be by query and key", "[attention]
              {.entry = 0, .first_query = 2, .some_queries = 2, .some_keys = 4, .queries = 6, .keys = 6});
   const Tensor some = fresh.dropout(tape.copy(ones.data(), {1, 2, 2, 4}), 0.5);
   CHECK(read(some) == read(slice(slice(whole, 2, 2, 2), 3, 0, 4)));
+}
+
+TEST_CASE("the scores that are shown give the weights that are shown, whole and in parts",
+          "[attention][blocks][looks]") {
+  int compared = 0;
+  const std::vector<Place> all = places();
+  for_each_attention([&](const LayerChoice& choice, const ScoreInfo& score) {
+    const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
+    // Of those that jump, two keys that are equal but for rounding may change places.
+    if (normalizer.gradient_of) return;
+    // What is shown comes before the normaliser: each score with two, and each normaliser with one score.
+    const bool all_places = normalizer.about.name == "softmax" || normalizer.about.name == "sum";
+    if (!all_places && score.about.name != "dot") return;
+    for (const Place& place : std::span(all).first(all_places ? all.size() : 1)) {
+      const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 3, .key_width = 3, .value_width = 2};
+      Blocked attention(choice, place, e, 0);
+      for (const MaskCase& mask : masks(e)) {
+        if (!attention.served(mask())) continue;
+        INFO(place.text << ", " << mask.name);
+        const Shown whole = attention.look(mask(), 0), parts = attention.look(mask(), 2);
+        CHECK(whole.parts == 1);
+        CHECK(parts.parts == 6);
+        std::vector<Real> expected(whole.scores_of_all.size());
+        bool alike = true;
+        for (std::size_t row = 0; row < expected.size(); row += 5) {
+          std::vector<Real> seen, weights(5);
+          for (std::size_t j = 0; j < 5; ++j) {
+            const Real s = whole.scores_of_all[row + j], other = parts.scores_of_all[row + j];
+            alike = alike && (s == other || std::abs(s - other) < 5 * attention_tolerance);
+            if (std::isfinite(s)) seen.push_back(s);
+          }
+          if (seen.empty()) continue;
+          normalizer.row(seen.data(), weights.data(), std::ssize(seen), choice.normalizer_options);
+          for (std::size_t j = 0, at = 0; j < 5; ++j)
+            if (std::isfinite(whole.scores_of_all[row + j])) expected[row + j] = weights[at++];
+        }
+        CHECK(alike);
+        CHECK(distance(whole.weights_of_all, expected) < 5 * attention_tolerance);
+        ++compared;
+      }
+    }
+  });
+  CHECK(compared > 100);
+}
+
+TEST_CASE("a formula's scores are shown as it makes them, without the pairs that it hides",
+          "[attention][blocks][looks]") {
+  LayerChoice choice = choice_of(score_info("scaled_dot"), {}, "softmax");
+  choice.attention.score_mod = "3 * s + h - i * j";
+  choice.attention.mask_mod = "j != 1 or b == 1";
+  const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 4, .key_width = 4};
+  Blocked attention(choice, {}, e, 0);
+  for (const std::int64_t rows : {0, 2}) {
+    const Shown shown = attention.look({.causal = true}, rows);
+    for (std::int64_t b = 0, at = 0; b < 2; ++b)
+      for (std::int64_t h = 0; h < 2; ++h)
+        for (std::int64_t i = 0; i < 5; ++i)
+          for (std::int64_t j = 0; j < 5; ++j, ++at) {
+            const Real found = shown.scores_of_all[static_cast<std::size_t>(at)];
+            if (j > i || (j == 1 && b != 1)) {
+              CHECK(found == -std::numeric_limits<Real>::infinity());
+              continue;
+            }
+            Real dot = 0;
+            for (std::int64_t d = 0; d < 4; ++d)
+              dot += attention.q.values[static_cast<std::size_t>(((b * 2 + h) * 5 + i) * 4 + d)] *
+                     attention.k.values[static_cast<std::size_t>(((b * 2 + h) * 5 + j) * 4 + d)];
+            CHECK(std::abs(found - (3 * dot / 2 + static_cast<Real>(h - i * j))) < 5 * attention_tolerance);
+          }
+  }
 }

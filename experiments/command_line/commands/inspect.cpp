@@ -26,57 +26,90 @@ struct InspectArguments {
   bool json = false;
 };
 
+std::string three_digits(std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; }
+
 bool localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
 
 json::value number(std::optional<double> value) { return value ? json::value(*value) : json::value(); }
 
 json::value as_json(const std::string& id, const InspectArguments& arguments, const Inspection& found) {
-  json::array heads, modules;
+  json::array heads, modules, layers;
   for (const HeadInspection& h : found.heads)
     heads.push_back(json::object{{"attention", h.attention},
                                  {"head", h.head},
                                  {"entropy", h.entropy},
                                  {"distance", number(h.distance)},
                                  {"importance", number(h.importance)},
+                                 {"first_key", number(h.first_key)},
+                                 {"score_variance", number(h.score_variance)},
                                  {"localised", localised(h)}});
   for (const ModuleInspection& m : found.modules)
-    modules.push_back(json::object{
-        {"module", m.module}, {"activation", number(m.activation)}, {"gradient", number(m.gradient)}});
-  return json::object{
-      {"run", id},          {"step", found.step},        {"average", arguments.average}, {"split", arguments.split},
-      {"rows", found.rows}, {"heads", std::move(heads)}, {"modules", std::move(modules)}};
+    modules.push_back(json::object{{"module", m.module},
+                                   {"activation", number(m.activation)},
+                                   {"gradient", number(m.gradient)},
+                                   {"weight", number(m.weight)}});
+  for (const LayerInspection& l : found.layers)
+    layers.push_back(json::object{{"layer", l.layer},
+                                  {"rank_residual", number(l.rank_residual)},
+                                  {"gradient", number(l.gradient)},
+                                  {"weight", number(l.weight)}});
+  return json::object{{"run", id},
+                      {"step", found.step},
+                      {"average", arguments.average},
+                      {"split", arguments.split},
+                      {"rows", found.rows},
+                      {"heads", std::move(heads)},
+                      {"layers", std::move(layers)},
+                      {"modules", std::move(modules)}};
 }
 
 void print_heads(const Inspection& found, Console& console) {
-  TextTable table{{"attention", "head", "entropy", "distance", "importance", ""},
-                  {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
-                  {}};
+  TextTable table{
+      {"attention", "head", "entropy", "distance", "first key", "variance", "importance", ""},
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left},
+      {}};
   for (const HeadInspection& h : found.heads)
     table.rows.push_back({h.attention, fmt::format("{}", h.head), fixed(h.entropy, 3), fixed(h.distance, 2),
+                          fixed(h.first_key, 3), three_digits(h.score_variance),
                           h.importance ? signed_fixed(*h.importance, 4) : "-", localised(h) ? "localised" : ""});
   console.out << "\n"
               << to_text(table)
               << "\n  entropy: of a query's weights, in nats; 0: all on one key, ln n: alike on n keys\n"
                  "  distance: positions between query and key, by weight; localised: below "
               << fmt::format("{}\n", localised_below)
+              << "  first key: its share of the weights of queries after the first\n"
+                 "  variance: of the scores that the normaliser is given\n"
               << "  importance: how much the loss rises where the head gives zeros, in nats a target\n";
 }
 
+void print_layers(const Inspection& found, Console& console) {
+  TextTable table{
+      {"layer", "residual", "gradient", "weights"}, {Align::left, Align::right, Align::right, Align::right}, {}};
+  for (const LayerInspection& l : found.layers)
+    table.rows.push_back({l.layer, three_digits(l.rank_residual), three_digits(l.gradient), three_digits(l.weight)});
+  console.out
+      << "\n"
+      << to_text(table)
+      << "\n  residual: how far a row's tokens are from one vector, relative to their size; 0: all are the same\n"
+         "  gradient and weights: norms over all of the layer's modules\n";
+}
+
 void print_modules(const Inspection& found, Console& console) {
-  const auto three_digits = [](std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; };
-  TextTable table{{"module", "output", "gradient"}, {Align::left, Align::right, Align::right}, {}};
+  TextTable table{
+      {"module", "output", "gradient", "weights"}, {Align::left, Align::right, Align::right, Align::right}, {}};
   for (const ModuleInspection& m : found.modules)
-    table.rows.push_back({m.module, three_digits(m.activation), three_digits(m.gradient)});
+    table.rows.push_back({m.module, three_digits(m.activation), three_digits(m.gradient), three_digits(m.weight)});
   console.out << "\n"
               << to_text(table)
               << "\n  output: root mean square of what the module gives\n"
-                 "  gradient: norm of the mean loss's gradient by the module's parameters\n";
+                 "  gradient: norm of the mean loss's gradient by the module's parameters\n"
+                 "  weights: norm of these\n";
 }
 
 int inspect(const InspectArguments& arguments, Console& console) {
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const Split split = arguments.split == "validation" ? Split::validation : Split::train;
-  const Inspection found = run.engine().inspect(run.config, *run.task, run.checkpoint, split, arguments.rows);
+  const Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
   if (arguments.json) {
     console.out << indented(as_json(run.id, arguments, found));
     return 0;
@@ -84,6 +117,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
   console.out << fmt::format("run {} at step {}, {} rows of the {} split{}\n", run.id, found.step,
                              with_commas(found.rows), arguments.split, average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
+  if (!found.layers.empty()) print_layers(found, console);
   print_modules(found, console);
   return 0;
 }
@@ -92,7 +126,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
 
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
-      commands, "inspect", "inside a trained run: attention heads, outputs and gradients of modules",
+      commands, "inspect", "inside a trained run: attention heads, layers, outputs and gradients of modules",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"

@@ -64,7 +64,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
                           e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});
   }
   print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
-        prepared.metric.name, prepared.metric.higher_is_better ? "higher is better" : "lower is better");
+        prepared.metric.name, direction_of(prepared.metric));
   console.out << to_text(table) << "\n";
   bool explained = false;
   for (const Arm& arm : plan.arms) {

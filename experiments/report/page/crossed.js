@@ -81,12 +81,12 @@ function cellLook(arm, view, [least, most]) {
   if (!arm.comparison) return { text: "–", more: "", share: 0, colour: "--heat" };
   const mark = verdict(arm), [difference, interval] = comparisonTexts(arm.comparison);
   if (view === "answers") {
-    const colour = { better: "--better", worse: "--worse", same: "--same", open: "--open" }[mark];
+    const colour = { better: "--better", worse: "--worse", differs: "--better", same: "--same", open: "--open" }[mark];
     const word = answerWord(arm).replace("differs: ", "");
     return { text: word, more: arm.comparison.equal ? "" : difference, share: mark === "open" ? 0.15 : 0.7, colour,
       mark };
   }
-  const better = (arm.comparison.difference > 0) === report.metric.higher_is_better;
+  const better = (arm.comparison.difference > 0) === (neutral || report.metric.higher_is_better);
   return { text: arm.comparison.equal ? "equal" : difference, more: interval, mark,
     share: Math.sqrt(Math.abs(arm.comparison.difference) / (most || 1)), colour: better ? "--better" : "--worse" };
 }
@@ -118,7 +118,7 @@ function drawCrossed() {
     }
     const stops = d3.range(11).map((i) => {
       if (!differences) return rampColour("--heat", i / 10);
-      const up = (i > 5) === report.metric.higher_is_better;
+      const up = (i > 5) === (neutral || report.metric.higher_is_better);
       return rampColour(up ? "--better" : "--worse", Math.sqrt(Math.abs(i - 5) / 5));
     });
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
@@ -216,7 +216,7 @@ function drawCrossed() {
   const shown = figure("crossed", "Two options crossed; the arrow keys go from cell to cell",
     `${report.metric.name}${unit} where two things change at once: the mean over seeds ± a standard deviation, the ` +
     `difference from the reference${grouped ? " of the group" : ""} with its interval, or the answer. A dot is a ` +
-    "cell without an arm. Triangles are better, squares worse, diamonds the same, open circles undecided.", tools,
+    `cell without an arm. ${marksMean}, diamonds the same, open circles undecided.`, tools,
     draw);
   shown.node.querySelector(".tools").after(ramp);
   section("crossed", "Options crossed", shown.node);

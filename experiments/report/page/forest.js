@@ -93,7 +93,8 @@ function drawForest() {
       svg.append("g").selectAll("text").data(shownGroups).join("text").attr("class", "strong label").attr("x", 0)
         .attr("y", (group) => group.at + heading - 9).text((group) => group.title);
 
-    const sides = report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];
+    const sides = neutral ? ["◂ lower", "higher ▸"]
+      : report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];
     const zero = inside(0), note = floor + 40;
     if (zero - left > 60) svg.append("text").attr("class", "soft").attr("x", left).attr("y", note).text(sides[0]);
     if (width - right - zero > 60)
@@ -107,7 +108,7 @@ function drawForest() {
   const shown = figure("forest", "Differences from the reference, with intervals",
     `Each arm's difference from the reference${grouped ? " of its group" : ""} in ${report.metric.name}, runs paired ` +
     "by seed, with " +
-    `${confidence} intervals by sign flips that hold for all arms at once.${margin} Triangles are better, squares worse, open circles undecided.`,
+    `${confidence} intervals by sign flips that hold for all arms at once.${margin} ${marksMean}, open circles undecided.`,
     zoomable ? [choice("show", [[false, "all"], [true, "small differences"]], false, (value) => {
       zoomed = value;
       shown.redraw();

@@ -158,18 +158,24 @@ const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolD
 const armSymbol = (arm) => symbols[look(arm) % symbols.length];
 const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
-/** better | worse | same | open: what the statistics let one say of an arm. */
+/** Is neither more nor less of the metric better? */
+const neutral = report.metric.higher_is_better === null;
+/** better | worse | differs | same | open: what the statistics let one say of an arm. */
 function verdictBy({ answer, difference, equal }, metric) {
   if (answer === "same" || equal) return "same";
   if (answer !== "differs" || difference === 0) return "open";
+  if (metric.higher_is_better === null) return "differs";
   return (difference > 0) === metric.higher_is_better ? "better" : "worse";
 }
 const verdict = (arm) => verdictBy(arm.comparison, report.metric);
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
+  differs: ["other than the reference", d3.symbolTriangle],
   same: [report.margin ? "the same, within the margin" : "the same", d3.symbolDiamond],
   open: ["undecided", d3.symbolCircle],
 };
+/** What the marks of arms that differ say, for captions. */
+const marksMean = neutral ? "Triangles differ" : "Triangles are better, squares worse";
 
 /** The difference beside half of its interval: how clearly an arm is off its reference. */
 function clearness({ comparison: { difference, interval, interval_student: student } }) {
@@ -178,7 +184,7 @@ function clearness({ comparison: { difference, interval, interval_student: stude
 }
 /** What matters most first: what differs, the clearest first; what is the same; what is open; what has no answer. */
 function byWeight(a, b) {
-  const rank = (arm) => (arm.comparison ? { better: 0, worse: 0, same: 1, open: 2 }[verdict(arm)] : 3);
+  const rank = (arm) => (arm.comparison ? { better: 0, worse: 0, differs: 0, same: 1, open: 2 }[verdict(arm)] : 3);
   const byClearness = a.comparison && b.comparison ? clearness(b) - clearness(a) : 0;
   return rank(a) - rank(b) || byClearness || a.index - b.index;
 }

@@ -105,7 +105,8 @@ function drawScatter() {
   }));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
-    `${report.metric.higher_is_better ? "Higher" : "Lower"} and further to the left is better. ` +
+    `${neutral ? "Further"
+      : report.metric.higher_is_better ? "Higher and further" : "Lower and further"} to the left is better. ` +
     `${grouped ? "References are hollow." : "The ring is the reference."}`, tools, draw);
   const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
   const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },

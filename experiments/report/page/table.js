@@ -35,7 +35,8 @@ function drawAllAnswers() {
 
 /** The answer as the other formats have it, and of what differs the side. */
 function answerWord(arm) {
-  const { answer, equal } = arm.comparison, side = verdict(arm);
+  const { answer, equal, difference } = arm.comparison;
+  const side = verdict(arm) !== "differs" ? verdict(arm) : difference > 0 ? "higher" : "lower";
   if (equal) return "equal";
   return answer === "differs" && side !== "open" ? `differs: ${side}` : answer;
 }
@@ -74,10 +75,11 @@ function tableColumns() {
       "deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the difference is as " +
       "large as what it varies by from seed to seed.",
     show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
-  if (any((c) => c.improvement !== null)) columns.push({ name: "improvement", title: "P(better)",
+  if (any((c) => c.improvement !== null)) columns.push({ name: "improvement",
+    title: neutral ? "P(higher)" : "P(better)",
     by: of((c) => c.improvement && c.improvement.value),
-    about: "how often the arm is better than the reference: the share of the seeds in which it is, with ties counted " +
-      "half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
+    about: `how often the arm is ${neutral ? "above" : "better than"} the reference: the share of the seeds in which ` +
+      "it is, with ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
     show: (arm) => (arm.comparison && arm.comparison.improvement ? fixed(arm.comparison.improvement.value, 2) : "") });
   if (arms.some((arm) => arm.cost))
     columns.push(

@@ -83,7 +83,7 @@ function drawTalkFigure(svg, shown) {
   svg.selectAll(".interval, .number").style("font-size", `${size}px`);
   const rest = compared.length - shown.length, { metric, seeds } = report;
   const intervals = shown.some(({ comparison }) => comparison.interval) ? `, ${confidence} intervals` : "";
-  const foot = `${metric.name}${unit}, ${metric.higher_is_better ? "higher" : "lower"} is better: difference from ` +
+  const foot = `${metric.name}${unit}, ${metric.direction}: difference from ` +
     `the reference${intervals}, ${seeds.length} seed${seeds.length === 1 ? "" : "s"}` +
     `${report.margin ? `, margin ±${report.margin}` : ""}` +
     `${rest ? `; and ${rest} more` : ""}`;

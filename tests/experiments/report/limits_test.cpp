@@ -163,3 +163,21 @@ TEST_CASE("heaps that lie closer than the margin, or a twentieth of the way from
   CHECK_FALSE(learned(0.75, 0.3)); // within the margin
   CHECK(learned(0.6, 0.3));
 }
+
+TEST_CASE("of what nobody wants high or low, no side is better", "[report]") {
+  MetricInfo metric{"rank_residual.last", true, "", "how far tokens are from one vector"};
+  metric.is_goal = false;
+  const ReportData report = sweep(metric,
+                                  {{"reference", {0.5, 0.51, 0.52, 0.53, 0.54, 0.55}},
+                                   {"a", {0.7, 0.72, 0.71, 0.74, 0.73, 0.75}},
+                                   {"b", {0, 0, 0, 0, 0, 0}}},
+                                  eight);
+  CHECK(limit_sentences(report).empty());
+  CHECK_THAT(answer_sentence(report, report.arms[1]),
+             StartsWith("a makes +0.2") && Contains(" in rank_residual.last ["));
+  CHECK_THAT(answer_sentence(report, report.arms[2]), StartsWith("b makes -0.5"));
+  CHECK_THAT(summary_notes(report).front(), Contains("neither more nor less is better"));
+  const auto document = report_document(report, {});
+  CHECK(document.at("metric").at("higher_is_better").is_null());
+  CHECK(document.at("metric").at("direction") == "neither more nor less is better");
+}

@@ -78,6 +78,7 @@ const Engine fake_engine{.check = fake_check,
                          .train = fake_train,
                          .evaluate = nullptr,
                          .inspect = nullptr,
+                         .inspected = nullptr,
                          .attend = nullptr,
                          .generate = nullptr,
                          .products = [] { return std::string("an abacus"); }};

@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/training/evaluation.hpp"
+#include "experiments/training/inspected_metrics.hpp"
 #include "experiments/training/introspection.hpp"
 #include "tests/experiments/training/training_support.hpp"
 #include "tests/layers/kept_weights.hpp"
@@ -20,8 +21,6 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Looks everything{.attention = true, .importance = true, .activations = true, .gradients = true};
-
 // A model at its start, and the validation rows.
 struct Subject {
   Config config;
@@ -32,7 +31,7 @@ struct Subject {
     run.parameters.initialise(static_cast<std::uint64_t>(c.general.seed));
   }
 
-  Inspection inspect(const Looks& looks = everything, std::int64_t rows = 0, int threads = 1) {
+  Inspection inspect(const Looks& looks = all_looks, std::int64_t rows = 0, int threads = 1) {
     Workers workers(threads);
     return inspect_model(config, *task, run, Split::validation, rows, looks, workers);
   }
@@ -200,6 +199,179 @@ TEST_CASE("a block that leaves its input alone gives what it was given", "[inspe
   CHECK(module(found, "blocks.0.ffn.project").activation == 0.0);
 }
 
+TEST_CASE("the first key's share is that of the kept weights, of queries but the first", "[inspection]") {
+  for (const Config& c : {decoder({"attention.normalizer=sigmoid"}), encoder({"attention.window=1"})}) {
+    Subject s(c);
+    std::vector<double> share(4), queries(4);
+    for (std::int64_t r = 0; r < s.rows(); ++r) {
+      const Batch b = s.row(r);
+      Tape tape;
+      KeptWeights weights;
+      Pass pass(tape, s.run.parameters, nullptr, {.observer = &weights});
+      s.run.model->logits(pass, b);
+      for (std::size_t head = 0; head < 4; ++head)
+        for (std::int64_t i = 1; i < b.lengths[0]; ++i, ++queries[head]) {
+          const Tensor& w = weights.kept[head / 2];
+          const double* row = w.data + static_cast<std::int64_t>(head % 2) * w.stride[1] + i * w.stride[2];
+          double total = 0;
+          for (std::int64_t j = 0; j < b.length; ++j) total += row[j * w.stride[3]];
+          share[head] += row[0] / total;
+        }
+    }
+    const std::vector<HeadInspection> heads = s.inspect({.scores = true}).heads;
+    REQUIRE(heads.size() == 4);
+    for (std::size_t h = 0; h < 4; ++h)
+      CHECK(heads[h].first_key.value() == Approx(share[h] / queries[h]).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the variance of scores is that of dot products over the pairs that are attended to", "[inspection]") {
+  struct KeptProjections : Observer {
+    void output(std::string_view module, const Tensor& y) override {
+      if (module.ends_with("attention.qkv")) kept.push_back(contiguous(y));
+    }
+    std::vector<Tensor> kept;
+  };
+  const auto alibi = [](std::int64_t head, std::int64_t distance) { // two heads: slopes 2^-4 and 2^-8
+    return -std::pow(2.0, -4.0 * static_cast<double>(head + 1)) * static_cast<double>(distance);
+  };
+  for (const bool with_alibi : {false, true})
+    for (const bool causal : {false, true}) {
+      const std::vector<std::string> position{with_alibi ? "position.kind=alibi" : "position.kind=sinusoidal"};
+      Subject s(causal ? decoder(position) : encoder(position));
+      std::vector<std::vector<double>> scores(4);
+      for (std::int64_t r = 0; r < s.rows(); ++r) {
+        const Batch b = s.row(r);
+        Tape tape;
+        KeptProjections projections;
+        Pass pass(tape, s.run.parameters, nullptr, {.observer = &projections});
+        s.run.model->logits(pass, b);
+        REQUIRE(projections.kept.size() == 2);
+        for (std::size_t head = 0; head < 4; ++head)
+          for (std::int64_t i = 0; i < b.lengths[0]; ++i)
+            for (std::int64_t j = 0; j < (causal ? i + 1 : b.lengths[0]); ++j) {
+              const auto h = static_cast<std::int64_t>(head % 2);
+              const double* p = projections.kept[head / 2].data; // [1, T, 3 x 2 heads of 4]
+              double dot = 0;
+              for (std::int64_t d = 0; d < 4; ++d) dot += p[i * 24 + h * 4 + d] * p[j * 24 + 8 + h * 4 + d];
+              scores[head].push_back(dot / 2 + (with_alibi ? alibi(h, std::abs(i - j)) : 0));
+            }
+      }
+      const std::vector<HeadInspection> heads = s.inspect({.scores = true}).heads;
+      REQUIRE(heads.size() == 4);
+      for (std::size_t h = 0; h < 4; ++h) {
+        double mean = 0, squares = 0;
+        for (const double x : scores[h]) mean += x / static_cast<double>(scores[h].size());
+        for (const double x : scores[h]) squares += (x - mean) * (x - mean);
+        CHECK(heads[h].score_variance.value() == Approx(squares / static_cast<double>(scores[h].size())).epsilon(1e-9));
+      }
+    }
+}
+
+TEST_CASE("a rank residual is the composite norm of what is left without the mean token", "[inspection]") {
+  // Without the mean (2, 0.5): (-1, 1.5), (1, -1.5). Columns' sums 2 and 3, rows' 2.5; of X 4 and 3, and 3 and 4.
+  const std::vector<double> x{1, 2, 3, -1}, same{4, 5, 4, 5, 4, 5};
+  CHECK(rank_residual(x.data(), 2, 2).value() == Approx(std::sqrt(3 * 2.5) / 4));
+  CHECK(rank_residual(same.data(), 3, 2).value() == 0);
+  CHECK_FALSE(rank_residual(std::vector<double>(6).data(), 3, 2));
+}
+
+TEST_CASE("a layer's rank residual is the mean over rows, padding left out", "[inspection]") {
+  struct KeptBlocks : Observer {
+    void block(std::string_view, const Tensor& y) override { kept.push_back(contiguous(y)); }
+    std::vector<Tensor> kept;
+  };
+  Subject s(encoder());
+  std::vector<double> sums(2);
+  for (std::int64_t r = 0; r < s.rows(); ++r) {
+    const Batch b = s.row(r);
+    Tape tape;
+    KeptBlocks blocks;
+    Pass pass(tape, s.run.parameters, nullptr, {.observer = &blocks});
+    s.run.model->logits(pass, b);
+    REQUIRE(blocks.kept.size() == 2);
+    for (std::size_t l = 0; l < 2; ++l) sums[l] += rank_residual(blocks.kept[l].data, b.lengths[0], 8).value();
+  }
+  const std::vector<LayerInspection> layers = s.inspect({.layers = true}).layers;
+  REQUIRE(layers.size() == 2);
+  for (std::size_t l = 0; l < 2; ++l) {
+    CHECK(layers[l].layer == fmt::format("blocks.{}", l));
+    CHECK(layers[l].rank_residual.value() == Approx(sums[l] / static_cast<double>(s.rows())).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("attention that shares alike, with nothing beside it, makes all tokens one", "[inspection]") {
+  Subject s(encoder({"block.residual=none", "block.ffn=false", "block.norm=none"}));
+  s.set_zero("blocks.1.attention.qkv.weight");
+  s.values("blocks.1.attention.qkv.bias")[20] = 1; // of values
+  const std::vector<LayerInspection> layers = s.inspect({.layers = true}).layers;
+  CHECK(layers.at(0).rank_residual.value() > 1e-3);
+  CHECK(layers.at(1).rank_residual.value() < 1e-9);
+}
+
+TEST_CASE("norms of layers are those of their modules, and weights' those of plain loops", "[inspection]") {
+  Subject s(decoder({"block.residual_scale=layerscale"}));
+  const Inspection found = s.inspect();
+  REQUIRE(found.layers.size() == 2);
+  for (const LayerInspection& layer : found.layers) {
+    double gradients = 0, weights = 0, numbers = 0;
+    for (const ModuleInspection& m : found.modules) {
+      if (m.module != layer.layer && !m.module.starts_with(layer.layer + ".")) continue;
+      gradients += std::pow(m.gradient.value_or(0), 2);
+      weights += std::pow(m.weight.value_or(0), 2);
+    }
+    for (const auto& e : s.run.parameters.entries())
+      if (e.name.starts_with(layer.layer + "."))
+        for (std::int64_t i = 0; i < e.shape.size(); ++i) numbers += std::pow(s.values(e.name)[i], 2);
+    CHECK(layer.gradient.value() == Approx(std::sqrt(gradients)));
+    CHECK(layer.weight.value() == Approx(std::sqrt(weights)));
+    CHECK(layer.weight.value() == Approx(std::sqrt(numbers)));
+    CHECK(layer.gradient.value() > 0);
+  }
+}
+
+TEST_CASE("what is measured of heads and layers has summaries", "[inspection]") {
+  const Metrics line{.values = {{"train_loss", 7},
+                                {"score_variance.encoder.blocks.0.attention.0", 1},
+                                {"score_variance.encoder.blocks.0.attention.1", 3},
+                                {"score_variance.decoder.blocks.0.attention.0", 5},
+                                {"score_variance.decoder.blocks.0.attention.1", 9},
+                                {"rank_residual.encoder.blocks.0", 0.5},
+                                {"rank_residual.decoder.blocks.0", 0.25},
+                                {"gradient_norm.blocks.0", 2}}};
+  CHECK(value_of(line, "score_variance.mean") == 4.5);
+  CHECK(value_of(line, "score_variance.first") == 2);
+  CHECK(value_of(line, "score_variance.last") == 7);
+  CHECK(value_of(line, "rank_residual.mean") == 0.375);
+  CHECK(value_of(line, "rank_residual.first") == 0.5);
+  CHECK(value_of(line, "rank_residual.last") == 0.25);
+  CHECK(value_of(line, "score_variance.decoder.blocks.0.attention.1") == 9);
+  CHECK_FALSE(value_of(line, "gradient_norm.mean"));
+  CHECK_FALSE(value_of(line, "train_loss.mean"));
+}
+
+TEST_CASE("the names of what is measured are known before a run, and are all that it measures", "[inspection]") {
+  for (const std::string& text : {test::tiny_decoder, test::tiny_encoder_decoder}) {
+    const Config c = config(text, {"train.inspect=everything"});
+    std::set<std::string> measured;
+    for (const Metrics& m : train(c).metrics)
+      for (const auto& [name, value] : values_of(m))
+        if (name.find('.') != std::string::npos) measured.insert(name);
+    const std::vector<std::string> names = engine(c).inspected(c, *make_task(c));
+    CHECK(std::set<std::string>(names.begin(), names.end()) == measured);
+    for (const std::string& name : names) {
+      INFO(name);
+      const auto info = metric_named(c, name);
+      REQUIRE(info);
+      CHECK(info->name == name);
+      CHECK_FALSE(info->is_goal);
+    }
+    CHECK(metric_named(c, "rank_residual.blocks.99")); // which the model alone knows not to be there
+    CHECK_FALSE(metric_named(c, "rank_residual"));
+    CHECK_FALSE(metric_named(config(text, {"train.inspect=norms"}), "rank_residual.mean"));
+  }
+}
+
 TEST_CASE("gradient norms are those of the rows' mean loss in one piece", "[inspection]") {
   Subject s(decoder());
   Batch b;
@@ -262,13 +434,23 @@ TEST_CASE("what is measured is what was asked for", "[inspection]") {
   CHECK(kinds("norms") == Names{"activation_norm", "gradient_norm"});
   CHECK(kinds("attention") == Names{"attention_entropy", "attention_distance"});
   CHECK(kinds("heads") == Names{"attention_entropy", "attention_distance", "head_importance"});
-  CHECK(kinds("all") ==
-        Names{"activation_norm", "gradient_norm", "attention_entropy", "attention_distance", "head_importance"});
+  const Names all{"activation_norm", "gradient_norm", "attention_entropy", "attention_distance", "head_importance"};
+  CHECK(kinds("all") == all);
+  const Names of_scores{"score_variance", "first_key_weight"},
+      of_layers{"rank_residual", "layer_gradient_norm", "layer_weight_norm", "weight_norm"};
+  const auto with = [](Names names, const Names& more) {
+    names.insert(more.begin(), more.end());
+    return names;
+  };
+  CHECK(kinds("scores") == with(kinds("attention"), of_scores));
+  CHECK(kinds("layers") == with(kinds("norms"), of_layers));
+  CHECK(kinds("everything") == with(with(all, of_scores), of_layers));
 }
 
 TEST_CASE("looking inside changes no bit of a run, and is the same whatever the threads", "[inspection][bits]") {
   const Config plain = config(test::tiny_decoder, {"attention.dropout=0.1"});
-  Config looked = config(test::tiny_decoder, {"attention.dropout=0.1", "train.inspect=all", "train.inspect_every=2"});
+  Config looked = config(test::tiny_decoder,
+                         {"attention.dropout=0.1", "train.inspect=everything", "train.inspect_every=2"});
   const test::History one = train(looked);
   CHECK((test::text_of(one.last()) == test::text_of(train(plain).last())));
   for (std::int64_t threads : {2, 3}) {
@@ -277,7 +459,7 @@ TEST_CASE("looking inside changes no bit of a run, and is the same whatever the 
   }
   Subject s(decoder());
   const auto text = [&](int threads) {
-    return test::text_of({{0, 0, 0, as_metrics(s.inspect(everything, 0, threads))}});
+    return test::text_of({{0, 0, 0, as_metrics(s.inspect(all_looks, 0, threads))}});
   };
   const std::string alone = text(1);
   CHECK(text(2) == alone);
@@ -288,7 +470,7 @@ TEST_CASE("a finished run is inspected as its model was at the last step", "[ins
   const Config c = config(test::tiny_decoder, {"train.inspect=heads"});
   const test::History h = train(c);
   const auto task = make_task(c);
-  const Inspection found = engine(c).inspect(c, *task, h.last(), Split::validation, 0);
+  const Inspection found = engine(c).inspect(c, *task, &h.last(), Split::validation, 0);
   CHECK(found.step == 6);
   CHECK(found.rows == 40);
   REQUIRE(found.heads.size() == 4);
@@ -299,7 +481,7 @@ TEST_CASE("a finished run is inspected as its model was at the last step", "[ins
     CHECK(head.importance == h.final("head_importance." + name));
   }
   CHECK(module(found, "embedding").gradient.value() > 0);
-  CHECK(engine(c).inspect(c, *task, h.last(), Split::validation, 5).rows == 5);
+  CHECK(engine(c).inspect(c, *task, &h.last(), Split::validation, 5).rows == 5);
 }
 
 TEST_CASE("what is measured goes into metrics.jsonl and comes back", "[inspection]") {
@@ -320,12 +502,12 @@ TEST_CASE("to look at the attention of a model that has none is refused", "[insp
   struct Blind : Model {
     Tensor logits(Pass& pass, const Batch& b) const override { return pass.tape().zeros({b.rows, b.length, 8}); }
   };
-  for (const std::string inspect : {"attention", "heads", "norms", "all", "none"}) {
+  for (const std::string inspect : {"attention", "heads", "scores", "norms", "all", "none"}) {
     Subject s(decoder({"train.inspect=" + inspect}));
     check_inspection(s.config, *s.task, s.run);
     s.run.model = std::make_unique<Blind>();
     const std::string why = test::refusal([&] { check_inspection(s.config, *s.task, s.run); });
-    if (inspect == "attention" || inspect == "heads")
+    if (inspect == "attention" || inspect == "heads" || inspect == "scores")
       CHECK_THAT(why, Contains("[train] inspect = \"" + inspect + "\"") && Contains("no attention"));
     else CHECK(why.empty());
   }
@@ -339,5 +521,6 @@ TEST_CASE("what a run costs has room for the attention weights of its longest ro
   };
   const double plain = bytes("none"), weights = 2 * 2 * 600.0 * 600.0 * sizeof(double); // two blocks of two heads
   CHECK(bytes("norms") == plain);
+  CHECK(bytes("scores") >= bytes("attention"));
   CHECK(bytes("attention") > std::max(plain, weights));
 }
