@@ -108,7 +108,8 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
   double total = 0;
   for (EstimatedRun& run : e.runs) {
     const PreparedArm& arm = prepared.arms.at(run.run->arm);
-    run.seconds = e.arm_seconds[run.run->arm] * run.load.flops() / Load{arm.config.train.steps, arm.cost}.flops();
+    const double flops = Load{arm.config.train.steps, arm.cost}.flops();
+    run.seconds = flops > 0 ? e.arm_seconds[run.run->arm] * run.load.flops() / flops : 0;
     if (run.state != RunState::finished) total += run.seconds;
   }
   e.seconds = total / e.share.jobs;

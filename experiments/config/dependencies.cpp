@@ -67,6 +67,16 @@ const std::vector<Dependency> rows = {
     {"train.evaluate_length_penalty_kind", "train.evaluate_length_penalty", {anything}},
     {"train.evaluate_bleu_tokenization", "train.evaluate_beam", {anything}},
     {"train.inspect_every", "train.inspect", {"none"}, true},
+    {"train.optimizer", "train.steps", {anything}},
+    {"train.schedule", "train.steps", {anything}},
+    {"train.learning_rate", "train.steps", {anything}},
+    {"train.warmup", "train.steps", {anything}},
+    {"train.clip", "train.steps", {anything}},
+    {"train.label_smoothing", "train.steps", {anything}},
+    {"train.evaluate_every", "train.steps", {anything}},
+    {"train.inspect_every", "train.steps", {anything}},
+    {"train.checkpoint_every", "train.steps", {anything}},
+    {"train.log_every", "train.steps", {anything}},
 };
 
 /// The row itself, or, where it names a table, one for each option in it and in its variants' tables.

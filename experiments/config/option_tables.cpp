@@ -126,7 +126,8 @@ const OptionTable<InitOptions>& init_option_table() {
 const OptionTable<TrainOptions>& train_option_table() {
   using O = TrainOptions;
   static const auto table = option_table<O>(
-      option("steps", &O::steps, "Optimiser steps.").at_least(1).at_most(1e12).unit("steps"),
+      option("steps", &O::steps, "Optimiser steps; 0: the model as it starts is evaluated and looked at.")
+          .at_least(0).at_most(1e12).unit("steps"),
       option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
           .at_least(1).at_most(1e6).unit("sequences"),
       option("batch_tokens", &O::batch_tokens,

@@ -121,6 +121,7 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
   for (const InspectedMetric& m : inspected_metrics())
     if (m.of != InspectedMetric::Of::modules && is_inspected(config.train.inspect, m.name))
       for (const char* part : {"mean", "first", "last"}) out.push_back(info_of(m, part));
+  if (config.train.steps == 0) return out;
   out.push_back({"train_loss", false, "nats",
                  "cross-entropy of the last training batch, with smoothing where it is set"});
   out.push_back({"time_per_token", false, "µs",

@@ -148,6 +148,11 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
     report(std::move(values));
   };
 
+  if (t.steps == 0 && !from) { // the model as it starts
+    evaluate();
+    if (t.inspect != "none") inspect(nullptr);
+    keep();
+  }
 
   while (place.step < t.steps) {
     const double step_began = now();

@@ -1,7 +1,9 @@
-// heed inspect: what goes on inside a trained run's model.
+// heed inspect: what goes on inside a run's model, or inside a configuration's before it is trained.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
+#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/trained_run.hpp"
+#include "experiments/config/settings.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 
@@ -22,9 +24,16 @@ constexpr double localised_below = 1.5;
 
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
+  std::vector<std::string> overrides;
   std::int64_t rows = 0, average = 1;
   bool json = false;
 };
+
+/// Is it a configuration and not a run?
+bool is_file(const InspectArguments& arguments) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(arguments.run, error) || arguments.run.ends_with(".toml");
+}
 
 std::string three_digits(std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; }
 
@@ -32,7 +41,7 @@ bool localised(const HeadInspection& head) { return head.distance && *head.dista
 
 json::value number(std::optional<double> value) { return value ? json::value(*value) : json::value(); }
 
-json::value as_json(const std::string& id, const InspectArguments& arguments, const Inspection& found) {
+json::value as_json(const std::string& subject, const InspectArguments& arguments, const Inspection& found) {
   json::array heads, modules, layers;
   for (const HeadInspection& h : found.heads)
     heads.push_back(json::object{{"attention", h.attention},
@@ -53,7 +62,7 @@ json::value as_json(const std::string& id, const InspectArguments& arguments, co
                                   {"rank_residual", number(l.rank_residual)},
                                   {"gradient", number(l.gradient)},
                                   {"weight", number(l.weight)}});
-  return json::object{{"run", id},
+  return json::object{{is_file(arguments) ? "config" : "run", subject},
                       {"step", found.step},
                       {"average", arguments.average},
                       {"split", arguments.split},
@@ -106,16 +115,42 @@ void print_modules(const Inspection& found, Console& console) {
                  "  weights: norm of these\n";
 }
 
-int inspect(const InspectArguments& arguments, Console& console) {
-  const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+/// The model that is looked at: a run's, or a configuration's as it starts.
+struct Subject {
+  std::string name;  ///< the run's ID, or the file
+  std::string words; ///< what stands above the tables
+  Inspection found;
+};
+
+Subject look(const InspectArguments& arguments, Console& console) {
   const Split split = arguments.split == "validation" ? Split::validation : Split::train;
-  const Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
+  if (is_file(arguments)) {
+    if (arguments.average > 1)
+      throw Refused("--average is of a run's checkpoints, and a configuration's model has none; leave it out");
+    const Config config = load_settings(arguments.run, arguments.overrides).resolve();
+    const std::unique_ptr<Task> task = make_task(config);
+    const Engine& with = engine(config);
+    with.check(config, *task);
+    return {arguments.run, fmt::format("{} before any step, with seed {}", arguments.run, config.general.seed),
+            with.inspect(config, *task, nullptr, split, arguments.rows)};
+  }
+  if (!arguments.overrides.empty())
+    throw Refused(fmt::format("{}: a run is what it is; options can be set for a configuration's file, and there is no "
+                              "file {}",
+                              arguments.overrides.front(), arguments.run));
+  const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+  Inspection found = run.engine().inspect(run.config, *run.task, &run.checkpoint, split, arguments.rows);
+  return {run.id, fmt::format("run {} at step {}", run.id, found.step), std::move(found)};
+}
+
+int inspect(const InspectArguments& arguments, Console& console) {
+  const auto [name, words, found] = look(arguments, console);
   if (arguments.json) {
-    console.out << indented(as_json(run.id, arguments, found));
+    console.out << indented(as_json(name, arguments, found));
     return 0;
   }
-  console.out << fmt::format("run {} at step {}, {} rows of the {} split{}\n", run.id, found.step,
-                             with_commas(found.rows), arguments.split, average_in_words(arguments.average));
+  console.out << fmt::format("{}, {} rows of the {} split{}\n", words, with_commas(found.rows), arguments.split,
+                             average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
   if (!found.layers.empty()) print_layers(found, console);
   print_modules(found, console);
@@ -126,18 +161,21 @@ int inspect(const InspectArguments& arguments, Console& console) {
 
 void add_inspect(Commands& commands) {
   add_command<InspectArguments>(
-      commands, "inspect", "inside a trained run: attention heads, layers, outputs and gradients of modules",
+      commands, "inspect", "inside a run's model, or a config's untrained one: heads, layers, modules",
       "Examples:\n"
       "  heed inspect 3f2a\n"
       "  heed inspect 3f2a --rows 64\n"
       "  heed inspect 3f2a --split train --json\n"
-      "RUN is a path to a run's folder, or a unique beginning of its ID. The loss is computed once for each head, so\n"
+      "  heed inspect my.toml model.layers=12        before any step\n"
+      "RUN is a path to a run's folder, or a unique beginning of its ID; or a config, whose model is looked at as it\n"
+      "starts (of a sweep, the reference's). The loss is computed once for each head, so\n"
       "that large models take a while: --rows bounds it. [train] inspect measures the same during "
       "training. Nothing is\n"
       "kept." +
           std::string(exit_statuses),
       [](Command& command, InspectArguments& arguments) {
-        command.add("RUN", arguments.run, "which run").required().value_name("");
+        add_config(command, arguments.run, arguments.overrides);
+        command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
         command.add("--split", arguments.split, "train or validation [validation]")
             .one_of({"train", "validation"})
             .value_name("SPLIT");

@@ -203,6 +203,8 @@ TEST_CASE("status and report of a folder that is not there are refused", "[comma
   CHECK(heed_says({"evaluate", "abc", "--split", "tset"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--out", "/nowhere/runs"}).status == 2);
   CHECK(heed_says({"inspect", "abc", "--rows", "-1"}).status == 2);
+  CHECK(heed_says({"inspect", "/nowhere/a.toml"}).status == 2);
+  CHECK(heed_says({"inspect", "abc", "model.width=3"}).status == 2);   // a run is what it is
   CHECK(heed_says({"inspect", "abc", "--split", "test"}).status == 2); // `evaluate` alone looks at the test
 }
 

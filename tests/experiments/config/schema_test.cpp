@@ -43,7 +43,7 @@ TEST_CASE("What options depend on exists", "[config]") {
     if (wanted == std::vector<std::string>{Dependency::anything}) {
       CHECK(on->words.empty());
       CHECK((on->type == OptionType::text || on->type == OptionType::integer || on->type == OptionType::real));
-      CHECK_FALSE(is_given(on->default_value));
+      CHECK(is_given(on->default_value) == (key == "train.steps")); // without steps, much does nothing
       return;
     }
     const std::vector<std::string> words = on->type == OptionType::boolean ? std::vector<std::string>{"true", "false"}

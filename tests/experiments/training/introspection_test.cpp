@@ -372,6 +372,38 @@ TEST_CASE("the names of what is measured are known before a run, and are all tha
   }
 }
 
+TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
+  const Config c = config(test::tiny_decoder, {"precision=float64", "train.steps=0", "train.inspect=everything"});
+  const test::History h = train(c);
+  CHECK(h.outcome == Outcome::finished);
+  REQUIRE(h.checkpoints.size() == 1);
+  Subject s(c);
+  RunModel kept(c, *s.task);
+  load_parameters(kept.parameters, h.last());
+  for (const auto& e : s.run.parameters.entries())
+    CHECK(std::equal(s.run.parameters.values() + e.offset, s.run.parameters.values() + e.offset + e.shape.size(),
+                     kept.parameters.values() + e.offset));
+  CHECK(h.final("val_loss") == Approx(s.loss()).epsilon(1e-12));
+  // By the same rows, gradients included.
+  const Inspection whole = engine(c).inspect(c, *s.task, nullptr, Split::validation, 0);
+  CHECK(whole.step == 0);
+  for (const auto& [name, value] : as_metrics(whole)) {
+    INFO(name);
+    CHECK(h.final(name) == value);
+  }
+  for (const Metrics& m : h.metrics) CHECK(m.step == 0);
+  std::set<std::string> promised, found;
+  for (const MetricInfo& m : metrics_of(c)) promised.insert(m.name);
+  for (const Metrics& m : h.metrics)
+    for (const auto& [name, value] : values_of(m))
+      if (promised.contains(name)) found.insert(name);
+  CHECK(found == promised);
+  // Nothing is left to do.
+  const test::History again = train(c, h.last());
+  CHECK(again.outcome == Outcome::finished);
+  CHECK(again.metrics.empty());
+}
+
 TEST_CASE("gradient norms are those of the rows' mean loss in one piece", "[inspection]") {
   Subject s(decoder());
   Batch b;
