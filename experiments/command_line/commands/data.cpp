@@ -155,12 +155,12 @@ void write_batches(const Task& task, Form form, const Config& config, std::int64
 }
 
 int data(const DataArguments& arguments, Console& console) {
+  if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
+    throw Refused("--batches writes rows of training steps and nothing else: leave out --all, --examples and --split");
   if (arguments.all && !arguments.split)
     throw Refused("--all writes all examples of one split: say which, with --split train, validation or test");
   if (arguments.all && arguments.examples)
     throw Refused("--examples does nothing with --all, which writes every example; leave one of them out");
-  if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
-    throw Refused("--batches writes rows of training steps and nothing else: leave out --all, --examples and --split");
   const Config config = load_settings(arguments.config, arguments.overrides).resolve();
   const std::unique_ptr<Task> task = make_task(config);
   const Form form = form_of(config);
