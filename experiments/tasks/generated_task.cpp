@@ -124,7 +124,9 @@ public:
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
     if (order_) return evaluation_row(form, Split::train, order_->example(seed, step, row), batch, at);
-    thread_local Example example; // keeps its room from row to row
+    thread_local Example example; // keeps its room from row to row, enough for the longest
+    example.input.reserve(static_cast<std::size_t>(generator_.longest_input));
+    example.output.reserve(static_cast<std::size_t>(std::max(generator_.longest_input, generator_.longest_output)));
     RandomSource random({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(row)
                                                                                              << 32);
     do generator_.draw(random, example);
