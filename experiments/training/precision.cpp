@@ -68,6 +68,7 @@ const Engine& engine_table() {
                             .inspected = inspected_names,
                             .attend = attend,
                             .generate = generate,
+                            .attention_cost = attention_cost,
                             .products = product_description};
   return table;
 }

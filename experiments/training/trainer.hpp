@@ -13,6 +13,9 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
 /// See Engine::cost: one step of one shard is run and measured.
 Cost cost(const Config& config, const Task& task);
 
+/// See Engine::attention_cost.
+AttentionCost attention_cost(const Config& config, std::int64_t length, double seconds);
+
 /// See Engine::generate.
 void generate(const Config& config, const Task& task, const Checkpoint& checkpoint, const Sampling& sampling);
 

@@ -132,6 +132,14 @@ struct Inspection {
   std::vector<LayerInspection> layers;
 };
 
+/// What one block's attention costs, with its projections and its position, for one row forward and backward.
+struct AttentionCost {
+  std::int64_t parameters = 0;
+  double flops = 0;   ///< multiplications and additions
+  double seconds = 0; ///< on one thread: the median of some repetitions
+  double bytes = 0;   ///< of values and gradients, parameters' left out
+};
+
 struct Engine {
   /// Refuses combinations that only the model can judge (heads that do not divide the width, ...): heed::Refused.
   void (*check)(const Config&, const Task&);
@@ -151,6 +159,8 @@ struct Engine {
   std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
                                           const std::vector<AttentionRequest>&);
   void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
+  /// Of the configuration's first block, over a row of so many tokens; measured again for so many seconds.
+  AttentionCost (*attention_cost)(const Config&, std::int64_t length, double seconds);
   std::string (*products)(); ///< who multiplies matrices, for manifests
 };
 

@@ -1,17 +1,24 @@
-// heed variants: everything interchangeable, from its own info record.
+// heed variants: everything interchangeable, from its own info record; and what it costs, measured.
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/text_table.hpp"
+#include "experiments/training/kernels.hpp"
+#include "experiments/training/training.hpp"
 #include "options/variant.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace heed {
 
@@ -19,7 +26,10 @@ namespace {
 
 struct VariantsArguments {
   std::string family;
-  bool json = false;
+  bool json = false, measure = false;
+  std::vector<std::int64_t> lengths;
+  std::optional<std::int64_t> width, heads;
+  std::optional<double> seconds;
 };
 
 /// "attention.score"; "score" and the family's title find it as well.
@@ -78,8 +88,120 @@ boost::json::value family_json(const VariantFamily& family) {
   return boost::json::object{{"key", key_of(family)}, {"title", family.title}, {"variants", std::move(variants)}};
 }
 
+/// What a variant costs, at each length.
+struct MeasuredVariant {
+  const Variant* variant;
+  std::vector<AttentionCost> costs;
+};
+
+/// How variants are measured.
+class Measure {
+public:
+  explicit Measure(const VariantsArguments& arguments)
+      : lengths(arguments.lengths.empty() ? std::vector<std::int64_t>{128, 2048} : arguments.lengths),
+        width_(arguments.width.value_or(64)), heads_(arguments.heads.value_or(4)),
+        seconds_(arguments.seconds.value_or(0.2)) {}
+
+  /// All else is as it is by default, and by what the variant sets.
+  MeasuredVariant operator()(const std::string& key, const Variant& variant) const {
+    const Config config = config_with({fmt::format("{}={}", key, variant.name)});
+    MeasuredVariant out{&variant, {}};
+    for (const std::int64_t length : lengths)
+      out.costs.push_back(engine(config).attention_cost(config, length, seconds_));
+    return out;
+  }
+
+  std::string how() const {
+    const std::string kernels = kernels_of(config_with({}));
+    return fmt::format("one block's causal attention with its projections, width {}, {} head{}: a row forward and "
+                       "backward on one thread, kernels {}",
+                       width_, heads_, heads_ == 1 ? "" : "s", kernels);
+  }
+  boost::json::object as_json() const { return {{"width", width_}, {"heads", heads_}}; }
+
+  const std::vector<std::int64_t> lengths;
+
+private:
+  Config config_with(std::vector<std::string> overrides) const {
+    overrides.push_back(fmt::format("model.width={}", width_));
+    overrides.push_back(fmt::format("model.heads={}", heads_));
+    Settings settings = Settings::parse("", "--measure");
+    settings.override_with(overrides);
+    return settings.resolve();
+  }
+
+  std::int64_t width_, heads_;
+  double seconds_;
+};
+
+bool is_measured(const VariantFamily& family) {
+  constexpr std::string_view measured[] = {"attention.score", "attention.normalizer", "position.kind"};
+  return std::ranges::find(measured, key_of(family)) != std::end(measured);
+}
+
+std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", 1e3 * seconds); }
+
+void print_measured(const std::vector<VariantFamily>& families, const Measure& measure, Console& console) {
+  print(console.out, "{}\n", measure.how());
+  for (const VariantFamily& family : families) {
+    TextTable table{{key_of(family)}, {Align::left}, {}};
+    for (const std::int64_t length : measure.lengths)
+      for (const char* what : {"parameters", "FLOPs", "time", "memory"}) {
+        table.headings.push_back(fmt::format("{} at {}", what, length));
+        table.alignment.push_back(Align::right);
+      }
+    for (const Variant* variant : family.variants) {
+      std::vector<std::string> row{variant->name};
+      for (const AttentionCost& cost : measure(key_of(family), *variant).costs)
+        for (std::string& cell : std::vector{with_commas(cost.parameters), scaled(cost.flops, ""),
+                                             milliseconds(cost.seconds), scaled(cost.bytes, "B")})
+          row.push_back(std::move(cell));
+      table.rows.push_back(std::move(row));
+    }
+    console.out << "\n" << to_text(table);
+  }
+}
+
+boost::json::value measured_json(const std::vector<VariantFamily>& families, const Measure& measure) {
+  boost::json::array rows;
+  for (const VariantFamily& family : families)
+    for (const Variant* variant : family.variants) {
+      const MeasuredVariant measured = measure(key_of(family), *variant);
+      for (std::size_t i = 0; i < measure.lengths.size(); ++i) {
+        const AttentionCost& cost = measured.costs[i];
+        rows.push_back(boost::json::object{{"family", key_of(family)},
+                                           {"variant", variant->name},
+                                           {"length", measure.lengths[i]},
+                                           {"parameters", cost.parameters},
+                                           {"flops", cost.flops},
+                                           {"seconds", cost.seconds},
+                                           {"bytes", cost.bytes}});
+      }
+    }
+  boost::json::object out = measure.as_json();
+  out["how"] = measure.how();
+  out["costs"] = std::move(rows);
+  return out;
+}
+
+int measured(std::vector<VariantFamily> families, const VariantsArguments& arguments, Console& console) {
+  std::erase_if(families, [](const VariantFamily& family) { return !is_measured(family); });
+  if (families.empty())
+    throw Refused(
+        fmt::format("variants: --measure is of attention.score, attention.normalizer and position.kind; {} is "
+                    "none of them",
+                    arguments.family));
+  const Measure measure(arguments);
+  if (arguments.json) console.out << indented(measured_json(families, measure));
+  else print_measured(families, measure, console);
+  return 0;
+}
+
 int variants(const VariantsArguments& arguments, Console& console) {
   const std::vector<VariantFamily> families = families_called(arguments.family);
+  if (arguments.measure) return measured(families, arguments, console);
+  if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
+    throw Refused("variants: --lengths, --width, --heads and --seconds are of what is measured; add --measure");
   if (arguments.json) {
     boost::json::array all;
     for (const VariantFamily& family : families) all.push_back(family_json(family));
@@ -98,11 +220,26 @@ void add_variants(Commands& commands) {
       "Examples:\n"
       "  heed variants\n"
       "  heed variants attention.score\n"
-      "  heed variants position --json" +
+      "  heed variants position --json\n"
+      "  heed variants --measure\n"
+      "  heed variants attention.score --measure --lengths 512 4096 --width 128\n"
+      "--measure computes one block's attention with each score, normaliser and position, for a row forward and\n"
+      "backward on one thread. Times are of this machine, and want it for themselves." +
           std::string(exit_statuses),
       [](Command& command, VariantsArguments& arguments) {
         command.add("FAMILY", arguments.family, "only these: attention.score, score, position, ...").value_name("");
         command.add_flag("--json", arguments.json, "for programs");
+        command.add_flag("--measure", arguments.measure,
+                         "parameters, FLOPs, time and memory of scores, normalisers "
+                         "and positions");
+        command.add("--lengths", arguments.lengths, "with --measure: tokens of the row [128 2048]")
+            .within(1, 1 << 20)
+            .value_name("T ...");
+        command.add("--width", arguments.width, "with --measure: model.width [64]").within(1, 1 << 20);
+        command.add("--heads", arguments.heads, "with --measure: model.heads [4]").within(1, 1 << 20);
+        command
+            .add("--seconds", arguments.seconds, "with --measure: so long for each, three repetitions at least [0.2]")
+            .within(0.0, 3600.0);
       },
       variants);
 }

@@ -218,6 +218,16 @@ TEST_CASE("variants and options know their families and tables, and the nearest 
   const Answer json = heed_says({"variants", "--json"});
   CHECK(json.out.starts_with("[\n"));
 
+  const Answer measured = heed_says({"variants", "position", "--measure", "--lengths", "8", "12", "--width", "8",
+                                     "--heads", "2", "--seconds", "0"});
+  CHECK(measured.status == 0);
+  CHECK(contains(measured.out, "width 8, 2 heads"));
+  CHECK(contains(measured.out, "FLOPs at 12"));
+  CHECK(contains(measured.out, "rotary"));
+  CHECK_FALSE(contains(measured.out, "softmax"));
+  CHECK(contains(heed_says({"variants", "train", "--measure"}).err, "--measure is of attention.score"));
+  CHECK(contains(heed_says({"variants", "--width", "8"}).err, "add --measure"));
+
   const Answer train = heed_says({"options", "train"});
   CHECK(train.status == 0);
   CHECK(contains(train.out, "learning_rate"));

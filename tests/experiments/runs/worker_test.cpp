@@ -81,6 +81,7 @@ const Engine fake_engine{.check = fake_check,
                          .inspected = nullptr,
                          .attend = nullptr,
                          .generate = nullptr,
+                         .attention_cost = nullptr,
                          .products = [] { return std::string("an abacus"); }};
 
 WorkerParts parts() {

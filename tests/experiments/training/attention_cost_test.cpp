@@ -1,0 +1,40 @@
+// What attention costs by itself, against counts by hand.
+#include "experiments/config/config.hpp"
+#include "tests/experiments/training/training_support.hpp"
+
+using namespace heed;
+using test::config;
+
+namespace {
+
+AttentionCost cost(const std::vector<std::string>& assignments, std::int64_t length) {
+  std::vector<std::string> all{"model.width=8", "model.heads=2", "model.layers=3", "block.bias=true"};
+  all.insert(all.end(), assignments.begin(), assignments.end());
+  const Config c = config("", all);
+  return engine(c).attention_cost(c, length, 0);
+}
+
+} // namespace
+
+TEST_CASE("one block's attention costs its projections, and the pairs that may attend", "[cost]") {
+  for (const std::int64_t length : {5, 40}) {
+    const auto causal = cost({"position.kind=none"}, length),
+               whole = cost({"position.kind=none", "attention.causal=false"}, length);
+    const auto n = static_cast<double>(length);
+    CHECK(causal.parameters == 4 * 8 * 8 + 4 * 8);
+    // Forward, and twice backward: four products with matrices of 8 by 8, and of each pair two products of 8 in all.
+    CHECK(whole.flops == 3 * (4 * 2 * n * 8 * 8 + 2 * 2 * 8 * n * n));
+    CHECK(causal.flops == 3 * (4 * 2 * n * 8 * 8 + 2 * 2 * 8 * n * (n + 1) / 2));
+    CHECK(causal.seconds > 0);
+    CHECK(causal.bytes > 0);
+  }
+}
+
+TEST_CASE("scores and positions cost what they add", "[cost]") {
+  const AttentionCost plain = cost({"position.kind=none"}, 16);
+  CHECK(cost({"position.kind=learned"}, 16).parameters == plain.parameters + 16 * 8);
+  CHECK(cost({"position.kind=none", "attention.score=additive"}, 16).parameters > plain.parameters);
+  // Memory is that of a row, and streams.
+  const double once = cost({"position.kind=none"}, 256).bytes, twice = cost({"position.kind=none"}, 512).bytes;
+  CHECK(twice < 2.5 * once);
+}
