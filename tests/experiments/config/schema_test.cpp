@@ -46,6 +46,13 @@ TEST_CASE("What options depend on exists", "[config]") {
       CHECK(is_given(on->default_value) == (key == "train.steps")); // without steps, much does nothing
       return;
     }
+    if (on->type == OptionType::integer) {
+      for (const std::string& number : wanted) {
+        const double value = std::stod(number);
+        CHECK((value >= on->minimum.value_or(value) && value <= on->maximum.value_or(value)));
+      }
+      return;
+    }
     const std::vector<std::string> words = on->type == OptionType::boolean ? std::vector<std::string>{"true", "false"}
                                                                            : on->words;
     for (const std::string& word : wanted) CHECK(std::count(words.begin(), words.end(), word) == 1);
