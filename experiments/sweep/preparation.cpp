@@ -101,7 +101,10 @@ namespace {
 /// What is measured of a single head, module or layer is known of the model alone.
 void check_metric(const Config& config, const std::string& name, const std::string& option, Tasks& tasks) {
   metric_of(config, name, option);
-  if (name.find('.') == std::string::npos || steps_to(name)) return;
+  const bool inside = std::ranges::any_of(inspected_metrics(), [&](const InspectedMetric& metric) {
+    return name.starts_with(fmt::format("{}.", metric.name));
+  });
+  if (!inside) return;
   std::vector<std::string> names = engine(config).inspected(config, tasks.of(config));
   if (std::ranges::find(names, name) != names.end()) return;
   const std::string family = name.substr(0, name.find('.') + 1);

@@ -43,12 +43,10 @@ Mask self_attention_mask(const AttentionOptions& options, const Mask& given);
 /// It has no projections; see MultiHeadAttention for these.
 class Attention {
 public:
-  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`,
-  /// the normaliser's in `normalizer`. Takes score,
-  /// normalizer, dropout and their options of the choice; its `causal`, `prefix`, `window` and `dilation` are the caller's to
-  /// put into the mask (self_attention_mask). Its formulas and the maps
-  /// between its heads are of every call. `kind` changes nothing but what those who look
-  /// on are told.
+  /// `scope` is that of the layer whose attention it is; the score's parameters stand in its part `score`, the
+  /// normaliser's in `normalizer`. Takes score, normalizer, dropout and their options of the choice; its `causal`,
+  /// `prefix`, `window` and `dilation` are the caller's to put into the mask (self_attention_mask). Its formulas and the
+  /// maps between its heads are of every call. `kind` changes nothing but what those who look on are told.
   /// Throws heed::Failed where the score needs equal widths and they differ.
   Attention(const Scope& scope, const LayerChoice& choice, const ScoreShape& shape,
             AttentionPlace::Kind kind = AttentionPlace::Kind::self);

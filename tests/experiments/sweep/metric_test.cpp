@@ -52,6 +52,12 @@ TEST_CASE("a single layer's metric must be there in every arm's model", "[sweep]
              Contains("rank_residual.blocks.1") && Contains("in the arm \"layers = 1\""));
 }
 
+TEST_CASE("what is measured at a length is a metric of every model", "[sweep][metric]") {
+  CHECK(refusal("val_loss_at.5", "train.evaluate_lengths = [5]\nposition.kind = \"none\"\n").empty());
+  CHECK_THAT(refusal("val_loss_at.6", "train.evaluate_lengths = [5]\nposition.kind = \"none\"\n"),
+             Contains("nearest: val_loss_at.5"));
+}
+
 TEST_CASE("tuning does not choose by what nobody wants high or low", "[sweep][metric]") {
   const std::string text = "train.inspect = \"layers\"\ntrain.steps = 1\nmodel.width = 8\ntask.copy.length = 3\n"
                            "[report]\nmetric = \"rank_residual.mean\"\n[sweep]\nseeds = [0, 1]\n[sweep.tune]\n"
