@@ -96,6 +96,19 @@ void draw_by_lengths(Generator& generator, const Lengths& lengths, const std::op
                      const std::function<void(RandomSource&, const Lengths&, Example&)>& draw,
                      const std::function<double(const Lengths&)>& count);
 
+/// Sets how the same task is made with inputs that are all of one length: by `make`, from options with that `length`, and
+/// without min_length and test_length.
+template <class Options, class Make>
+void make_other_lengths(Generator& generator, const Options& options, Make make) {
+  generator.length_option = "length";
+  generator.of_length = [=](std::int64_t length) {
+    Options other = options;
+    other.length = length;
+    other.min_length = other.test_length = 0;
+    return make(other);
+  };
+}
+
 /// How many inputs `draw_symbols` can give.
 double count_inputs(const Lengths& lengths, std::int64_t symbols);
 

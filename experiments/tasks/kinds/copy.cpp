@@ -57,13 +57,7 @@ Generator copy_of(const CopyOptions& options) {
       },
       [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   copy.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
-  copy.length_option = "length";
-  copy.of_length = [options](std::int64_t length) {
-    CopyOptions other = options;
-    other.length = length;
-    other.min_length = other.test_length = 0;
-    return copy_of(other);
-  };
+  make_other_lengths(copy, options, copy_of);
   return copy;
 }
 

@@ -124,8 +124,7 @@ void check(const DyckOptions& options) {
                               options.depth, 2 * most, most));
 }
 
-std::unique_ptr<Task> make_dyck(const Config& config) {
-  const DyckOptions options = dyck_option_table().read(config.task_options);
+Generator dyck_of(const DyckOptions& options) {
   check(options);
   const Lengths lengths = lengths_of("dyck", options.length, options.min_length);
   const Lengths pairs{lengths.shortest / 2, lengths.longest / 2};
@@ -146,7 +145,15 @@ std::unique_ptr<Task> make_dyck(const Config& config) {
       },
       [=](const Lengths& which) { return count_rows(which, options); });
   dyck.chance = [=](bool) { return chance_of_kinds(pairs, options.kinds); };
-  return generated_task(config, std::move(dyck));
+  make_other_lengths(dyck, options, [](DyckOptions other) {
+    other.depth = std::min(other.depth, other.length / 2); // short rows can't be as deep
+    return dyck_of(other);
+  });
+  return dyck;
+}
+
+std::unique_ptr<Task> make_dyck(const Config& config) {
+  return generated_task(config, dyck_of(dyck_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -161,7 +168,8 @@ const TaskInfo task_dyck = {
      .equals = "",
      .cost = "rows of length - 1 tokens, half of them with targets",
      .options = dyck_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_dyck};
 
 } // namespace heed

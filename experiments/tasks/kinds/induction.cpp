@@ -85,8 +85,7 @@ Task::Chance chance_of_copies(const Lengths& lengths, std::int64_t symbols) {
   return chance;
 }
 
-std::unique_ptr<Task> make_induction(const Config& config) {
-  const InductionOptions options = induction_option_table().read(config.task_options);
+Generator induction_of(const InductionOptions& options) {
   const Lengths lengths = lengths_of("induction", options.length, options.min_length);
   const std::optional<Lengths> test = test_lengths_of("induction", options.length, options.test_length);
   if (lengths.shortest < 2)
@@ -111,7 +110,12 @@ std::unique_ptr<Task> make_induction(const Config& config) {
       },
       [=](const Lengths& which) { return count_sequences(which, options.symbols); });
   induction.chance = [=](bool) { return chance_of_copies(lengths, options.symbols); };
-  return generated_task(config, std::move(induction));
+  make_other_lengths(induction, options, induction_of);
+  return induction;
+}
+
+std::unique_ptr<Task> make_induction(const Config& config) {
+  return generated_task(config, induction_of(induction_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -125,7 +129,8 @@ const TaskInfo task_induction = {
      .equals = "",
      .cost = "rows of repeats length - 1 tokens; a head that looks at the token before, and one that looks for it",
      .options = induction_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_induction};
 
 } // namespace heed

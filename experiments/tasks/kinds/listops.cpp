@@ -17,9 +17,12 @@ extern const TaskInfo task_listops;
 
 namespace {
 
+/// An operation, two digits, and what closes it.
+constexpr std::int64_t least_length = 4;
+
 struct ListopsOptions {
   std::int64_t length = 64;
-  std::int64_t min_length = 4;
+  std::int64_t min_length = least_length;
   std::int64_t test_length = 0;
   std::int64_t depth = 5;
   std::int64_t arguments = 5;
@@ -30,10 +33,10 @@ const OptionTable<ListopsOptions>& listops_option_table() {
   using O = ListopsOptions;
   static const auto table = option_table<O>(
       option("length", &O::length, "how many tokens the longest expression has")
-          .at_least(4)
+          .at_least(least_length)
           .at_most(4096)
           .unit("tokens"),
-      option("min_length", &O::min_length, "how many tokens the shortest has").at_least(4).at_most(4096).unit("tokens"),
+      option("min_length", &O::min_length, "how many tokens the shortest has").at_least(least_length).at_most(4096).unit("tokens"),
       option("test_length", &O::test_length,
              "how many tokens the longest of the test has; the shortest has one more than training's longest")
           .at_least(0)
@@ -169,9 +172,7 @@ Task::Chance commonest_answer(const Generator& listops, std::uint64_t seed, bool
   return chance_of_counts(counts, std::to_string(std::ranges::max_element(counts) - counts.begin()), ends);
 }
 
-std::unique_ptr<Task> make_listops(const Config& config) {
-  const ListopsOptions options = listops_option_table().read(config.task_options);
-  const auto seed = static_cast<std::uint64_t>(config.task.seed);
+Generator listops_of(const ListopsOptions& options, std::uint64_t seed) {
   if (options.min_length > options.length)
     throw Refused(fmt::format("[task.listops] min_length = {0} is above length = {1}; it may be 4 to {1}",
                               options.min_length, options.length));
@@ -197,7 +198,20 @@ std::unique_ptr<Task> make_listops(const Config& config) {
       },
       [=](const Lengths& which) { return count_expressions(which, options); });
   listops.chance = [listops, seed](bool ends) { return commonest_answer(listops, seed, ends); };
-  return generated_task(config, std::move(listops));
+  listops.length_option = "length";
+  listops.of_length = [options, seed](std::int64_t length) {
+    ListopsOptions other = options;
+    other.length = length;
+    other.min_length = std::max(least_length, length - length / 10); // those of one length alone take long to find
+    other.test_length = 0;
+    return listops_of(other, seed);
+  };
+  return listops;
+}
+
+std::unique_ptr<Task> make_listops(const Config& config) {
+  return generated_task(config, listops_of(listops_option_table().read(config.task_options),
+                                           static_cast<std::uint64_t>(config.task.seed)));
 }
 
 } // namespace
@@ -211,7 +225,8 @@ const TaskInfo task_listops = {
      .equals = "",
      .cost = "rows of length + 1 tokens at most (classification: length)",
      .options = listops_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_listops};
 
 } // namespace heed

@@ -122,8 +122,7 @@ Task::Chance chance_of_values(std::int64_t values, std::int64_t pairs) {
   return chance;
 }
 
-std::unique_ptr<Task> make_mqar(const Config& config) {
-  const MqarOptions options = mqar_option_table().read(config.task_options);
+Generator mqar_of(const MqarOptions& options) {
   check(options);
   const Rows rows(options);
   Generator mqar;
@@ -137,7 +136,17 @@ std::unique_ptr<Task> make_mqar(const Config& config) {
   mqar.enlarge = "task.mqar.length or task.mqar.vocabulary";
   mqar.draw = [rows](RandomSource& random, Example& example) { rows.draw(random, example); };
   mqar.chance = [=](bool) { return chance_of_values(options.vocabulary / 2, options.pairs); };
-  return generated_task(config, std::move(mqar));
+  mqar.length_option = "length";
+  mqar.of_length = [options](std::int64_t length) {
+    MqarOptions other = options;
+    other.length = length;
+    return mqar_of(other);
+  };
+  return mqar;
+}
+
+std::unique_ptr<Task> make_mqar(const Config& config) {
+  return generated_task(config, mqar_of(mqar_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -153,7 +162,8 @@ const TaskInfo task_mqar = {
      .equals = "",
      .cost = "rows of length tokens, with pairs targets",
      .options = mqar_option_table().options(),
-     .presets = {}},
+     .presets = {},
+     .uses = {"train.evaluate_lengths"}},
     make_mqar};
 
 } // namespace heed

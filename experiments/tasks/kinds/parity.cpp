@@ -58,13 +58,7 @@ Generator parity_of(const ParityOptions& options) {
       },
       [](const Lengths& which) { return count_inputs(which, 2); });
   parity.chance = [](bool ends) { return chance_of_label(2, "2", ends); };
-  parity.length_option = "length";
-  parity.of_length = [options](std::int64_t length) {
-    ParityOptions other = options;
-    other.length = length;
-    other.min_length = other.test_length = 0;
-    return parity_of(other);
-  };
+  make_other_lengths(parity, options, parity_of);
   return parity;
 }
 

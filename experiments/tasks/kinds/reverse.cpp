@@ -57,13 +57,7 @@ Generator reverse_of(const ReverseOptions& options) {
       },
       [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
-  reverse.length_option = "length";
-  reverse.of_length = [options](std::int64_t length) {
-    ReverseOptions other = options;
-    other.length = length;
-    other.min_length = other.test_length = 0;
-    return reverse_of(other);
-  };
+  make_other_lengths(reverse, options, reverse_of);
   return reverse;
 }
 

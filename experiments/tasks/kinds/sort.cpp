@@ -113,13 +113,7 @@ Generator sort_of(const SortOptions& options) {
     }
     return Task::Chance{right / all, how};
   };
-  sort.length_option = "length";
-  sort.of_length = [options](std::int64_t length) {
-    SortOptions other = options;
-    other.length = length;
-    other.min_length = other.test_length = 0;
-    return sort_of(other);
-  };
+  make_other_lengths(sort, options, sort_of);
   return sort;
 }
 

@@ -5,6 +5,7 @@
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -20,19 +21,25 @@ struct Pair {
   std::string input, output;
 };
 
-/// Rows of a split; of training, 300.
-std::vector<Pair> pairs(const Task& task, Split split) {
+/// Rows of a split; of training, 300. As a language model sees them, the input is the whole row.
+std::vector<Pair> pairs(const Task& task, Split split, Form form = s2s) {
   std::vector<Pair> out;
-  const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(s2s, split);
+  const std::int64_t rows = split == Split::train ? 300 : task.evaluation_rows(form, split);
   for (std::int64_t i = 0; i < rows; ++i) {
     Batch batch;
-    batch.reset(1, task.shape(s2s), s2s);
-    if (split == Split::train) task.training_row(s2s, 0, i / 8, i % 8, batch, 0);
-    else task.evaluation_row(s2s, split, i, batch, 0);
+    batch.reset(1, task.shape(form), form);
+    if (split == Split::train) task.training_row(form, 0, i / 8, i % 8, batch, 0);
+    else task.evaluation_row(form, split, i, batch, 0);
     batch.trim();
-    out.push_back({task.decode(batch.tokens), task.decode_output(s2s, batch.targets)});
+    out.push_back({task.decode(batch.tokens), form == lm ? "" : task.decode_output(form, batch.targets)});
   }
   return out;
+}
+
+/// Words between spaces.
+std::size_t words(const std::string& text) {
+  std::istringstream in(text);
+  return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>(in), {}));
 }
 
 std::string without_spaces(std::string text) {
@@ -185,27 +192,54 @@ TEST_CASE("tasks that say so make rows of any length, from the same words, and n
     if (std::ranges::count(info->about.needs, "data.path") > 0) continue;
     INFO(info->about.name);
     const auto task = make_task(task_config(info->about.name));
-    const Task* const of_6 = task->of_length(6);
-    CHECK((of_6 != nullptr) == says);
-    if (!of_6) continue;
+    // Brackets come in pairs, and eight pairs of keys and values with their questions take 32 places.
+    const std::int64_t length = info->about.name == "mqar" ? 34 : 6;
+    const Task* const shorter = task->of_length(length);
+    CHECK((shorter != nullptr) == says);
+    if (!shorter) continue;
     ++tried;
-    CHECK(task->of_length(6) == of_6); // made once
-    const Task* const of_7 = task->of_length(7);
-    REQUIRE(of_7 != nullptr);
-    CHECK(of_6->shape(s2s).classes == task->shape(s2s).classes);
-    CHECK(of_7->shape(s2s).length > of_6->shape(s2s).length);
-    const auto rows = pairs(*of_6, Split::validation);
+    CHECK(task->of_length(length) == shorter); // made once
+    const Task* const longer = task->of_length(length + 2);
+    REQUIRE(longer != nullptr);
+    const Form form = task->refuses(s2s).empty() ? s2s : lm;
+    CHECK(shorter->shape(form).classes == task->shape(form).classes);
+    CHECK(longer->shape(form).length > shorter->shape(form).length);
+    const auto rows = pairs(*shorter, Split::validation, form);
     CHECK((!rows.empty() && rows.size() <= 512));
     std::set<std::string> trained;
-    for (const Pair& pair : pairs(*of_6, Split::train)) trained.insert(pair.input);
+    for (const Pair& pair : pairs(*shorter, Split::train, form)) trained.insert(pair.input);
     std::size_t longest = 0;
     for (const Pair& pair : rows) {
       CHECK_FALSE(trained.contains(pair.input));
       longest = std::max(longest, symbols(pair.input));
     }
-    CHECK(longest >= 6);
+    // The last bracket of a row is a target only.
+    CHECK(longest >= static_cast<std::size_t>(length - (info->about.name == "dyck" ? 1 : 0)));
   }
-  CHECK(tried == 6);
+  CHECK(tried == 10);
+}
+
+TEST_CASE("rows of a length: repeats, brackets, questions and expressions", "[tasks][lengths]") {
+  const auto of = [](const char* kind, OptionValues options, std::int64_t length) {
+    const auto task = make_task(task_config(kind, std::move(options)));
+    return pairs(*task->of_length(length), Split::validation, task->refuses(s2s).empty() ? s2s : lm);
+  };
+  // Each row is a sequence and as much of it again, without the last symbol.
+  for (const Pair& pair : of("induction", {{"min_length", std::int64_t{8}}}, 20)) CHECK(words(pair.input) == 39);
+  // Three pairs of brackets are three deep at most, where training's are four.
+  for (const std::int64_t length : {6, 48})
+    for (const Pair& pair : of("dyck", {}, length)) CHECK(words(pair.input) == static_cast<std::size_t>(length - 1));
+  for (const Pair& pair : of("mqar", {{"pairs", std::int64_t{4}}}, 128)) CHECK(words(pair.input) == 128);
+  // Expressions have nine tenths of the length at least.
+  std::set<std::size_t> lengths;
+  for (const Pair& pair : of("listops", {}, 40)) lengths.insert(words(pair.input));
+  CHECK((*lengths.begin() == 36 && *lengths.rbegin() == 40));
+  CHECK(lengths.size() == 5);
+
+  CHECK_THAT(refusal([&] { of("dyck", {}, 7); }), Contains("[task.dyck] length = 7 is odd"));
+  CHECK_THAT(refusal([&] { of("mqar", {}, 30); }), Contains("[task.mqar] length = 30 leaves no room for pairs = 8"));
+  CHECK_THAT(refusal([&] { of("induction", {}, 65); }), Contains("[task.induction] symbols = 64 is below length = 65"));
+  CHECK_THAT(refusal([&] { of("listops", {}, 3); }), Contains("task.listops.length is 3"));
 }
 
 TEST_CASE("a symbol of every row stands at every place of the length", "[tasks][lengths]") {
