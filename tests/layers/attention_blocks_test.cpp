@@ -151,7 +151,7 @@ TEST_CASE("blocks give what the whole gives, with every score, normaliser, relat
       }
     }
   });
-  CHECK(compared > 1000);
+  CHECK(compared > (std::getenv("HEED_VARIANTS") ? 10 : 1000));
 }
 
 TEST_CASE("blocks of any size, more keys than queries and fewer", "[attention][blocks]") {

@@ -194,10 +194,21 @@ struct AttentionCase {
 };
 
 #ifdef HEED_INSTRUMENTED
-constexpr int one_pair_in = 4, one_case_in = 16;
+constexpr int one_pair_in = 8, one_case_in = 32;
 #else
 constexpr int one_pair_in = 1, one_case_in = 4;
 #endif
+
+/// With HEED_VARIANTS in the environment, names with spaces between, only pairs are tried that have one of these: for who
+/// adds a score or a normaliser to a finished build, where all other pairs have been tried.
+inline bool wanted(const std::string& score, const std::string& normalizer) {
+  static const char* const names = std::getenv("HEED_VARIANTS");
+  if (!names) return true;
+  const auto named = [](const std::string& name) {
+    return (" " + std::string(names) + " ").find(" " + name + " ") != std::string::npos;
+  };
+  return named(score) || named(normalizer);
+}
 
 /// Each score in each of its setups, with each normaliser in each of its own. `place`: the score's number plus the
 /// normaliser's, so that a score meets every remainder of it, and a normaliser likewise.
@@ -209,12 +220,14 @@ inline void for_each_pair(const std::function<void(const LayerChoice&, const Sco
       for (const NormalizerInfo* normalizer : normalizers())
         for (const Setup& n : setups(normalizer->about)) {
           INFO("score " << s.text << ", normaliser " << n.text);
-          use(choice_of(*score, s.options, normalizer->about.name, n.options), *score, place++);
+          const int here = place++;
+          if (wanted(score->about.name, normalizer->about.name))
+            use(choice_of(*score, s.options, normalizer->about.name, n.options), *score, here);
         }
     }
 }
 
-/// All pairs; where code is instrumented, one in four.
+/// All pairs; where code is instrumented, one in eight.
 inline void for_each_attention(const std::function<void(const LayerChoice&, const ScoreInfo&)>& use) {
   for_each_pair([&](const LayerChoice& choice, const ScoreInfo& score, int place) {
     if (place % one_pair_in == 0) use(choice, score);
