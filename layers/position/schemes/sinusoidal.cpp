@@ -1,6 +1,9 @@
 #include "layers/position/position.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -16,25 +19,42 @@ const OptionTable<Options>& table() {
   return t;
 }
 
+/// Vectors of positions up to `longest` are worked out once, on whichever thread asks first: sines take longer than much
+/// of what a small model does with them.
 class Sinusoidal : public Position {
 public:
-  Sinusoidal(std::int64_t width, double base) : width_(width), base_(base) {}
+  Sinusoidal(std::int64_t width, std::int64_t longest, double base)
+      : width_(width), kept_(std::clamp<std::int64_t>(longest, 0, most_kept / width)) {
+    for (std::int64_t i = 0; i < width; i += 2)
+      rates_.push_back(std::pow(base, -static_cast<double>(i) / static_cast<double>(width)));
+  }
 
   Tensor vectors(Pass& pass, std::int64_t first, std::int64_t length) const override {
     const Tensor p = pass.tape().make({length, width_});
-    for (std::int64_t t = 0; t < length; ++t)
-      for (std::int64_t i = 0; i < width_; ++i) {
-        const std::int64_t even = i / 2 * 2;
-        const double rate = std::pow(base_, -static_cast<double>(even) / static_cast<double>(width_));
-        const double angle = static_cast<double>(first + t) * rate;
-        p.data[t * width_ + i] = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
-      }
+    std::call_once(once_, [&] {
+      table_.resize(static_cast<std::size_t>(kept_ * width_));
+      for (std::int64_t t = 0; t < kept_; ++t) write(t, table_.data() + t * width_);
+    });
+    const std::int64_t known = std::clamp<std::int64_t>(kept_ - first, 0, length);
+    if (known > 0) std::copy_n(table_.data() + first * width_, known * width_, p.data);
+    for (std::int64_t t = known; t < length; ++t) write(first + t, p.data + t * width_);
     return p;
   }
 
 private:
-  std::int64_t width_;
-  double base_;
+  static constexpr std::int64_t most_kept = 1 << 22; ///< numbers
+
+  void write(std::int64_t position, Real* to) const {
+    for (std::int64_t i = 0; i < width_; ++i) {
+      const double angle = static_cast<double>(position) * rates_[static_cast<std::size_t>(i / 2)];
+      to[i] = static_cast<Real>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+
+  std::int64_t width_, kept_;
+  std::vector<double> rates_; ///< of each sine and the cosine behind it
+  mutable std::once_flag once_;
+  mutable std::vector<Real> table_; ///< [kept, width]
 };
 
 } // namespace
@@ -49,7 +69,9 @@ extern const PositionInfo position_sinusoidal{
               .presets = {},
               .silences = {"position.shared", "init.position"}},
     .has_vectors = true,
-    .make = [](const Scope&, std::int64_t width, std::int64_t, const OptionValues& options)
-        -> std::unique_ptr<Position> { return std::make_unique<Sinusoidal>(width, table().read(options).base); }};
+    .make = [](const Scope&, std::int64_t width, std::int64_t longest, const OptionValues& options)
+        -> std::unique_ptr<Position> {
+      return std::make_unique<Sinusoidal>(width, longest, table().read(options).base);
+    }};
 
 } // namespace heed::HEED_REAL
