@@ -32,7 +32,7 @@ void* Arena::take(std::size_t bytes) {
 }
 
 void Arena::rewind() {
-  if (blocks_.size() > 1) {
+  if (blocks_.size() > 1 || peak_ > capacity_) {
     const std::size_t bytes = peak_;
     blocks_.clear();
     capacity_ = 0;
@@ -40,6 +40,15 @@ void Arena::rewind() {
   }
   offset_ = 0;
   used_ = 0;
+}
+
+void Arena::release(const Mark& mark) {
+  while (blocks_.size() > std::max<std::size_t>(mark.blocks, 1)) {
+    capacity_ -= blocks_.back().size;
+    blocks_.pop_back();
+  }
+  offset_ = mark.offset;
+  used_ = mark.used;
 }
 
 void Arena::reserve(std::size_t bytes) {

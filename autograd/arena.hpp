@@ -24,6 +24,14 @@ public:
   /// Forgets everything that was taken.
   void rewind();
 
+  /// A place in the order in which memory was taken.
+  struct Mark {
+    std::size_t blocks = 0, offset = 0, used = 0;
+  };
+  Mark mark() const { return {blocks_.size(), offset_, used_}; }
+  /// Forgets what was taken since the mark; nothing from before it has been forgotten meanwhile.
+  void release(const Mark& mark);
+
   /// Makes room for at least this many bytes in one block. Only right after a rewind.
   void reserve(std::size_t bytes);
 

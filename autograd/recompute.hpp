@@ -32,7 +32,7 @@ Tensor recompute(const char* name, const Tensor& out, const Pieces& pieces, cons
 /// kept: that one gives them up. Throws heed::Failed where a piece hasn't its part's shape.
 ///
 /// With `first`, this makes the pieces in the forward pass: the same pieces, while it may tell of them, and capture by
-/// reference.
+/// reference. Without recording, pieces are given up one after the other, within another `recompute`, too.
 template <class Part, class Make, class First>
 Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make,
                  const First& first) {
@@ -56,5 +56,9 @@ template <class Part, class Make>
 Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const Part& part, const Make& make) {
   return recompute(name, out, count, part, make, make);
 }
+
+/// Copies x to y, a view of memory that is there already; for what outlives a Tape::Transient. Throws heed::Failed where
+/// their shapes differ.
+void put_into(const Tensor& y, const Tensor& x);
 
 } // namespace heed::HEED_REAL

@@ -53,10 +53,10 @@ Tensor Tape::copy(const Real* values, const Shape& shape) {
 }
 
 Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
-  // A leaf is of the whole step, whoever asks for it first.
-  const bool aside = std::exchange(aside_, false);
-  Tensor t = constant(values, shape);
-  aside_ = aside;
+  Tensor t{this, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
+  t.slot = new (leaves_.take(sizeof(Slot))) Slot{};
+  t.slot->value = t.data;
+  t.slot->size = shape.size();
   t.slot->grad = gradient;
   t.slot->requires_grad = recording_ && gradient != nullptr;
   return t;
@@ -198,10 +198,15 @@ void Tape::rewind() {
   nodes_ = 0;
   aside_ = false;
   for (Room& room : rooms_) room.rewind();
+  leaves_.rewind();
 }
 
 Tape::Scratch::Scratch(Tape& tape) : arena_(tape.scratch_) {
   if (arena_.used() > 0) throw Failed("[tape] an operation's scratch is in use: there is one at a time");
+}
+
+Tape::Transient::Transient(Tape& tape) : arena_(tape.here().arena), mark_(arena_.mark()) {
+  if (tape.recording_) throw Failed("[tape] what is recorded can't be given up before the step's end");
 }
 
 Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_) {

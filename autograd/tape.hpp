@@ -81,11 +81,14 @@ public:
 
   Arena& arena() { return rooms_[0].arena; }
   /// The most bytes that steps ever took, with their Asides and their scratch.
-  std::size_t peak() const { return rooms_[0].arena.peak() + rooms_[1].arena.peak() + scratch_.peak(); }
+  std::size_t peak() const {
+    return rooms_[0].arena.peak() + rooms_[1].arena.peak() + leaves_.peak() + scratch_.peak();
+  }
   std::int64_t nodes() const { return nodes_; }
 
   class Scratch;
   class Aside;
+  class Transient;
   /// Is there an Aside?
   bool aside() const { return aside_; }
 
@@ -140,6 +143,7 @@ private:
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
   Room rooms_[2]; // the step's, and the Aside's
+  Arena leaves_; // their slots: they are of the whole step, whoever asks for them first
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
@@ -176,8 +180,8 @@ private:
 ///     aside.backward();            // runs the Aside's closures: x's gradient gets its share
 ///   }                              // z is no longer valid; the tape records on where it was before
 ///
-/// What is made within it lies in an arena of its own, which the next Aside uses again. Two things lie in the step's
-/// arena all the same, and stay: leaves, and gradients of tensors that were there before. There is one Aside at a time.
+/// What is made within it lies in an arena of its own, which the next Aside uses again. Two things stay all the same:
+/// leaves, and gradients of tensors that were there before. There is one Aside at a time.
 class Tape::Aside {
 public:
   /// Throws heed::Failed where there is one already.
@@ -193,6 +197,21 @@ private:
   Tape& tape_;
   Node* last_;
   std::int64_t nodes_;
+};
+
+/// A part of a computation without recording, whose memory is given up at its end; what is wanted of it is copied before
+/// to memory from outside (`put_into`, autograd/recompute.hpp). Leaves stay. There may be one within another.
+class Tape::Transient {
+public:
+  /// Throws heed::Failed where the tape records, since closures would outlive what they are about.
+  explicit Transient(Tape& tape);
+  ~Transient() { arena_.release(mark_); }
+  Transient(const Transient&) = delete;
+  Transient& operator=(const Transient&) = delete;
+
+private:
+  Arena& arena_;
+  Arena::Mark mark_;
 };
 
 /// One operation under way: names errors, makes the output, records the closure.

@@ -208,6 +208,8 @@ public:
   /// Sets the gradients to zero of all parameters that the backward pass did not reach.
   void finish_gradients();
 
+  /// Does anybody look on?
+  bool observed() const { return state_.options.observer; }
   /// For layers: does anybody want attention weights?
   bool wants_weights() const { return state_.options.observer && state_.options.observer->wants_weights(); }
   /// For layers: what they give to those who look on. Nothing happens where nobody does.

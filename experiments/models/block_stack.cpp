@@ -33,10 +33,9 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Shape& sh
 }
 
 Tensor BlockStack::operator()(Pass& pass, const Tensor& vectors, const std::int32_t* lengths) const {
-  Tensor x = enter(pass, vectors, 0);
   const Mask mask{.lengths = lengths};
-  for (const Block& block : blocks) x = block(pass, x, mask);
-  return finish(pass, x);
+  const auto call = [&](const Block& block, const Tensor& x) { return block(pass, x, mask); };
+  return finish(pass, through(pass, enter(pass, vectors, 0), call));
 }
 
 } // namespace heed::HEED_REAL

@@ -1,6 +1,7 @@
 // Transformer blocks over vectors, whatever these are made from.
 #pragma once
 
+#include "autograd/recompute.hpp"
 #include "experiments/models/model.hpp"
 #include "layers/block.hpp"
 #include "layers/position/position.hpp"
@@ -27,6 +28,24 @@ struct BlockStack {
 
   /// x [B, T, model.width] to the last block's vectors, [B, T, width()]. lengths: [B]; null: no padding.
   Tensor operator()(Pass& pass, const Tensor& x, const std::int32_t* lengths) const;
+
+  /// call(block, x) of each block, x being the result of the one before. Where nothing is recorded and nobody looks on,
+  /// there is one block's memory at a time.
+  template <class Call> Tensor through(Pass& pass, Tensor x, const Call& call) const {
+    if (pass.tape().recording() || pass.observed()) {
+      for (const Block& block : blocks) x = call(block, x);
+      return x;
+    }
+    Tensor results[2]; // in turns, since each is what the next block reads
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      Tensor& y = results[i % 2];
+      if (!y.tape) y = pass.tape().make(x.shape);
+      const Tape::Transient transient(pass.tape());
+      put_into(y, call(blocks[i], x));
+      x = y;
+    }
+    return x;
+  }
 
   /// What goes into the first block, [B, T, width()]; the first vector stands at position `first`.
   Tensor enter(Pass& pass, const Tensor& x, std::int64_t first) const {

@@ -32,10 +32,11 @@ Tensor Transformer::operator()(Pass& pass, const TokenRows& rows) const {
 }
 
 Tensor Transformer::operator()(Pass& pass, const TokenRows& rows, const Memory& memory) const {
-  Tensor x = stack.enter(pass, embed(pass, rows), 0);
   const Mask mask{.lengths = rows.lengths}, memory_mask{.lengths = memory.lengths};
-  for (const Block& block : stack.blocks) x = block(pass, x, mask, memory.vectors, memory_mask);
-  return stack.finish(pass, x);
+  const auto call = [&](const Block& block, const Tensor& x) {
+    return block(pass, x, mask, memory.vectors, memory_mask);
+  };
+  return stack.finish(pass, stack.through(pass, stack.enter(pass, embed(pass, rows), 0), call));
 }
 
 Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {

@@ -156,6 +156,22 @@ TEST_CASE("without recording, pieces are only computed", "[recompute]") {
   CHECK(read(result) == outcome(by_rows).result);
 }
 
+TEST_CASE("without recording, memory is that of one piece, within another piece, too", "[recompute]") {
+  const auto peak = [](std::int64_t rows, bool recording) {
+    Tape tape;
+    tape.record(recording);
+    Operand x({rows, 4}, 1), y({5000, 4}, 2);
+    const Tensor on_x = x.on(tape), on_y = y.on(tape);
+    recompute(
+        "all", tape.make({rows, 4}), 1, [](const Tensor& all, std::int64_t) { return all; },
+        [=](std::int64_t) { return by_rows(on_x, on_y); });
+    return tape.peak();
+  };
+  const std::size_t few = peak(2, false), many = peak(50, false);
+  CHECK(many < few + 4 * 5000 * sizeof(Real));
+  CHECK(peak(50, true) > many + 20 * 5000 * sizeof(Real));
+}
+
 TEST_CASE("products that are computed anew count once", "[recompute]") {
   const auto counted = [](Tensor (*function)(const Tensor&, const Tensor&)) {
     const double before = counted_operations();

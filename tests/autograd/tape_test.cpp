@@ -2,6 +2,7 @@
 // what is not finite is traced to its operation.
 #include "autograd/pages.hpp"
 #include "autograd/parameters.hpp"
+#include "autograd/recompute.hpp"
 #include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 #include "tests/autograd/heap.hpp"
@@ -238,6 +239,59 @@ TEST_CASE("the arena hands out whole cache lines, and becomes one block", "[tape
   const std::int64_t before = heap_calls();
   arena.take(1 << 22);
   CHECK(heap_calls() == before);
+}
+
+TEST_CASE("the arena forgets what was taken since a mark, and the next rewind makes room for the most", "[tape]") {
+  Arena arena;
+  arena.take(1000);
+  const Arena::Mark mark = arena.mark();
+  const std::size_t before = arena.used();
+  for (int i = 0; i < 3; ++i) {
+    arena.take(1 << 20);
+    arena.take(1 << 21);
+    arena.release(mark);
+    CHECK(arena.used() == before);
+  }
+  CHECK(arena.peak() == before + (1 << 20) + (1 << 21));
+  auto* kept = static_cast<std::byte*>(arena.take(64));
+  arena.release(mark);
+  CHECK(static_cast<std::byte*>(arena.take(64)) == kept);
+  arena.rewind();
+  CHECK(arena.capacity() == arena.peak());
+  const std::int64_t calls = heap_calls();
+  arena.take(1000);
+  const Arena::Mark again = arena.mark();
+  arena.take(1 << 20);
+  arena.take(1 << 21);
+  arena.release(again);
+  CHECK(heap_calls() == calls);
+}
+
+TEST_CASE("what is transient gives its memory up, leaves stay, and nothing that is recorded may be", "[tape]") {
+  Tape tape;
+  CHECK_THROWS_WITH(Tape::Transient(tape), Catch::Contains("can't be given up before the step's end"));
+  tape.record(false);
+  Operand x({100, 4}, 1);
+  const Tensor y = tape.make({100, 4});
+  Tensor leaf;
+  std::size_t used = 0;
+  for (int i = 0; i < 3; ++i) {
+    {
+      const Tape::Transient outer(tape);
+      const Tensor once = tanh(i == 0 ? leaf = x.on(tape) : leaf);
+      const Tensor result = tape.make({100, 4});
+      {
+        const Tape::Transient inner(tape);
+        put_into(result, tanh(once));
+      }
+      put_into(y, result);
+    }
+    if (i == 0) used = tape.arena().used();
+    CHECK(tape.arena().used() == used);
+  }
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    CHECK(y.data[i] == Approx(std::tanh(std::tanh(x.values[i]))).margin(1e-6));
+  CHECK_THROWS_WITH(put_into(y, leaf.tape->make({4, 100})), Catch::Contains("[4, 100] does not fit into [100, 4]"));
 }
 
 TEST_CASE("within a limit no more pages are taken than it says, and what is given back can be taken again", "[tape]") {
