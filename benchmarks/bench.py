@@ -20,7 +20,8 @@ import scale
 import suites
 from rounds import Failure
 
-SUITES = {"kernels": suites.kernels, "steps": suites.steps, "attention": suites.attention,
+SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
+          "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
           "instructions": suites.instructions, "scale": suites.scale}
 

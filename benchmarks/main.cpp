@@ -19,6 +19,7 @@ constexpr const char* usage =
     "usage: bench_engine machine\n"
     "       bench_engine peak THREADS\n"
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
+    "       bench_engine evaluate THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -39,6 +40,8 @@ int measure(const std::vector<std::string>& words) {
     heed::bench::measure_peak(std::stoi(words[1]));
   } else if (what == "steps" && words.size() >= 3) {
     heed::bench::measure_steps(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
+  } else if (what == "evaluate" && words.size() >= 3) {
+    heed::bench::measure_evaluation(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
   } else if (what == "attention" && words.size() >= 9) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),

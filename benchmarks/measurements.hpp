@@ -15,6 +15,9 @@ void measure_peak(int threads);
 /// `about` has `flops` of a step, as heed::counted_operations counts, `parameters` and `vocabulary`.
 void measure_steps(const std::string& config_file, const std::vector<std::string>& overrides, int threads);
 
+/// The whole validation split, as a run evaluates it. `about` has its `rows`.
+void measure_evaluation(const std::string& config_file, const std::vector<std::string>& overrides, int threads);
+
 /// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative
 /// position.
 struct AttentionCase {

@@ -180,6 +180,51 @@ def one_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
             "flops": about["heed"]["flops"], "gflops": gflops, "peak_gflops": peak, "of_peak": gflops / peak, **results}
 
 
+# ---- evaluation -----------------------------------------------------------------------------------------------------
+
+EVALUATED = {"M": SIZES["M"], "block 1024": Size(4, 128, 4, 1024, 4)}
+
+
+def evaluate(tools: Tools) -> list[dict]:
+    """The validation split of the text, a tenth of it: PyTorch without gradients, its batches training's."""
+    say("The whole validation split, 20,000 characters. Memory is what the process needs beyond the model, in MB.")
+    records, rows = [], []
+    for name, size in EVALUATED.items():
+        for threads in tools.threads:
+            progress(f"evaluation, {name}, {threads} threads")
+            record = one_evaluation(tools, name, size, threads)
+            records.append(record)
+            eager, compiled, heed = (record.get(key) for key in ("eager", "compiled", "heed"))
+            rows.append([f"{name}, {threads} thread{'s' * (threads > 1)}", cell(heed),
+                         cell(heed, tables.megabytes, "peak_bytes"), cell(eager),
+                         cell(eager, tables.megabytes, "peak_bytes"), cell(compiled),
+                         tables.times(ratio(best(eager, compiled), heed))])
+    say()
+    say(tables.table(["evaluation", "Heed ms", "MB", "eager ms", "MB", "compiled ms", "to best"], rows))
+    return records
+
+
+def one_evaluation(tools: Tools, name: str, size: Size, threads: int) -> dict:
+    overrides = [f"{key}={value}" for key, value in size.overrides().items()]
+    with contextlib.ExitStack() as stack:
+        def started(subject: Subject) -> Subject:
+            stack.callback(subject.close)
+            return subject
+
+        subjects = {"heed": started(Subject([tools.engine, "evaluate", str(threads), str(RECIPE),
+                                             f"data.path={tools.text}", *overrides]))}
+        for mode in ("eager", "compiled") if tools.torch_python else ():
+            try:
+                subjects[mode] = started(tools.peer("evaluate", threads, mode, tools.text, *size.words()))
+            except Failure as failure:
+                say(f"  left out: PyTorch {mode}, {name}: {failure}")
+        results = take_turns(subjects, tools.rounds, 0.5)
+    note_failures(results, name)
+    if "error" in results["heed"]:
+        raise Failure(f"{name}: {results['heed']['error']}")
+    return {"size": name, "threads": threads, **dataclasses.asdict(size), **results}
+
+
 # ---- attention ------------------------------------------------------------------------------------------------------
 
 SCORES = ["dot", "scaled_dot", "cosine", "multiplicative", "additive"]

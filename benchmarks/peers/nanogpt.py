@@ -123,6 +123,6 @@ class Trainer:
     def validation_loss(self) -> float:
         total, count = 0.0, 0
         for tokens, targets in self.text.validation_batches(self.rows):
-            total += self.model(tokens, targets).item() * len(tokens)
+            total += self.loss(tokens, targets).item() * len(tokens)
             count += len(tokens)
         return total / count

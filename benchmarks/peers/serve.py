@@ -1,6 +1,7 @@
 """PyTorch's side of the measurements: the counterpart of bench_engine.
 
     serve.py steps THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
+    serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that
@@ -70,13 +71,13 @@ def main(words: list[str]):
     torch.manual_seed(1)
     torch.set_num_threads(int(words[1]))
     work, resident = None, status_bytes("VmRSS")
-    if words[0] == "steps":
+    if words[0] in ("steps", "evaluate"):
         layers, width, heads, block, batch = map(int, words[4:9])
         text = nanogpt.Text(words[3], block)
         trainer = nanogpt.Trainer(text, layers, width, heads, batch, 2000, words[2] == "compiled")
-        work = trainer.step
+        work = trainer.step if words[0] == "steps" else trainer.validation_loss
         try:
-            for _ in range(5):
+            for _ in range(5 if words[0] == "steps" else 1):
                 work()
         except Exception as error:  # whatever a compiler may throw
             say(error=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
