@@ -143,7 +143,7 @@ private:
   Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
 
   Room rooms_[2]; // the step's, and the Aside's
-  Arena leaves_; // their slots: they are of the whole step, whoever asks for them first
+  Arena leaves_;  // their slots: they are of the whole step, whoever asks for them first
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;

@@ -40,7 +40,8 @@ Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces, cons
 } // namespace
 
 void put_into(const Tensor& y, const Tensor& x) {
-  if (x.shape != y.shape) throw Failed(fmt::format("[put_into] {} does not fit into {}", x.shape.text(), y.shape.text()));
+  if (x.shape != y.shape)
+    throw Failed(fmt::format("[put_into] {} does not fit into {}", x.shape.text(), y.shape.text()));
   copy_strided(y.shape, y.data, y.stride, x.data, x.stride, true);
 }
 

@@ -98,8 +98,7 @@ void draw_by_lengths(Generator& generator, const Lengths& lengths, const std::op
 
 /// Sets how the same task is made with inputs that are all of one length: by `make`, from options with that `length`, and
 /// without min_length and test_length.
-template <class Options, class Make>
-void make_other_lengths(Generator& generator, const Options& options, Make make) {
+template <class Options, class Make> void make_other_lengths(Generator& generator, const Options& options, Make make) {
   generator.length_option = "length";
   generator.of_length = [=](std::int64_t length) {
     Options other = options;

@@ -36,7 +36,10 @@ const OptionTable<ListopsOptions>& listops_option_table() {
           .at_least(least_length)
           .at_most(4096)
           .unit("tokens"),
-      option("min_length", &O::min_length, "how many tokens the shortest has").at_least(least_length).at_most(4096).unit("tokens"),
+      option("min_length", &O::min_length, "how many tokens the shortest has")
+          .at_least(least_length)
+          .at_most(4096)
+          .unit("tokens"),
       option("test_length", &O::test_length,
              "how many tokens the longest of the test has; the shortest has one more than training's longest")
           .at_least(0)

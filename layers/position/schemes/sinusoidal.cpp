@@ -69,8 +69,8 @@ extern const PositionInfo position_sinusoidal{
               .presets = {},
               .silences = {"position.shared", "init.position"}},
     .has_vectors = true,
-    .make = [](const Scope&, std::int64_t width, std::int64_t longest, const OptionValues& options)
-        -> std::unique_ptr<Position> {
+    .make = [](const Scope&, std::int64_t width, std::int64_t longest,
+               const OptionValues& options) -> std::unique_ptr<Position> {
       return std::make_unique<Sinusoidal>(width, longest, table().read(options).base);
     }};
 
