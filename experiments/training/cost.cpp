@@ -181,7 +181,8 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   // Evaluation uses the same tapes.
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
   if (pieces.count() > 0) {
-    fill_evaluation_batch(task, run, Split::validation, 0, pieces.size(0), batch);
+    fill_evaluation_batch(task, run, Split::validation, 0, std::min(pieces.size(0), pieces.rows_at_once(run.shape)),
+                          batch);
     tape.rewind();
     tape.record(false);
     Pass pass(tape, run.parameters, nullptr, {});
@@ -192,7 +193,8 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     const RunModel::AtLength& at = run.at_lengths.back();
     const auto longer = EvaluationPieces::of_length(run, at.shape,
                                                     at.task->evaluation_rows(run.form, Split::validation));
-    fill_evaluation_batch(at, run, Split::validation, 0, longer.size(0), batch);
+    fill_evaluation_batch(at, run, Split::validation, 0, std::min(longer.size(0), longer.rows_at_once(at.shape)),
+                          batch);
     tape.rewind();
     tape.record(false);
     Pass pass(tape, run.parameters, nullptr, {});

@@ -60,8 +60,9 @@ std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t 
   return targets - (shape.end >= 0 ? 1 : 0);
 }
 
-// Loss and hits of the rows, from the logits and nothing else.
-Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length) {
+// Loss and hits of the rows, from the logits and nothing else; `losses` gets each target's.
+Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
+            std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
   // The end of an answer of one token is always right, and would be half of all targets.
@@ -78,7 +79,7 @@ Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bo
       double sum = 0;
       for (std::int64_t c = 0; c < classes; ++c)
         sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
-      s.loss += static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]);
+      losses.push_back(static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]));
       const bool hit = best - p == target;
       ++targets;
       right += hit;
@@ -107,28 +108,47 @@ const char* in_words(Split split) {
   return split == Split::test ? "test" : split == Split::train ? "training" : "validation";
 }
 
-// All rows' score, piece by piece; `fill` puts `n` rows from `first` on into a batch.
+// All rows' score, piece by piece, and of a piece some rows at once; `fill` puts `n` rows from `first` on into a batch. A
+// piece's loss is the sum of its targets', in order, however its rows are cut.
 template <class Fill>
 Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
                  Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   std::vector<Score> scores(static_cast<std::size_t>(pieces.count()));
+  struct Part {
+    Score score;
+    std::vector<double> losses;
+  };
+  const std::int64_t at_once = pieces.rows_at_once(shape);
+  const auto parts_each = static_cast<int>((pieces.rows_each + at_once - 1) / at_once);
+  std::vector<Part> parts(scores.size() * static_cast<std::size_t>(parts_each));
+  const auto [first_piece, last_piece] = share_of(pieces.count(), workers);
   const auto count = static_cast<std::size_t>(workers.threads());
   std::vector<std::unique_ptr<Tape>> own;
   while (tapes.empty() && own.size() < count) own.push_back(std::make_unique<Tape>());
   if (tapes.empty()) tapes = own;
   std::vector<Batch> batches(count);
-  workers.run(share_of(pieces.count(), workers), [&](int piece, int worker) {
+  workers.run(std::pair(first_piece * parts_each, last_piece * parts_each), [&](int number, int worker) {
+    const int piece = number / parts_each;
+    const std::int64_t before = number % parts_each * at_once, rows = std::min(at_once, pieces.size(piece) - before);
+    if (rows <= 0) return;
+    Part& part = parts[static_cast<std::size_t>(number)];
     Tape& tape = *tapes[static_cast<std::size_t>(worker)];
     tape.rewind();
     tape.record(false);
     Batch& batch = batches[static_cast<std::size_t>(worker)];
-    fill(pieces.first(piece), pieces.size(piece), batch);
+    fill(pieces.first(piece) + before, rows, batch);
     if (shape.varied) batch.trim();
     Pass pass(tape, run.parameters, nullptr, {});
-    scores[static_cast<std::size_t>(piece)] = score(run.model->logits(pass, batch), batch, shape, by_length);
+    part.score = score(run.model->logits(pass, batch), batch, shape, by_length, part.losses);
     tape.record(true);
     tape.rewind();
   });
+  for (int number = first_piece * parts_each; number < last_piece * parts_each; ++number) {
+    const Part& part = parts[static_cast<std::size_t>(number)];
+    Score& whole = scores[static_cast<std::size_t>(number / parts_each)];
+    whole.add(part.score);
+    for (double loss : part.losses) whole.loss += loss;
+  }
   exchange_results(
       workers, pieces.count(), [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
       [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });

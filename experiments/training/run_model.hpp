@@ -49,6 +49,14 @@ struct EvaluationPieces {
   /// Of longer rows fewer, so that a piece has about as many tokens, and takes as much memory, as one of training's.
   static EvaluationPieces of_length(const RunModel& run, const TaskShape& shape, std::int64_t rows);
 
+  /// So many rows of a piece go through the model together, where that changes nothing: rows that are equally long, of
+  /// which a piece would take more memory than caches have.
+  std::int64_t rows_at_once(const TaskShape& shape) const {
+    constexpr std::int64_t most_tokens = 4096;
+    const std::int64_t tokens = std::max<std::int64_t>(shape.length + shape.output_length, 1);
+    return shape.varied ? rows_each : std::clamp<std::int64_t>(most_tokens / tokens, 1, rows_each);
+  }
+
   int count() const { return static_cast<int>((rows + rows_each - 1) / rows_each); }
   std::int64_t first(int piece) const { return piece * rows_each; }
   std::int64_t size(int piece) const { return std::min(rows_each, rows - first(piece)); }

@@ -154,13 +154,15 @@ TEST_CASE("sinusoidal positions are the paper's formula at any length", "[positi
   for (double base : {10000.0, 50.0})
     for (std::int64_t w : {1, 5, 6}) {
       Scheme scheme(position_info("sinusoidal"), {{"base", base}}, w);
-      std::vector<double> expected;
-      for (int t = 990; t < 1000; ++t)
-        for (int i = 0; i < w; ++i) {
-          const double angle = t / std::pow(base, 2.0 * (i / 2) / static_cast<double>(w));
-          expected.push_back(i % 2 ? std::cos(angle) : std::sin(angle));
-        }
-      CHECK(distance(scheme(990, 10), expected) < (sizeof(Real) == 8 ? 1e-10 : 1e-6));
+      for (int first : {990, 0, 8}) { // beyond training's longest row, within it, and across its end
+        std::vector<double> expected;
+        for (int t = first; t < first + 10; ++t)
+          for (int i = 0; i < w; ++i) {
+            const double angle = t / std::pow(base, 2.0 * (i / 2) / static_cast<double>(w));
+            expected.push_back(i % 2 ? std::cos(angle) : std::sin(angle));
+          }
+        CHECK(distance(scheme(first, 10), expected) < (sizeof(Real) == 8 ? 1e-10 : 1e-6));
+      }
     }
   Scheme scheme(position_info("sinusoidal"));
   CHECK(scheme.weights.parameters.count() == 0);

@@ -2,6 +2,7 @@
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/training/evaluation.hpp"
 #include "experiments/training/run_model.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -92,7 +93,7 @@ struct Reader {
     path = folder.write("text.txt", text).string();
   }
   Config operator()(std::vector<std::string> assignments = {}) const {
-    assignments.push_back("data.path=" + path);
+    assignments.insert(assignments.begin(), "data.path=" + path);
     return config(R"(
 [data]
 train = 0.8
@@ -151,6 +152,47 @@ TEST_CASE("evaluation equals a computation row by row, on every split", "[evalua
     std::map<std::string, double> during;
     for (const auto& [name, value] : naive(c, h.last(), Split::validation, "val")) during[name] = h.final(name);
     expect_close(during, naive(c, h.last(), Split::validation, "val"));
+  }
+}
+
+TEST_CASE("long rows are evaluated some at a time, to the same bits, by any number of threads", "[evaluation]") {
+  const Reader reader;
+  // 21 windows: pieces of 16 and 5, each cut into fives.
+  std::string text;
+  for (int i = 0; i < 16000; ++i) text += static_cast<char>(' ' + (i * (1 + i / 65)) % 65);
+  const Config c = reader({"task.text.block=700", "data.train=0.05", "data.test=0", "model.layers=3",
+                           "data.path=" + reader.folder.write("longer.txt", text).string()});
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  run.parameters.initialise(3);
+  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
+  REQUIRE(rows > 16);
+
+  // Whole pieces at once, with all blocks' memory.
+  double loss = 0, count = 0;
+  for (std::int64_t first = 0; first < rows; first += 16) {
+    Batch batch;
+    fill_evaluation_batch(*task, run, Split::validation, first, std::min<std::int64_t>(16, rows - first), batch);
+    Tape tape;
+    Pass pass(tape, run.parameters, nullptr, {});
+    const Tensor logits = run.model->logits(pass, batch);
+    double piece = 0;
+    for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+      if (batch.targets[i] == ignored) continue; // behind the text's end
+      const float* p = logits.data + static_cast<std::int64_t>(i) * run.shape.classes;
+      const auto best = static_cast<double>(*std::max_element(p, p + run.shape.classes));
+      double sum = 0;
+      for (std::int64_t k = 0; k < run.shape.classes; ++k) sum += std::exp(static_cast<double>(p[k]) - best);
+      piece += best + std::log(sum) - static_cast<double>(p[batch.targets[i]]);
+      ++count;
+    }
+    loss += piece;
+  }
+  for (const int threads : {1, 2, 3}) {
+    Workers workers(threads);
+    const auto found = evaluate_split(c, *task, run, Split::validation, 0, workers);
+    REQUIRE(found[0].first == "val_loss");
+    CHECK(found[0].second == loss / count);
   }
 }
 
