@@ -285,8 +285,9 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
 }
 
 std::size_t unfinished(std::span<const RunFolder> runs) {
+  // Whoever has the claim: another process may have taken it of a finished run, only to see that there is nothing to do.
   return static_cast<std::size_t>(std::ranges::count_if(runs, [](const RunFolder& run) {
-    return state_of(run) != RunState::finished;
+    return state_of_claimed(run) != RunState::finished;
   }));
 }
 

@@ -48,7 +48,7 @@ struct Share {
 /// @param jobs, threads  what was asked for; 0: find out
 Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0, int threads = 0);
 
-/// How many of the runs are not finished.
+/// How many of the runs are not finished, whoever has them.
 std::size_t unfinished(std::span<const RunFolder> runs);
 
 class Executor {

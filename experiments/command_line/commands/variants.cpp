@@ -140,7 +140,7 @@ bool is_measured(const VariantFamily& family) {
 }
 
 /// Three digits: 0.437 ms, 27.3 ms, 1.04 s.
-std::string duration(double seconds) {
+std::string measured_time(double seconds) {
   const bool long_one = seconds >= 1;
   const double value = long_one ? seconds : 1e3 * seconds;
   return fmt::format("{:.{}f} {}", value, value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, long_one ? "s" : "ms");
@@ -159,7 +159,7 @@ void print_measured(const std::vector<VariantFamily>& families, const Measure& m
       std::vector<std::string> row{variant->name};
       for (const AttentionCost& cost : measure(key_of(family), *variant).costs)
         for (std::string& cell : std::vector{with_commas(cost.parameters), scaled(cost.flops, ""),
-                                             duration(cost.seconds), scaled(cost.bytes, "B")})
+                                             measured_time(cost.seconds), scaled(cost.bytes, "B")})
           row.push_back(std::move(cell));
       table.rows.push_back(std::move(row));
     }

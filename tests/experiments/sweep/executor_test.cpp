@@ -194,6 +194,15 @@ TEST_CASE("what another process runs is waited for, and what it leaves undone is
   CHECK(executed.failed == 1);
 }
 
+TEST_CASE("a run is done that another process looks at once more", "[sweep][executor]") {
+  Runs runs(2);
+  runs.execute(1);
+  REQUIRE(unfinished(runs.folders) == 0);
+  const auto taken = RunClaim::attempt(runs.folders[1]);
+  REQUIRE(taken);
+  CHECK(unfinished(runs.folders) == 0);
+}
+
 TEST_CASE("what another process takes on as a worker here ends is that one's", "[sweep][executor]") {
   Runs runs(1);
   std::optional<RunClaim> taken;
