@@ -37,11 +37,21 @@ Tensor Tape::zeros(const Shape& shape) {
   return t;
 }
 
-Tensor Tape::constant(const Real* values, const Shape& shape) {
-  Tensor t{this, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
-  t.slot = new (here().arena.take(sizeof(Slot))) Slot{};
+namespace {
+
+// Numbers from outside, with a slot in the arena.
+Tensor outside(Tape* tape, Arena& arena, const Real* values, const Shape& shape) {
+  Tensor t{tape, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
+  t.slot = new (arena.take(sizeof(Slot))) Slot{};
   t.slot->value = t.data;
   t.slot->size = shape.size();
+  return t;
+}
+
+} // namespace
+
+Tensor Tape::constant(const Real* values, const Shape& shape) {
+  Tensor t = outside(this, here().arena, values, shape);
   t.slot->aside = aside_;
   return t;
 }
@@ -53,10 +63,7 @@ Tensor Tape::copy(const Real* values, const Shape& shape) {
 }
 
 Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
-  Tensor t{this, const_cast<Real*>(values), nullptr, shape, shape.row_major()};
-  t.slot = new (leaves_.take(sizeof(Slot))) Slot{};
-  t.slot->value = t.data;
-  t.slot->size = shape.size();
+  Tensor t = outside(this, leaves_, values, shape);
   t.slot->grad = gradient;
   t.slot->requires_grad = recording_ && gradient != nullptr;
   return t;

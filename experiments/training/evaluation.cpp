@@ -6,9 +6,11 @@
 #include "experiments/training/team.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -121,6 +123,15 @@ Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& 
   const std::int64_t at_once = pieces.rows_at_once(shape);
   const auto parts_each = static_cast<int>((pieces.rows_each + at_once - 1) / at_once);
   std::vector<Part> parts(scores.size() * static_cast<std::size_t>(parts_each));
+  std::vector<std::atomic<int>> done(scores.size()); // parts of each piece; whoever does the last adds them up
+  const auto add_up = [&](int piece) {
+    Score& whole = scores[static_cast<std::size_t>(piece)];
+    for (int number = piece * parts_each; number < (piece + 1) * parts_each; ++number) {
+      const Part part = std::exchange(parts[static_cast<std::size_t>(number)], {});
+      whole.add(part.score);
+      for (double loss : part.losses) whole.loss += loss;
+    }
+  };
   const auto [first_piece, last_piece] = share_of(pieces.count(), workers);
   const auto count = static_cast<std::size_t>(workers.threads());
   std::vector<std::unique_ptr<Tape>> own;
@@ -130,25 +141,21 @@ Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& 
   workers.run(std::pair(first_piece * parts_each, last_piece * parts_each), [&](int number, int worker) {
     const int piece = number / parts_each;
     const std::int64_t before = number % parts_each * at_once, rows = std::min(at_once, pieces.size(piece) - before);
-    if (rows <= 0) return;
-    Part& part = parts[static_cast<std::size_t>(number)];
-    Tape& tape = *tapes[static_cast<std::size_t>(worker)];
-    tape.rewind();
-    tape.record(false);
-    Batch& batch = batches[static_cast<std::size_t>(worker)];
-    fill(pieces.first(piece) + before, rows, batch);
-    if (shape.varied) batch.trim();
-    Pass pass(tape, run.parameters, nullptr, {});
-    part.score = score(run.model->logits(pass, batch), batch, shape, by_length, part.losses);
-    tape.record(true);
-    tape.rewind();
+    if (rows > 0) {
+      Part& part = parts[static_cast<std::size_t>(number)];
+      Tape& tape = *tapes[static_cast<std::size_t>(worker)];
+      tape.rewind();
+      tape.record(false);
+      Batch& batch = batches[static_cast<std::size_t>(worker)];
+      fill(pieces.first(piece) + before, rows, batch);
+      if (shape.varied) batch.trim();
+      Pass pass(tape, run.parameters, nullptr, {});
+      part.score = score(run.model->logits(pass, batch), batch, shape, by_length, part.losses);
+      tape.record(true);
+      tape.rewind();
+    }
+    if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
   });
-  for (int number = first_piece * parts_each; number < last_piece * parts_each; ++number) {
-    const Part& part = parts[static_cast<std::size_t>(number)];
-    Score& whole = scores[static_cast<std::size_t>(number / parts_each)];
-    whole.add(part.score);
-    for (double loss : part.losses) whole.loss += loss;
-  }
   exchange_results(
       workers, pieces.count(), [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
       [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });
