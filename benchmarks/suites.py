@@ -150,30 +150,34 @@ def heed_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
             "gflops": subject.about["flops"] / result["milliseconds"] / 1e6, "heed": result}
 
 
-def one_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
+def in_turns(tools: Tools, what: str, name: str, size: Size, threads: int, others: dict[str, list[str]]) \
+        -> tuple[dict[str, dict], dict[str, dict]]:
+    """Other programs, Heed, and PyTorch eager and compiled at one size, in turns: what they say of themselves, and their
+    results, by name."""
     overrides = [f"{key}={value}" for key, value in size.overrides().items()]
+    commands = others | {"heed": [tools.engine, what, str(threads), str(RECIPE), f"data.path={tools.text}", *overrides]}
     with contextlib.ExitStack() as stack:
         def started(subject: Subject) -> Subject:
             stack.callback(subject.close)
             return subject
 
-        subjects = {
-            "peak": started(Subject([tools.engine, "peak", str(threads)])),
-            "heed": started(Subject([tools.engine, "steps", str(threads), str(RECIPE), f"data.path={tools.text}",
-                                     *overrides])),
-        }
-        if tools.torch_python:
-            for mode in ("eager", "compiled"):
-                try:
-                    subjects[mode] = started(tools.peer("steps", threads, mode, tools.text, *size.words()))
-                except Failure as failure:
-                    say(f"  left out: PyTorch {mode}, {name}: {failure}")
+        subjects = {key: started(Subject(command)) for key, command in commands.items()}
+        for mode in ("eager", "compiled") if tools.torch_python else ():
+            try:
+                subjects[mode] = started(tools.peer(what, threads, mode, tools.text, *size.words()))
+            except Failure as failure:
+                say(f"  left out: PyTorch {mode}, {name}: {failure}")
         about = {key: subject.about for key, subject in subjects.items()}
         results = take_turns(subjects, tools.rounds, 0.5)
     note_failures(results, name)
-    for needed in ("heed", "peak"):
+    for needed in commands:
         if "error" in results[needed]:
             raise Failure(f"{name}: {results[needed]['error']}")
+    return about, results
+
+
+def one_step(tools: Tools, name: str, size: Size, threads: int) -> dict:
+    about, results = in_turns(tools, "steps", name, size, threads, {"peak": [tools.engine, "peak", str(threads)]})
     gflops = about["heed"]["flops"] / results["heed"]["milliseconds"] / 1e6
     peak = about["peak"]["flops"] / results["peak"]["milliseconds"] / 1e6
     return {"size": name, "threads": threads, **dataclasses.asdict(size), "parameters": about["heed"]["parameters"],
@@ -192,7 +196,8 @@ def evaluate(tools: Tools) -> list[dict]:
     for name, size in EVALUATED.items():
         for threads in tools.threads:
             progress(f"evaluation, {name}, {threads} threads")
-            record = one_evaluation(tools, name, size, threads)
+            _, results = in_turns(tools, "evaluate", name, size, threads, {})
+            record = {"size": name, "threads": threads, **dataclasses.asdict(size), **results}
             records.append(record)
             eager, compiled, heed = (record.get(key) for key in ("eager", "compiled", "heed"))
             rows.append([f"{name}, {threads} thread{'s' * (threads > 1)}", cell(heed),
@@ -202,27 +207,6 @@ def evaluate(tools: Tools) -> list[dict]:
     say()
     say(tables.table(["evaluation", "Heed ms", "MB", "eager ms", "MB", "compiled ms", "to best"], rows))
     return records
-
-
-def one_evaluation(tools: Tools, name: str, size: Size, threads: int) -> dict:
-    overrides = [f"{key}={value}" for key, value in size.overrides().items()]
-    with contextlib.ExitStack() as stack:
-        def started(subject: Subject) -> Subject:
-            stack.callback(subject.close)
-            return subject
-
-        subjects = {"heed": started(Subject([tools.engine, "evaluate", str(threads), str(RECIPE),
-                                             f"data.path={tools.text}", *overrides]))}
-        for mode in ("eager", "compiled") if tools.torch_python else ():
-            try:
-                subjects[mode] = started(tools.peer("evaluate", threads, mode, tools.text, *size.words()))
-            except Failure as failure:
-                say(f"  left out: PyTorch {mode}, {name}: {failure}")
-        results = take_turns(subjects, tools.rounds, 0.5)
-    note_failures(results, name)
-    if "error" in results["heed"]:
-        raise Failure(f"{name}: {results['heed']['error']}")
-    return {"size": name, "threads": threads, **dataclasses.asdict(size), **results}
 
 
 # ---- attention ------------------------------------------------------------------------------------------------------
