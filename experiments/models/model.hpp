@@ -18,6 +18,9 @@ public:
   virtual ~Decoding() = default;
   /// Each row's next token (the first: what begins an output) is read: [rows, classes], logits of what follows it.
   virtual Tensor step(Pass& pass, std::span<const std::int32_t> tokens) = 0;
+  /// Each row's next tokens are read, [rows, any number], and nothing is asked of them; as so many steps, but for
+  /// rounding. Without recording: all that it takes is given up.
+  virtual void read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens);
   /// Row i goes on from what row parents[i] has read; their number may differ from the rows'.
   virtual void select(std::span<const std::int64_t> parents) = 0;
 };

@@ -47,12 +47,11 @@ Transformer::Past Transformer::start(Pass& pass, const Memory* memory) const {
   return past;
 }
 
-Tensor Transformer::step(Pass& pass, std::span<const std::int32_t> tokens, Past& past,
-                         const std::int32_t* memory_lengths) const {
-  Tensor x = stack.enter(pass, embed(pass, {tokens.data(), std::ssize(tokens), 1}), past.length);
+Tensor Transformer::step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const {
+  Tensor x = stack.enter(pass, embed(pass, next), past.length);
   for (std::size_t i = 0; i < stack.blocks.size(); ++i)
     x = stack.blocks[i].step(pass, x, past.blocks[i], Mask{.lengths = memory_lengths});
-  ++past.length;
+  past.length += next.length;
   return stack.finish(pass, x);
 }
 

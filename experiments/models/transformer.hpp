@@ -55,8 +55,8 @@ struct Transformer {
   };
   /// Before the first step; keeps what the blocks need of the memory, if there is one.
   Past start(Pass& pass, const Memory* memory) const;
-  /// The next token of each row: [rows, 1, width()].
-  Tensor step(Pass& pass, std::span<const std::int32_t> tokens, Past& past, const std::int32_t* memory_lengths) const;
+  /// The next tokens of each row, as many of all: [rows, length, width()].
+  Tensor step(Pass& pass, const TokenRows& next, Past& past, const std::int32_t* memory_lengths) const;
   /// Does a step give what the whole row gives?
   bool serves_steps() const;
 

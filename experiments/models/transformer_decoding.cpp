@@ -1,8 +1,13 @@
 #include "experiments/models/transformer_decoding.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace heed::HEED_REAL {
+
+namespace {
+constexpr std::int64_t tokens_at_once = 1024;
+} // namespace
 
 TransformerDecoding::TransformerDecoding(Pass& pass, const Transformer& decoder,
                                          std::function<Tensor(Pass&, const Tensor&)> output, const Tensor& memory,
@@ -16,9 +21,27 @@ TransformerDecoding::TransformerDecoding(Pass& pass, const Transformer& decoder,
 }
 
 Tensor TransformerDecoding::step(Pass& pass, std::span<const std::int32_t> tokens) {
-  const Tensor x = decoder_.step(pass, tokens, past_, memory_lengths_.empty() ? nullptr : memory_lengths_.data());
-  const Tensor y = output_(pass, x);
+  const Tensor y = output_(pass, next(pass, {tokens.data(), std::ssize(tokens), 1}));
   return reshape(y, {y.shape[0], y.shape[2]});
+}
+
+void TransformerDecoding::read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens) {
+  const std::int64_t length = std::ssize(tokens) / rows, most = std::max<std::int64_t>(tokens_at_once / rows, 1);
+  std::vector<std::int32_t> some;
+  for (std::int64_t first = 0; first < length; first += most) {
+    const std::int64_t n = std::min(most, length - first);
+    some.clear();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto of_row = tokens.subspan(static_cast<std::size_t>(r * length + first), static_cast<std::size_t>(n));
+      some.insert(some.end(), of_row.begin(), of_row.end());
+    }
+    const Tape::Transient transient(pass.tape());
+    next(pass, {some.data(), rows, n});
+  }
+}
+
+Tensor TransformerDecoding::next(Pass& pass, const TokenRows& tokens) {
+  return decoder_.step(pass, tokens, past_, memory_lengths_.empty() ? nullptr : memory_lengths_.data());
 }
 
 void TransformerDecoding::select(std::span<const std::int64_t> parents) {

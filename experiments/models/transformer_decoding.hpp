@@ -19,9 +19,12 @@ public:
                       const Tensor& memory, std::span<const std::int32_t> lengths);
 
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override;
+  void read(Pass& pass, std::int64_t rows, std::span<const std::int32_t> tokens) override;
   void select(std::span<const std::int64_t> parents) override;
 
 private:
+  Tensor next(Pass& pass, const TokenRows& tokens);
+
   const Transformer& decoder_;
   std::function<Tensor(Pass&, const Tensor&)> output_;
   Transformer::Past past_;

@@ -87,11 +87,9 @@ public:
     tape_.rewind();
     Pass pass(tape_, run_.parameters, nullptr, {});
     if (decoding_ && std::ssize(tokens) <= run_.shape.length) {
-      for (; read_ + 1 < tokens.size(); ++read_) {
-        decoding_->step(pass, {&tokens[read_], 1});
-        tape_.rewind();
-        pass = Pass(tape_, run_.parameters, nullptr, {});
-      }
+      const std::size_t unread = tokens.size() - 1 - read_;
+      if (unread > 0) decoding_->read(pass, 1, {&tokens[read_], unread});
+      read_ += unread;
       return decoding_->step(pass, {&tokens[read_++], 1}).data;
     }
     const std::int64_t n = std::min<std::int64_t>(std::ssize(tokens), run_.shape.length);

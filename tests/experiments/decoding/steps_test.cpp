@@ -61,6 +61,33 @@ void check_steps(const std::vector<std::string>& assignments) {
       CHECK(distance(found[static_cast<std::size_t>(t)], expected) < 1e-5);
     }
   }
+
+  // One token, then two at once, and rows that change places before the fourth.
+  const bool has_outputs = m.form == Form::sequence_to_sequence;
+  const std::vector<std::int32_t>& tokens = has_outputs ? batch.outputs : batch.tokens;
+  const auto of_rows = [&](std::size_t first, std::size_t count, const std::vector<std::int64_t>& rows) {
+    std::vector<std::int32_t> out;
+    for (const std::int64_t r : rows)
+      for (std::size_t t = first; t < first + count; ++t) out.push_back(tokens[static_cast<std::size_t>(r) * 4 + t]);
+    return out;
+  };
+  const std::unique_ptr<Decoding> fresh = m.model->decoding(pass, batch), fresh_anew = reread(*m.model, batch);
+  for (Decoding* decoding : {fresh.get(), fresh_anew.get()}) {
+    Tape other;
+    other.record(false);
+    Pass on_other = m.weights.pass(other);
+    decoding->step(on_other, of_rows(0, 1, {0, 1, 2}));
+    decoding->read(on_other, 3, of_rows(1, 2, {0, 1, 2}));
+    decoding->select(parents);
+    const std::vector<Real> last = read(decoding->step(on_other, of_rows(3, 1, parents)));
+    std::vector<Real> expected;
+    for (const std::int64_t row : parents) {
+      const auto at = whole.begin() + (row * 4 + 3) * 5;
+      expected.insert(expected.end(), at, at + 5);
+    }
+    INFO(decoding == fresh.get() ? "kept" : "anew");
+    CHECK(distance(last, expected) < 1e-5);
+  }
 }
 
 } // namespace
