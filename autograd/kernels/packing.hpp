@@ -31,21 +31,21 @@ namespace detail {
 using Square = xsimd::make_sized_batch_t<Real, 16 / sizeof(Real)>;
 inline constexpr std::int64_t square = Square::size;
 
-/// Writes the transpose of the square at `from`, times a factor.
-inline void turn_square(const Real* from, std::int64_t from_row, Real factor, Real* to, std::int64_t to_row) {
-  const auto in = [&](std::int64_t i) { return Square::load_unaligned(from + i * from_row) * factor; };
+/// The transpose of the square at `from`, whose rows are `from_row` apart.
+inline void turn_square(const Real* from, std::int64_t from_row, Square* turned) {
+  const auto in = [&](std::int64_t i) { return Square::load_unaligned(from + i * from_row); };
   if constexpr (square == 4) {
     const Square a = in(0), b = in(1), c = in(2), d = in(3);
     const Square ac = xsimd::zip_lo(a, c), ac2 = xsimd::zip_hi(a, c), bd = xsimd::zip_lo(b, d),
                  bd2 = xsimd::zip_hi(b, d);
-    xsimd::zip_lo(ac, bd).store_unaligned(to);
-    xsimd::zip_hi(ac, bd).store_unaligned(to + to_row);
-    xsimd::zip_lo(ac2, bd2).store_unaligned(to + 2 * to_row);
-    xsimd::zip_hi(ac2, bd2).store_unaligned(to + 3 * to_row);
+    turned[0] = xsimd::zip_lo(ac, bd);
+    turned[1] = xsimd::zip_hi(ac, bd);
+    turned[2] = xsimd::zip_lo(ac2, bd2);
+    turned[3] = xsimd::zip_hi(ac2, bd2);
   } else {
     const Square a = in(0), b = in(1);
-    xsimd::zip_lo(a, b).store_unaligned(to);
-    xsimd::zip_hi(a, b).store_unaligned(to + to_row);
+    turned[0] = xsimd::zip_lo(a, b);
+    turned[1] = xsimd::zip_hi(a, b);
   }
 }
 
@@ -57,8 +57,11 @@ inline void pack_columns(const Scattered& x, std::int64_t rows, std::int64_t wid
   constexpr std::int64_t n = detail::square;
   const std::int64_t whole_rows = x.column == 1 ? rows / n * n : 0, whole_width = width / n * n;
   for (std::int64_t t = 0; t < whole_rows; t += n)
-    for (std::int64_t d = 0; d < whole_width; d += n)
-      detail::turn_square(x.p + t * x.row + d, x.row, factor, to + d * padded + t, padded);
+    for (std::int64_t d = 0; d < whole_width; d += n) {
+      detail::Square turned[n];
+      detail::turn_square(x.p + t * x.row + d, x.row, turned);
+      for (std::int64_t i = 0; i < n; ++i) (turned[i] * factor).store_unaligned(to + (d + i) * padded + t);
+    }
   for (std::int64_t d = 0; d < width; ++d) {
     const std::int64_t done = d < whole_width ? whole_rows : 0;
     for (std::int64_t t = done; t < rows; ++t) to[d * padded + t] = factor * x.p[t * x.row + d * x.column];

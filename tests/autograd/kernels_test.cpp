@@ -1,6 +1,7 @@
 // The kernels' building blocks against plain loops in double.
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/rng.hpp"
 #include "tests/catch.hpp"
 
@@ -108,7 +109,7 @@ TEST_CASE("the normal distribution is that of erfc") {
 TEST_CASE("products of every small extent, and of some around the blocks' edges") {
   const auto plain = [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c); };
   const auto nothing = [](auto, auto, double) { return 0.0; };
-  for (std::int64_t m : {1, 2, 5, 6, 7, 13})
+  for (std::int64_t m : {1, 2, 3, 4, 5, 6, 7, 13})
     for (std::int64_t n : {1, 3, 15, 16, 17, 33, 48, 63, 64, 65, 80})
       for (std::int64_t k : {1, 2, 7, 32}) check_products(m, n, k, 1, plain, nothing);
   check_products(241, 70, 257, 1, plain, nothing);
@@ -118,7 +119,7 @@ TEST_CASE("products of every small extent, and of some around the blocks' edges"
 }
 
 TEST_CASE("products scaled, and added to what is there or to a row") {
-  for (const auto& [m, n, k] : {std::tuple{5, 19, 7}, {50, 65, 300}}) {
+  for (const auto& [m, n, k] : {std::tuple{1, 23, 9}, {3, 70, 300}, {5, 19, 7}, {50, 65, 300}}) {
     check_products(
         m, n, k, 0.5, [](const Matrix& a, const Matrix& b, const Matrix& c) { gemm(a, b, c, Real(0.5), 1); },
         [](auto, auto, double there) { return there; });
@@ -130,6 +131,29 @@ TEST_CASE("products scaled, and added to what is there or to a row") {
         m, n, k, 1, [&](const Matrix& a, const Matrix& b, const Matrix& c) { gemm_onto_row(a, b, row.data(), c); },
         [&](auto, std::int64_t j, double) { return double{row[static_cast<std::size_t>(j)]}; });
   }
+}
+
+TEST_CASE("some rows of a product by themselves have the bits that they have among others") {
+  if (!own_product) return; // BLAS promises nothing
+  for (const bool b_transposed : {false, true})
+    for (const auto& [n, k] : {std::pair{1, 5}, {23, 9}, {70, 300}, {530, 257}}) {
+      Stored a(9, k, false, 1), b(k, n, b_transposed, 2), whole(9, n, false, 3), onto(9, n, false, 4);
+      const std::vector<Real> row = drawn(n, 9);
+      gemm(a.matrix, b.matrix, whole.matrix);
+      gemm_onto_row(a.matrix, b.matrix, row.data(), onto.matrix);
+      for (std::int64_t rows = 1; rows <= 6; ++rows) {
+        Stored some(rows, n, false, 5), some_onto(rows, n, false, 6);
+        const Matrix above{a.matrix.p, rows, k, a.matrix.row_stride, a.matrix.column_stride};
+        gemm(above, b.matrix, some.matrix);
+        gemm_onto_row(above, b.matrix, row.data(), some_onto.matrix);
+        std::int64_t others = 0;
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            others += some.at(i, j) != whole.at(i, j) || some_onto.at(i, j) != onto.at(i, j);
+        CAPTURE(b_transposed, n, k, rows);
+        CHECK(others == 0);
+      }
+    }
 }
 
 TEST_CASE("a product into columns, and one by BLAS, are the same product") {

@@ -85,7 +85,7 @@ void check_steps(const std::vector<std::string>& assignments) {
       const auto at = whole.begin() + (row * 4 + 3) * 5;
       expected.insert(expected.end(), at, at + 5);
     }
-    INFO(decoding == fresh.get() ? "kept" : "anew");
+    INFO((decoding == fresh.get() ? "kept" : "anew"));
     CHECK(distance(last, expected) < 1e-5);
   }
 }

@@ -1,0 +1,91 @@
+// Products of few rows with a matrix that is met once, such as a token's with the weights: nothing is packed.
+#pragma once
+
+#include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/packing.hpp"
+
+#include <cmath>
+
+namespace heed::HEED_REAL {
+
+/// As many rows as this product is the faster one for.
+inline constexpr std::int64_t few_rows = 4;
+
+namespace detail {
+
+/// c [Rows, Squares of columns] = start + a b, where b's columns lie next to each other in memory, `column` apart. Each
+/// square of b is turned in registers. Sums are taken in the order of a packed product, so that the bits are the same.
+template <int Rows, int Squares>
+inline void few_rows_block(const Scattered& a, const Real* b, std::int64_t column, const Matrix& c, std::int64_t j,
+                           std::int64_t depth, Start start, const Real* start_row) {
+  Square sum[Rows * Squares];
+  for (int r = 0; r < Rows; ++r)
+    for (int s = 0; s < Squares; ++s) {
+      const std::int64_t at = j + s * square;
+      if (start == Start::zero) sum[r * Squares + s] = Square(Real{0});
+      else
+        sum[r * Squares + s] = Square::load_unaligned(start == Start::row ? start_row + at
+                                                                          : c.p + r * c.row_stride + at);
+    }
+  const std::int64_t whole_depth = depth / square * square;
+  for (std::int64_t k = 0; k < whole_depth; k += square) {
+    unrolled<Squares>([&](auto s) __attribute__((always_inline)) {
+      Square turned[square];
+      turn_square(b + (j + s * square) * column + k, column, turned);
+      unrolled<static_cast<int>(square)>([&](auto i) __attribute__((always_inline)) {
+        unrolled<Rows>([&](auto r) __attribute__((always_inline)) {
+          Square& to = sum[r * Squares + s];
+          to = xsimd::fma(Square(a.p[r * a.row + (k + i) * a.column]), turned[i], to);
+        });
+      });
+    });
+  }
+  for (std::int64_t k = whole_depth; k < depth; ++k)
+    for (int s = 0; s < Squares; ++s) {
+      alignas(16) Real of_columns[square];
+      for (std::int64_t i = 0; i < square; ++i) of_columns[i] = b[(j + s * square + i) * column + k];
+      for (int r = 0; r < Rows; ++r)
+        sum[r * Squares + s] = xsimd::fma(Square(a.p[r * a.row + k * a.column]), Square::load_aligned(of_columns),
+                                          sum[r * Squares + s]);
+    }
+  for (int r = 0; r < Rows; ++r)
+    for (int s = 0; s < Squares; ++s) sum[r * Squares + s].store_unaligned(c.p + r * c.row_stride + j + s * square);
+}
+
+template <int Rows>
+inline void few_rows_product_of(const Matrix& a, const Matrix& b, const Matrix& c, Start start, const Real* start_row) {
+  if (c.rows < Rows) {
+    if constexpr (Rows > 1) few_rows_product_of<Rows - 1>(a, b, c, start, start_row);
+    return;
+  }
+  constexpr int squares = Rows > 2 ? 2 : 4;
+  const Scattered left{a.p, a.row_stride, a.column_stride};
+  std::int64_t j = 0;
+  for (; j + squares * square <= c.columns; j += squares * square)
+    few_rows_block<Rows, squares>(left, b.p, b.column_stride, c, j, a.columns, start, start_row);
+  for (; j + square <= c.columns; j += square)
+    few_rows_block<Rows, 1>(left, b.p, b.column_stride, c, j, a.columns, start, start_row);
+  for (; j < c.columns; ++j)
+    for (int r = 0; r < Rows; ++r) {
+      Real& to = c.p[r * c.row_stride + j];
+      Real sum = start == Start::zero ? 0 : start == Start::row ? start_row[j] : to;
+      for (std::int64_t k = 0; k < a.columns; ++k)
+        sum = std::fma(a.p[r * a.row_stride + k * a.column_stride], b.p[j * b.column_stride + k], sum);
+      to = sum;
+    }
+}
+
+} // namespace detail
+
+/// Does few_rows_product take these? b's rows have a stride of 1, as have those of a transposed matrix of weights.
+inline bool of_few_rows(const Matrix& b, const Matrix& c) { return c.rows <= few_rows && b.row_stride == 1; }
+
+/// c = start + a b: see packed_product, whose bits it gives.
+inline void few_rows_product(const Matrix& a, const Matrix& b, const Matrix& c, Start start, const Real* start_row,
+                             const Finish* finish) {
+  detail::few_rows_product_of<few_rows>(a, b, c, start, start_row);
+  if (finish)
+    for (std::int64_t r = 0; r < c.rows; ++r) finish->run(finish->context, c.p + r * c.row_stride, c.columns);
+}
+
+} // namespace heed::HEED_REAL
