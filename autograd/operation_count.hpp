@@ -10,4 +10,18 @@ namespace heed::HEED_REAL {
 double counted_operations();
 void count_operations(double operations);
 
+/// While one lives, products and attention on this thread are counted, and take their memory on the tape, but are not
+/// worked out: what a model costs follows from its shapes. In their place are zeros and, of gradients, any numbers.
+class CountingOnly {
+public:
+  CountingOnly();
+  ~CountingOnly();
+  CountingOnly(const CountingOnly&) = delete;
+  CountingOnly& operator=(const CountingOnly&) = delete;
+
+private:
+  bool before_;
+};
+bool counting_only();
+
 } // namespace heed::HEED_REAL

@@ -21,7 +21,7 @@ import suites
 from rounds import Failure
 
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
-          "attention": suites.attention,
+          "generate": suites.generate, "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
           "instructions": suites.instructions, "scale": suites.scale}
 

@@ -20,6 +20,7 @@ constexpr const char* usage =
     "       bench_engine peak THREADS\n"
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine evaluate THREADS CONFIG [a.b=value ...]\n"
+    "       bench_engine generate PROMPT TOKENS CONFIG [a.b=value ...]\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -42,6 +43,9 @@ int measure(const std::vector<std::string>& words) {
     heed::bench::measure_steps(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
   } else if (what == "evaluate" && words.size() >= 3) {
     heed::bench::measure_evaluation(words[2], {words.begin() + 3, words.end()}, std::stoi(words[1]));
+  } else if (what == "generate" && words.size() >= 4) {
+    heed::bench::measure_generation(words[3], {words.begin() + 4, words.end()}, std::stoi(words[1]),
+                                    std::stoi(words[2]));
   } else if (what == "attention" && words.size() >= 9) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),

@@ -18,6 +18,11 @@ void measure_steps(const std::string& config_file, const std::vector<std::string
 /// The whole validation split, as a run evaluates it. `about` has its `rows`.
 void measure_evaluation(const std::string& config_file, const std::vector<std::string>& overrides, int threads);
 
+/// A prompt of so many tokens, and so many tokens after it, each the most probable, by the configuration's untrained
+/// model, on one thread. `about` has its `tokens`.
+void measure_generation(const std::string& config_file, const std::vector<std::string>& overrides, int prompt,
+                        int tokens);
+
 /// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative
 /// position.
 struct AttentionCase {

@@ -209,6 +209,43 @@ def evaluate(tools: Tools) -> list[dict]:
     return records
 
 
+# ---- generation -----------------------------------------------------------------------------------------------------
+
+GENERATING = {"4 x 128": Size(4, 128, 4, 1024, 2), "6 x 384": Size(6, 384, 6, 1024, 2)}
+# A prompt's tokens, and how many are generated after it; the last token of a prompt is the first that is asked for more.
+GENERATED = [(1, 512), (1000, 1)]
+
+
+def generate(tools: Tools) -> list[dict]:
+    """One row, one thread, keys and values kept on either side; PyTorch's as torch.inference_mode has it."""
+    say("Generation of one row on one thread, keys and values kept. PyTorch is eager: lengths change with every token.")
+    records, rows = [], []
+    for name, size in GENERATING.items():
+        for prompt, tokens in GENERATED:
+            progress(f"generation, {name}, a prompt of {prompt}")
+            overrides = [f"{key}={value}" for key, value in size.overrides().items()]
+            with contextlib.ExitStack() as stack:
+                subjects = {"heed": Subject([tools.engine, "generate", str(prompt), str(tokens), str(RECIPE),
+                                             f"data.path={tools.text}", *overrides])}
+                stack.callback(subjects["heed"].close)
+                if tools.torch_python:
+                    subjects["eager"] = tools.peer("generate", 1, prompt, tokens, 65, *size.words()[:4])
+                    stack.callback(subjects["eager"].close)
+                results = take_turns(subjects, tools.rounds, 0.5)
+            note_failures(results, name)
+            if "error" in results["heed"]:
+                raise Failure(f"{name}: {results['heed']['error']}")
+            record = {"size": name, "prompt": prompt, "tokens": tokens, **dataclasses.asdict(size), **results}
+            records.append(record)
+            heed, eager = results["heed"], results.get("eager")
+            each = tokens if tokens > 1 else prompt
+            rows.append([f"{name}, " + (f"{tokens} tokens" if tokens > 1 else f"a prompt of {prompt}"), cell(heed),
+                         f"{1000 * each / heed['milliseconds']:.0f}", cell(eager), tables.times(ratio(eager, heed))])
+    say()
+    say(tables.table(["generation", "Heed ms", "tokens/s", "eager ms", "to eager"], rows))
+    return records
+
+
 # ---- attention ------------------------------------------------------------------------------------------------------
 
 SCORES = ["dot", "scaled_dot", "cosine", "multiplicative", "additive"]

@@ -30,13 +30,13 @@ Operand operand(const Matrix& m, const char* which) {
   throw Failed(fmt::format("[gemm] {} has no stride of 1: strides {} and {}", which, m.row_stride, m.column_stride));
 }
 
-// Checks the extents and counts; false where there is nothing to multiply.
+// Checks the extents and counts; false where there is nothing to multiply, or nothing wanted but the count.
 bool begin_product(const Matrix& a, const Matrix& b, const Matrix& c) {
   if (a.columns != b.rows || c.rows != a.rows || c.columns != b.columns)
     throw Failed(fmt::format("[gemm] the extents do not fit: [{}, {}] by [{}, {}] into [{}, {}]", a.rows, a.columns,
                              b.rows, b.columns, c.rows, c.columns));
   count_operations(2.0 * static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(a.columns));
-  return c.rows > 0 && c.columns > 0 && a.columns > 0;
+  return c.rows > 0 && c.columns > 0 && a.columns > 0 && !counting_only();
 }
 
 template <class F> void each_row(const Matrix& c, F f) {

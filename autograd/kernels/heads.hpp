@@ -6,7 +6,9 @@
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/packing.hpp"
 #include "autograd/kernels/small_product.hpp"
+#include "autograd/operation_count.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -149,13 +151,20 @@ struct HeadProblem {
 };
 
 /// Calls f(b, h, the head of keys and values) for every head of queries; those that share keys follow each other.
+/// For none where attention is only counted: see CountingOnly.
 template <class F> void each_head(const Extents& e, const StreamingOptions& options, F&& f) {
+  if (counting_only()) return;
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t h = 0; h < e.heads; ++h) {
       if (options.formula) options.formula->begin_head(b, h);
       f(b, h, h / e.sharing());
       if (options.formula) options.formula->end_head();
     }
+}
+
+/// A streaming operation's output where attention is only counted.
+inline void clear_if_counting_only(const Tensor& y) {
+  if (counting_only()) std::fill_n(y.data, y.size(), Real{0});
 }
 
 /// Is there anything beside the scores' form that wants a gradient?

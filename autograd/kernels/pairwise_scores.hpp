@@ -319,6 +319,10 @@ struct Operands {
     return any;
   }
   double operations_anew() const { return queries.operations() + keys.operations(); }
+  // The projections of a pass over the heads, where these are only counted: see CountingOnly.
+  void count_projections() const {
+    if (counting_only()) count_operations(operations_anew());
+  }
   const Real* weights(std::int64_t h) const { return form.weights.data + h * e.width; }
   // A score is an addition, a tanh, a multiplication and an addition for each dimension.
   double operations(const Mask& mask) const {
@@ -335,7 +339,11 @@ struct Gradients {
       : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),
         dwq(x.projects() ? tape.into(x.form.matrices.query) : Into{}),
         dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}),
-        dk_rows(x.projects() ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {}
+        dk_rows(x.projects() ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
+    if (!counting_only()) return;
+    const auto products = [](const Into& of_x, const Into& of_matrix) { return (of_x ? 1 : 0) + (of_matrix ? 1 : 0); };
+    count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());
+  }
 
   // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
   void put(const Operands& x, const PairwiseSlopes& a, Real* dq_rows, std::int64_t b, std::int64_t h,

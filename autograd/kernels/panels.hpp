@@ -45,6 +45,10 @@ inline void panel_product(const Scattered& a, const Panels& b, Real* c, std::int
                           bool add) {
   constexpr std::int64_t depth_block = 256; // of a panel stays in the nearest cache while all rows meet it
   count_operations(2.0 * static_cast<double>(rows) * static_cast<double>(b.depth) * static_cast<double>(b.columns));
+  if (counting_only()) {
+    for (std::int64_t i = 0; i < rows && !add; ++i) std::fill_n(c + i * c_row, b.columns, Real{0});
+    return;
+  }
   const Real* panel = b.p;
   for (std::int64_t j = 0; j < b.columns; j += panel_width, panel += b.depth * panel_width)
     for (std::int64_t k = 0; k < b.depth; k += depth_block)

@@ -120,6 +120,7 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
+  clear_if_counting_only(merged);
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
@@ -138,12 +139,14 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
   });
   const double operations = x.operations(options.mask);
   count_operations(operations);
+  x.count_projections();
 
   op.record(merged, [=] {
     const Extents& e = x.e;
     Tape& t = *merged.tape;
     // What is projected anew doesn't count.
     count_operations(2 * operations - x.operations_anew());
+    x.count_projections();
     const Real* dy = t.grad(merged);
     Tape::Scratch again(t);
     begin(options, t, again, true);

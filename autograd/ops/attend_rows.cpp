@@ -108,7 +108,9 @@ private:
 
 class Pairwise {
 public:
-  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {}
+  Pairwise(const pairwise::Operands& x, Tape::Scratch& scratch) : x_(x), room_(scratch, x.e, x.k_row) {
+    x.count_projections();
+  }
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
     prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_);
@@ -257,6 +259,7 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
+  clear_if_counting_only(merged);
   const Tensor y = transpose(merged, 1, 2);
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
   {

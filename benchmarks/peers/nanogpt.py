@@ -28,6 +28,18 @@ class Block(nn.Module):
         x = x + self.output(y.transpose(1, 2).reshape(batch, length, width))
         return x + self.down(F.gelu(self.up(self.norm_2(x))))
 
+    def extend(self, x: torch.Tensor, cache: torch.Tensor, before: int) -> torch.Tensor:
+        """Positions `before` and on; `cache` [2, batch, heads, block, head width] has the keys and values up to them,
+        and gets theirs."""
+        batch, length, width = x.shape
+        heads = self.qkv(self.norm_1(x)).view(batch, length, 3, self.heads, width // self.heads)
+        q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)
+        cache[0, :, :, before:before + length], cache[1, :, :, before:before + length] = k, v
+        k, v = cache[:, :, :, :before + length]
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=length > 1 and before == 0)
+        x = x + self.output(y.transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(F.gelu(self.up(self.norm_2(x))))
+
 
 class Decoder(nn.Module):
     """Language model with learned positions and tied embeddings."""
@@ -49,6 +61,29 @@ class Decoder(nn.Module):
             x = block(x)
         logits = F.linear(self.norm(x), self.tokens.weight)
         return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.reshape(-1))
+
+
+class Generator:
+    """Goes on from a prompt, with keys and values kept in memory that is taken once."""
+
+    def __init__(self, model: Decoder):
+        self.model, self.block = model, model.positions.weight.shape[0]
+        width, heads = model.tokens.weight.shape[1], model.blocks[0].heads
+        self.caches = [torch.empty(2, 1, heads, self.block, width // heads) for _ in model.blocks]
+
+    def _logits(self, tokens: torch.Tensor, before: int) -> torch.Tensor:
+        x = self.model.tokens(tokens) + self.model.positions.weight[before:before + tokens.shape[1]]
+        for block, cache in zip(self.model.blocks, self.caches):
+            x = block.extend(x, cache, before)
+        return F.linear(self.model.norm(x[:, -1]), self.model.tokens.weight)
+
+    @torch.inference_mode()
+    def generate(self, prompt: int, tokens: int):
+        following, length = torch.ones(1, prompt, dtype=torch.long), 0
+        for i in range(tokens + 1):
+            logits = self._logits(following, length)
+            length += following.shape[1]
+            following = logits.argmax(-1, keepdim=True)
 
 
 class Text:

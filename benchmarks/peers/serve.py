@@ -2,6 +2,7 @@
 
     serve.py steps THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
+    serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that
@@ -82,6 +83,11 @@ def main(words: list[str]):
         except Exception as error:  # whatever a compiler may throw
             say(error=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             return
+    if words[0] == "generate":
+        prompt, tokens, *extents = map(int, words[2:9])
+        generator = nanogpt.Generator(nanogpt.Decoder(*extents))
+        work = lambda: generator.generate(prompt, tokens)
+        work()
     say(ready=True, torch=torch.__version__)
     for line in sys.stdin:
         try:

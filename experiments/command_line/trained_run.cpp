@@ -57,7 +57,7 @@ namespace {
 TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
                    const std::string& program) {
   const Config config = read_config(run);
-  std::optional<KeptCheckpoint> kept = newest_checkpoint(run, &damaged);
+  std::optional<KeptCheckpoint> kept = newest_weights(run, &damaged);
   if (kept && average > 1) {
     damaged.clear(); // it names them again
     try {

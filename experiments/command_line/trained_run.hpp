@@ -17,7 +17,7 @@ struct TrainedRun {
   std::string id;
   Config config;
   std::unique_ptr<Task> task;
-  Checkpoint checkpoint; ///< the newest that is whole, or an average; damaged ones are named on the
+  Checkpoint checkpoint; ///< the weights of the newest that is whole, or an average; damaged ones are named on the
                          ///< console
   std::string kernels;   ///< those that it was trained with, where they are here
 

@@ -38,7 +38,7 @@ const StoredTensor& same_tensor(const Checkpoint& checkpoint, const StoredTensor
 Checkpoint average(std::span<const Checkpoint> newest_first) {
   Checkpoint out = newest_first.front();
   for (StoredTensor& tensor : out.tensors) {
-    if (tensor.name.starts_with("optimizer.")) continue;
+    if (tensor.name.starts_with(optimizer_prefix)) continue;
     std::vector<const StoredTensor*> all;
     for (const Checkpoint& checkpoint : newest_first) all.push_back(&same_tensor(checkpoint, tensor));
     if (tensor.float64) average_numbers<double>(tensor, all);
@@ -51,7 +51,7 @@ Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vect
   std::vector<Checkpoint> found;
   for (const std::int64_t step : checkpoint_steps(run)) {
     if (std::ssize(found) == count) break;
-    auto checkpoint = read_checkpoint(run, step);
+    auto checkpoint = read_checkpoint(run, step, CheckpointPart::weights);
     if (checkpoint) found.push_back(std::move(*checkpoint));
     else damaged.push_back(checkpoint.error);
   }

@@ -12,7 +12,7 @@ namespace heed {
 /// at least. Throws heed::Failed where they differ in names, shapes or types.
 Checkpoint average(std::span<const Checkpoint> newest_first);
 
-/// The average of a run's `count` newest checkpoints. Throws heed::Refused where it does not have so many whole ones;
+/// The average of a run's `count` newest checkpoints, without the optimiser's tensors. Throws heed::Refused where it does not have so many whole ones;
 /// `damaged` gets a sentence for each that is not whole.
 Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vector<std::string>& damaged);
 

@@ -198,7 +198,7 @@ std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoin
   if (!tensors) return std::nullopt;
   std::int64_t count = 0;
   for (const auto& [name, about] : *tensors) {
-    if (name == "__metadata__" || name.starts_with("optimizer.")) continue;
+    if (name == "__metadata__" || std::string_view(name).starts_with(optimizer_prefix)) continue;
     const json::object* object = about.if_object();
     const json::value* shape = object ? object->if_contains("shape") : nullptr;
     const json::array* extents = shape ? shape->if_array() : nullptr;

@@ -3,7 +3,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/runs/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
-#include "experiments/runs/safetensors.hpp"
 #include "experiments/system/threads.hpp"
 #include "experiments/training/inspected_metrics.hpp"
 
@@ -278,10 +277,10 @@ void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint&
   for (auto i = static_cast<std::size_t>(keep); i < steps.size(); ++i) remove_file(run.checkpoint(steps[i]));
 }
 
-Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
-  const auto bytes = read_file(run.checkpoint(step), std::numeric_limits<std::uint64_t>::max());
-  if (!bytes) return Parsed<Checkpoint>::wrong(bytes.error);
-  auto checkpoint = from_safetensors(*bytes);
+Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, CheckpointPart part) {
+  const auto file = FileParts::open(run.checkpoint(step));
+  if (!file) return Parsed<Checkpoint>::wrong(file.error);
+  auto checkpoint = read_safetensors(*file, part);
   if (checkpoint) {
     const auto stated = step_of(*checkpoint);
     if (!stated)
@@ -295,15 +294,26 @@ Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step) {
   return checkpoint;
 }
 
-std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
-                                                const CheckpointProblem& problem) {
+namespace {
+std::optional<KeptCheckpoint> newest_whole(const RunFolder& run, CheckpointPart part, std::vector<std::string>* damaged,
+                                           const CheckpointProblem& problem) {
   for (const std::int64_t step : checkpoint_steps(run)) {
-    auto checkpoint = read_checkpoint(run, step);
+    auto checkpoint = read_checkpoint(run, step, part);
     std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
     if (why.empty()) return KeptCheckpoint{step, std::move(*checkpoint)};
     if (damaged) damaged->push_back(std::move(why));
   }
   return std::nullopt;
+}
+} // namespace
+
+std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
+                                                const CheckpointProblem& problem) {
+  return newest_whole(run, CheckpointPart::all, damaged, problem);
+}
+
+std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged) {
+  return newest_whole(run, CheckpointPart::weights, damaged, [](std::int64_t, const Checkpoint&) { return ""; });
 }
 
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
+#include "experiments/runs/safetensors.hpp"
 #include "experiments/system/lease.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/training/training.hpp"
@@ -161,7 +162,7 @@ void truncate_metrics(const RunFolder& run, std::int64_t step);
 std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
 /// Keeps the checkpoint, and then removes all but the newest `keep`.
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
-Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step);
+Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, CheckpointPart part = CheckpointPart::all);
 /// The newest checkpoint that is whole, and for which `problem` has no sentence; `damaged` gets a sentence for each newer
 /// one.
 struct KeptCheckpoint {
@@ -172,6 +173,8 @@ using CheckpointProblem = std::function<std::string(std::int64_t step, const Che
 std::optional<KeptCheckpoint> newest_checkpoint(
     const RunFolder& run, std::vector<std::string>* damaged = nullptr,
     const CheckpointProblem& problem = [](std::int64_t, const Checkpoint&) { return std::string(); });
+/// The same without the optimiser's tensors.
+std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
 
 /// The step in a checkpoint's metadata ("step").
 Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);

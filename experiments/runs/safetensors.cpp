@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
+#include <functional>
 #include <memory>
+#include <new>
+#include <span>
 
 namespace heed {
 namespace {
@@ -20,6 +23,11 @@ static_assert(std::endian::native == std::endian::little, "safetensors are littl
 constexpr std::size_t longest_header = std::size_t{100} << 20; // the format's own limit
 constexpr const char* metadata_key = "__metadata__";
 constexpr const char* checksum_key = "checksum";
+constexpr const char* weights_checksum_key = "weights_checksum";
+
+const char* checksum_key_of(CheckpointPart part) {
+  return part == CheckpointPart::weights ? weights_checksum_key : checksum_key;
+}
 
 std::size_t item_size(bool float64) { return float64 ? 8 : 4; }
 
@@ -39,20 +47,24 @@ std::optional<std::size_t> bytes_of(const std::vector<std::int64_t>& shape, bool
   return empty ? 0 : size;
 }
 
-/// Over everything that the file says, whatever order a JSON writer chose for it.
-std::string checksum(const Checkpoint& checkpoint) {
+bool of_optimizer(std::string_view name) { return name.starts_with(optimizer_prefix); }
+
+/// Over everything that the file says, or all but the optimiser's tensors, whatever order a JSON writer chose for it.
+std::string checksum(const std::map<std::string, std::string>& metadata, const std::vector<StoredTensor>& tensors,
+                     CheckpointPart part) {
   ContentHash hash;
   const auto add = [&](std::string_view bytes) {
     const std::uint64_t size = bytes.size();
     hash.add({reinterpret_cast<const char*>(&size), sizeof size});
     hash.add(bytes);
   };
-  for (const auto& [key, value] : checkpoint.metadata) {
-    if (key == checksum_key) continue;
+  for (const auto& [key, value] : metadata) {
+    if (key == checksum_key || (key == weights_checksum_key && part == CheckpointPart::weights)) continue;
     add(key);
     add(value);
   }
-  for (const StoredTensor& tensor : checkpoint.tensors) {
+  for (const StoredTensor& tensor : tensors) {
+    if (part == CheckpointPart::weights && of_optimizer(tensor.name)) continue;
     add(tensor.name);
     add(fmt::format("{} {}", tensor.float64 ? "F64" : "F32", fmt::join(tensor.shape, ",")));
     add(view(tensor.bytes));
@@ -92,7 +104,7 @@ struct PlacedTensor {
   std::size_t begin = 0, end = 0;
 };
 
-PlacedTensor read_tensor(const std::string& name, const json::value& value, std::string_view data) {
+PlacedTensor read_tensor(const std::string& name, const json::value& value, std::uint64_t data_size) {
   const std::string what = fmt::format("tensor \"{}\"", name);
   const json::object& object = object_in(value, what);
   PlacedTensor placed;
@@ -113,25 +125,32 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
   if (offsets.size() != 2) throw Malformed{fmt::format("{} has {} data_offsets, not 2", what, offsets.size())};
   placed.begin = static_cast<std::size_t>(offsets[0]);
   placed.end = static_cast<std::size_t>(offsets[1]);
-  if (placed.begin > placed.end || placed.end > data.size())
-    throw Malformed{fmt::format("{} claims bytes {} to {} of {}", what, placed.begin, placed.end, data.size())};
+  if (placed.begin > placed.end || placed.end > data_size)
+    throw Malformed{fmt::format("{} claims bytes {} to {} of {}", what, placed.begin, placed.end, data_size)};
   if (placed.end - placed.begin != *size)
     throw Malformed{fmt::format("{} has {} bytes, its shape needs {}", what, placed.end - placed.begin, *size)};
   return placed;
 }
 
-Checkpoint read(std::string_view bytes) {
-  if (bytes.size() < 8) throw Malformed{fmt::format("it has {} bytes, too few for a header", bytes.size())};
+/// A file's bytes, wherever they are: `copy` takes those from `begin` on.
+struct Source {
+  std::uint64_t size = 0;
+  std::function<void(std::uint64_t begin, std::span<std::byte> to)> copy;
+};
+
+Checkpoint read(const Source& file, CheckpointPart part) {
   std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  bytes.remove_prefix(sizeof length);
-  if (length > longest_header || length > bytes.size())
-    throw Malformed{fmt::format("its header claims {} bytes, where {} follow", length, bytes.size())};
-  const std::string_view header = bytes.substr(0, static_cast<std::size_t>(length));
-  const std::string_view data = bytes.substr(static_cast<std::size_t>(length));
+  if (file.size < sizeof length) throw Malformed{fmt::format("it has {} bytes, too few for a header", file.size)};
+  file.copy(0, std::as_writable_bytes(std::span(&length, 1)));
+  const std::uint64_t behind = file.size - sizeof length;
+  if (length > longest_header || length > behind)
+    throw Malformed{fmt::format("its header claims {} bytes, where {} follow", length, behind)};
+  std::string header(static_cast<std::size_t>(length), '\0');
+  file.copy(sizeof length, std::as_writable_bytes(std::span(header)));
+  const std::uint64_t data = sizeof length + length, data_size = file.size - data;
 
   json::error_code error;
-  const json::value parsed = json::parse({header.data(), header.size()}, error);
+  const json::value parsed = json::parse(header, error);
   if (error) throw Malformed{"its header is not JSON: " + error.message()};
 
   Checkpoint checkpoint;
@@ -139,7 +158,7 @@ Checkpoint read(std::string_view bytes) {
   for (const auto& entry : object_in(parsed, "its header")) {
     const std::string name(entry.key());
     if (name != metadata_key) {
-      placed.push_back(read_tensor(name, entry.value(), data));
+      placed.push_back(read_tensor(name, entry.value(), data_size));
       continue;
     }
     for (const auto& pair : object_in(entry.value(), metadata_key)) {
@@ -159,33 +178,37 @@ Checkpoint read(std::string_view bytes) {
           fmt::format("tensor \"{}\" begins at byte {}, where the one before ends at {}", p.tensor.name, p.begin, at)};
     at = p.end;
   }
-  if (at != data.size()) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data.size() - at)};
+  if (at != data_size) throw Malformed{fmt::format("it holds {} bytes that belong to no tensor", data_size - at)};
+  // Earlier versions wrote one checksum alone, over everything.
+  const CheckpointPart summed = checkpoint.metadata.contains(weights_checksum_key) ? part : CheckpointPart::all;
   // Only now, since tensors that overlap could ask for any number of copies of the data.
   for (PlacedTensor& p : placed) {
+    if (summed == CheckpointPart::weights && of_optimizer(p.tensor.name)) continue;
     p.tensor.bytes.resize(p.end - p.begin);
-    if (p.end > p.begin) std::memcpy(p.tensor.bytes.data(), data.data() + p.begin, p.end - p.begin);
+    file.copy(data + p.begin, p.tensor.bytes);
     checkpoint.tensors.push_back(std::move(p.tensor));
   }
 
-  const auto stated = checkpoint.metadata.find(checksum_key);
+  const auto stated = checkpoint.metadata.find(checksum_key_of(summed));
   if (stated == checkpoint.metadata.end()) throw Malformed{"its metadata has no checksum"};
-  if (const std::string found = checksum(checkpoint); stated->second != found)
+  if (const std::string found = checksum(checkpoint.metadata, checkpoint.tensors, summed); stated->second != found)
     throw Malformed{
         fmt::format("its checksum is {}, its content's {}: it was changed or damaged", stated->second, found)};
-  checkpoint.metadata.erase(stated);
+  for (const char* key : {checksum_key, weights_checksum_key}) checkpoint.metadata.erase(key);
+  if (part == CheckpointPart::weights)
+    std::erase_if(checkpoint.tensors, [](const StoredTensor& t) { return of_optimizer(t.name); });
   return checkpoint;
 }
 
 } // namespace
 
 std::string to_safetensors(const Checkpoint& checkpoint) {
-  json::object metadata, header;
-  for (const auto& [key, value] : checkpoint.metadata) {
-    if (key == checksum_key) throw Failed("[checkpoint] the metadata \"checksum\" is the file's own");
-    metadata[key] = value;
-  }
-  metadata[checksum_key] = checksum(checkpoint);
-  header[metadata_key] = std::move(metadata);
+  auto metadata = checkpoint.metadata;
+  for (const CheckpointPart part : {CheckpointPart::weights, CheckpointPart::all})
+    if (!metadata.emplace(checksum_key_of(part), checksum(metadata, checkpoint.tensors, part)).second)
+      throw Failed(fmt::format("[checkpoint] the metadata \"{}\" is the file's own", checksum_key_of(part)));
+  json::object header;
+  header[metadata_key] = json::value_from(metadata);
 
   std::uint64_t at = 0;
   for (const StoredTensor& tensor : checkpoint.tensors) {
@@ -212,12 +235,32 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
   return out;
 }
 
-Parsed<Checkpoint> from_safetensors(std::string_view bytes) {
+namespace {
+Parsed<Checkpoint> parsed(const Source& file, CheckpointPart part) {
   try {
-    return Parsed<Checkpoint>::ok(read(bytes));
+    return Parsed<Checkpoint>::ok(read(file, part));
   } catch (const Malformed& malformed) {
     return Parsed<Checkpoint>::wrong(malformed.why);
+  } catch (const std::bad_alloc&) {
+    return Parsed<Checkpoint>::wrong(fmt::format("there is no memory for its {} bytes", file.size));
   }
+}
+} // namespace
+
+Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part) {
+  return parsed({bytes.size(),
+                 [&](std::uint64_t begin, std::span<std::byte> to) {
+                   if (!to.empty()) std::memcpy(to.data(), bytes.data() + begin, to.size());
+                 }},
+                part);
+}
+
+Parsed<Checkpoint> read_safetensors(const FileParts& file, CheckpointPart part) {
+  return parsed({file.size(),
+                 [&](std::uint64_t begin, std::span<std::byte> to) {
+                   if (std::string why = file.read(begin, to); !why.empty()) throw Malformed{std::move(why)};
+                 }},
+                part);
 }
 
 } // namespace heed

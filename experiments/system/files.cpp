@@ -1,7 +1,5 @@
 #include "experiments/system/files.hpp"
 
-#include "experiments/system/descriptor.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -154,17 +152,24 @@ std::string_view not_regular(const struct stat& about) {
   return "it is a device, not a regular file";
 }
 
+std::string unreadable(const fs::path& path, std::string_view why) {
+  return fmt::format("cannot read '{}': {}", path.string(), why);
+}
+
+/// A regular file, opened without waiting for somebody at the other end of a pipe; or why there is none.
+std::string_view open_regular(const fs::path& path, Descriptor& fd, struct stat& about) {
+  fd = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return std::strerror(errno);
+  return not_regular(about);
+}
+
 /// An open file's bytes up to `most` of them; more are an error where `whole`.
 Parsed<std::string> read_regular(const fs::path& path, std::uint64_t most, bool whole) {
   using Result = Parsed<std::string>;
-  const auto wrong = [&](std::string_view why) {
-    return Result::wrong(fmt::format("cannot read '{}': {}", path.string(), why));
-  };
-  // Without waiting for somebody at the other end of a pipe.
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const auto wrong = [&](std::string_view why) { return Result::wrong(unreadable(path, why)); };
+  Descriptor fd;
   struct stat about = {};
-  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return wrong(std::strerror(errno));
-  if (const std::string_view why = not_regular(about); !why.empty()) return wrong(why);
+  if (const std::string_view why = open_regular(path, fd, about); !why.empty()) return wrong(why);
   const auto size = static_cast<std::uint64_t>(about.st_size); // 0 in /proc, whatever there is
   if (whole && size > most) return wrong(fmt::format("it has {} bytes, and at most {} make sense there", size, most));
   try {
@@ -227,6 +232,26 @@ Parsed<std::string> read_file(const fs::path& path, std::uint64_t most) { return
 
 Parsed<std::string> read_beginning(const fs::path& path, std::uint64_t bytes) {
   return read_regular(path, bytes, false);
+}
+
+Parsed<FileParts> FileParts::open(const fs::path& path) {
+  using Result = Parsed<FileParts>;
+  Descriptor fd;
+  struct stat about = {};
+  if (const std::string_view why = open_regular(path, fd, about); !why.empty())
+    return Result::wrong(unreadable(path, why));
+  return Result::ok(FileParts(path, std::move(fd), static_cast<std::uint64_t>(about.st_size)));
+}
+
+std::string FileParts::read(std::uint64_t begin, std::span<std::byte> to) const {
+  for (std::size_t done = 0; done < to.size();) {
+    const ::ssize_t n = ::pread(fd_.get(), to.data() + done, to.size() - done, static_cast<::off_t>(begin + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unreadable(path_, std::strerror(errno));
+    if (n == 0) return unreadable(path_, "it ends before the bytes that it had when it was opened");
+    done += static_cast<std::size_t>(n);
+  }
+  return "";
 }
 
 void make_folder(const fs::path& path) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "autograd/error.hpp"
+#include "experiments/system/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,24 @@ Parsed<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
 
 /// Of a regular file the first bytes, or as many as it has.
 Parsed<std::string> read_beginning(const std::filesystem::path& path, std::uint64_t bytes);
+
+/// A regular file that is read in parts.
+class FileParts {
+public:
+  /// The error is that of read_file.
+  static Parsed<FileParts> open(const std::filesystem::path& path);
+
+  std::uint64_t size() const { return size_; }
+  /// The bytes from `begin` on, as many as `to` has. Returns why they can't be read; empty where they were.
+  std::string read(std::uint64_t begin, std::span<std::byte> to) const;
+
+private:
+  FileParts(const std::filesystem::path& path, Descriptor fd, std::uint64_t size)
+      : path_(path), fd_(std::move(fd)), size_(size) {}
+  std::filesystem::path path_;
+  Descriptor fd_;
+  std::uint64_t size_;
+};
 
 /// Makes a folder and those above it. Throws heed::Failed.
 void make_folder(const std::filesystem::path& path);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,86 +132,115 @@ private:
   double memory_;
 };
 
-// A step of so many rows, forward and backward, on the tape.
-void step_on(Tape& tape, const Config& config, const Task& task, RunModel& run, std::vector<Real>& gradients,
-             std::int64_t step, std::int64_t rows, Batch& batch) {
-  fill_training_batch(config, task, run, step, 0, rows, batch);
-  tape.rewind();
-  Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
-  tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
+// What some rows take, by themselves on a tape.
+struct OfRows {
+  double operations = 0, bytes = 0;
+};
+
+// @param pass  runs its rows on the tape that it is given
+template <class F> OfRows of_rows(std::int64_t rows, F&& pass) {
+  Tape tape;
+  const double before = counted_operations();
+  pass(tape, rows);
+  return {counted_operations() - before, static_cast<double>(tape.peak())};
 }
 
-StepBytes bytes_of_rows(const Config& config, const Task& task, RunModel& run, std::vector<Real>& gradients) {
-  double bytes[2] = {};
-  for (const std::int64_t rows : {1, 2}) {
-    Tape tape;
-    Batch batch;
-    step_on(tape, config, task, run, gradients, 0, rows, batch);
-    bytes[rows - 1] = static_cast<double>(tape.peak());
+// Of rows that are all like the first, from one and two of them.
+class OfLikeRows {
+public:
+  template <class F>
+  OfLikeRows(std::int64_t rows, F&& pass) : one_(of_rows(1, pass)), two_(rows > 1 ? of_rows(2, pass) : one_) {}
+
+  OfRows of(std::int64_t rows) const {
+    const auto further = static_cast<double>(rows - 1);
+    return {one_.operations + further * (two_.operations - one_.operations), bytes().of(rows)};
   }
-  return {bytes[0], std::max(0.0, bytes[1] - bytes[0])};
+  StepBytes bytes() const { return {one_.bytes, std::max(0.0, two_.bytes - one_.bytes)}; }
+
+private:
+  OfRows one_, two_;
+};
+
+// Whether every row of the batch takes what the first does. A mask by a formula may tell them apart.
+bool rows_are_alike(const Config& config, const Batch& batch) {
+  const auto equal = [](const std::vector<std::int32_t>& lengths) {
+    return std::ranges::all_of(lengths, [&](std::int32_t n) { return n == lengths[0]; });
+  };
+  return equal(batch.lengths) && equal(batch.output_lengths) &&
+         std::ranges::all_of(config.layers, [](const LayerChoice& layer) { return layer.attention.mask_mod.empty(); });
 }
 
 // A worker with its libraries, before there is a model.
 constexpr double process_bytes = 14'400'000;
 
 Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
-  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  // Any numbers do, but for those that something would be divided by.
+  std::fill_n(run.parameters.values(), run.parameters.extent(), Real{0.5});
   Cost c;
   c.parameters = run.parameters.count();
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
-
-  // One shard, forward and backward.
-  const bool by_tokens = config.train.batch_tokens > 0;
-  std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
-  Tape tape;
   Batch batch;
-  // Steps of unlike rows differ: some of them, then, and their mean.
-  const int steps = by_tokens ? 4 : 1;
+  // @param fill  makes so many rows, of which the first are the same however many there are
+  // @param pass  takes the batch through the model, on the tape that it is given
+  const auto rows_of = [&](std::int64_t rows, auto&& fill, auto&& pass, bool to_check = false) {
+    const auto some = [&](Tape& tape, std::int64_t n) {
+      fill(n, batch);
+      pass(tape);
+    };
+    fill(rows, batch);
+    const bool alike = rows_are_alike(config, batch);
+    std::optional<OfLikeRows> like;
+    if (alike || to_check) like.emplace(rows, some);
+    if (to_check) size.check_step(shared, like->bytes(), rows);
+    const OfRows of = alike ? like->of(rows) : of_rows(rows, some);
+    c.thread_bytes = std::max(c.thread_bytes, of.bytes);
+    return of;
+  };
+
+  // One shard, forward and backward. Steps of unlike rows differ: some of them, then, and their mean.
+  std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
+  const int steps = config.train.batch_tokens > 0 ? 4 : 1;
   for (int step = 0; step < steps; ++step) {
     const std::int64_t step_rows = training_rows(config, task, run, step);
     const std::int64_t rows = (step_rows + shards - 1) / shards;
-    if (step == 0 && rows > 2 && size.is_large(rows))
-      size.check_step(shared, bytes_of_rows(config, task, run, gradients), rows);
-    const double before = counted_operations();
-    step_on(tape, config, task, run, gradients, step, rows, batch);
-    c.flops_per_step += (counted_operations() - before) * static_cast<double>(step_rows) / static_cast<double>(rows);
+    const OfRows of = rows_of(
+        rows, [&](std::int64_t some, Batch& to) { fill_training_batch(config, task, run, step, 0, some, to); },
+        [&](Tape& tape) {
+          Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+          tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
+        },
+        step == 0 && rows > 2 && size.is_large(rows));
+    c.flops_per_step += of.operations * static_cast<double>(step_rows) / static_cast<double>(rows);
   }
   c.flops_per_step /= steps;
 
   // Evaluation uses the same tapes.
+  const auto evaluate = [&](std::int64_t rows, const Pass::Options& options, auto&& fill) {
+    rows_of(rows, fill, [&](Tape& tape) {
+      tape.record(false);
+      Pass pass(tape, run.parameters, nullptr, options);
+      run.model->logits(pass, batch);
+    });
+  };
+  const auto of_task = [&](std::int64_t rows, Batch& to) {
+    fill_evaluation_batch(task, run, Split::validation, 0, rows, to);
+  };
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
-  if (pieces.count() > 0) {
-    fill_evaluation_batch(task, run, Split::validation, 0, std::min(pieces.size(0), pieces.rows_at_once(run.shape)),
-                          batch);
-    tape.rewind();
-    tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {});
-    run.model->logits(pass, batch);
-  }
+  if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.rows_at_once(run.shape)), {}, of_task);
   // Of rows of other lengths, the longest take the most.
   if (!run.at_lengths.empty()) {
     const RunModel::AtLength& at = run.at_lengths.back();
     const auto longer = EvaluationPieces::of_length(run, at.shape,
                                                     at.task->evaluation_rows(run.form, Split::validation));
-    fill_evaluation_batch(at, run, Split::validation, 0, std::min(longer.size(0), longer.rows_at_once(at.shape)),
-                          batch);
-    tape.rewind();
-    tape.record(false);
-    Pass pass(tape, run.parameters, nullptr, {});
-    run.model->logits(pass, batch);
+    evaluate(std::min(longer.size(0), longer.rows_at_once(at.shape)), {},
+             [&](std::int64_t rows, Batch& to) { fill_evaluation_batch(at, run, Split::validation, 0, rows, to); });
   }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
   if (looks_of(config.train).attention && pieces.count() > 0) {
-    fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
-    tape.rewind();
-    tape.record(false);
     Onlooker onlooker(looks_of(config.train));
-    Pass pass(tape, run.parameters, nullptr, {.observer = &onlooker});
-    run.model->logits(pass, batch);
+    evaluate(1, {.observer = &onlooker}, of_task);
   }
   c.shared_bytes = process_bytes + shared;
-  c.thread_bytes = static_cast<double>(tape.peak());
   c.shards = shards;
   return c;
 }
@@ -223,6 +253,7 @@ Cost cost(const Config& config, const Task& task) {
   const Size size(config, run, shards);
   size.check_parameters(size.extent() * (1 + optimizer_share(config)));
   const PageLimit limit(size.memory());
+  const CountingOnly counting;
   try {
     return measured_cost(config, task, run, shards, size);
   } catch (const std::bad_alloc&) {

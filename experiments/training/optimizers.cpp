@@ -11,12 +11,12 @@ std::unique_ptr<Optimizer> make_optimizer(const Config& config, const Parameters
 
 void store_state(Optimizer& optimizer, const Parameters& parameters, Checkpoint& to) {
   for (const Optimizer::StateArray& array : optimizer.state(parameters))
-    to.tensors.push_back(stored("optimizer." + array.name, array.shape, array.numbers.data()));
+    to.tensors.push_back(stored(std::string(optimizer_prefix) + array.name, array.shape, array.numbers.data()));
 }
 
 void load_state(Optimizer& optimizer, const Parameters& parameters, const Checkpoint& from) {
   for (const Optimizer::StateArray& array : optimizer.state(parameters))
-    read_stored(from, "optimizer." + array.name, array.shape, array.numbers.data());
+    read_stored(from, std::string(optimizer_prefix) + array.name, array.shape, array.numbers.data());
 }
 
 } // namespace heed::HEED_REAL

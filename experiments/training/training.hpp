@@ -29,6 +29,9 @@ struct StoredTensor {
   std::vector<std::byte> bytes; ///< little-endian, row-major
 };
 
+/// What the names of the optimiser's own tensors begin with; the others are the model's weights.
+inline constexpr std::string_view optimizer_prefix = "optimizer.";
+
 /// A checkpoint's content (experiments/runs/safetensors reads and writes it). Metadata holds "step" and whatever else
 /// the trainer needs to go on; the trainer alone reads it.
 struct Checkpoint {

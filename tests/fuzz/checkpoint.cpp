@@ -34,9 +34,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   step_of(*checkpoint);
+  const auto weights = from_safetensors(bytes, CheckpointPart::weights);
+  require(!weights || weights->metadata == checkpoint->metadata, "the weights have another metadata");
   const std::string written = to_safetensors(*checkpoint);
   const auto again = from_safetensors(written);
   require(again.value.has_value(), "what was written is refused: " + again.error);
+  require(from_safetensors(written, CheckpointPart::weights).value.has_value(),
+          "the weights that were written are refused");
   require(to_safetensors(*again) == written, "what was written reads as something else");
   require(again->metadata == checkpoint->metadata && again->tensors.size() == checkpoint->tensors.size(),
           "another content");

@@ -1,6 +1,8 @@
 #include "experiments/runs/safetensors.hpp"
+#include "experiments/runs/run_store.hpp"
 #include "tests/catch.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -82,6 +84,65 @@ TEST_CASE("every byte that changes is noticed", "[runs][safetensors]") {
     const auto read = from_safetensors(damaged);
     CHECK_FALSE(read);
   }
+}
+
+namespace {
+
+Checkpoint with_moments() {
+  Checkpoint c = example();
+  StoredTensor moment = c.tensors[0];
+  moment.name = "optimizer.adam.m.w";
+  c.tensors.insert(c.tensors.begin() + 1, moment);
+  return c;
+}
+
+} // namespace
+
+TEST_CASE("weights are read without the optimiser's tensors", "[runs][safetensors]") {
+  const auto weights = from_safetensors(to_safetensors(with_moments()), CheckpointPart::weights);
+  REQUIRE(weights);
+  CHECK(weights->metadata == example().metadata);
+  REQUIRE(weights->tensors.size() == example().tensors.size());
+  for (std::size_t i = 0; i < weights->tensors.size(); ++i) {
+    CHECK(weights->tensors[i].name == example().tensors[i].name);
+    CHECK(weights->tensors[i].bytes == example().tensors[i].bytes);
+  }
+}
+
+TEST_CASE("of weights every byte that changes is noticed, whatever the optimiser's are", "[runs][safetensors]") {
+  const Checkpoint checkpoint = with_moments();
+  const std::string whole = to_safetensors(checkpoint);
+  std::size_t at = whole.size(); // where the tensors' data begin
+  for (const StoredTensor& t : checkpoint.tensors) at -= t.bytes.size();
+  for (const StoredTensor& t : checkpoint.tensors) {
+    for (std::size_t i = at; i < at + t.bytes.size(); ++i) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ 0x04);
+      CAPTURE(t.name, i);
+      CHECK_FALSE(from_safetensors(damaged));
+      CHECK(from_safetensors(damaged, CheckpointPart::weights).value.has_value() == t.name.starts_with("optimizer."));
+    }
+    at += t.bytes.size();
+  }
+  std::string other_step = whole;
+  const std::size_t step = whole.find("\"step\":\"") + 8;
+  other_step[step] = static_cast<char>(other_step[step] ^ 1);
+  CHECK_THAT(from_safetensors(other_step, CheckpointPart::weights).error, Contains("changed or damaged"));
+}
+
+TEST_CASE("a file of an earlier version, with one checksum alone, gives its weights, too", "[runs][safetensors]") {
+  const auto folder = RunFolder{std::filesystem::path(std::getenv("HEED_FIXTURES")) / "earlier_runs" / "runs" /
+                                "a9fb12a39c542b5b"};
+  const std::int64_t step = checkpoint_steps(folder).at(0);
+  const auto all = read_checkpoint(folder, step), weights = read_checkpoint(folder, step, CheckpointPart::weights);
+  REQUIRE(all);
+  REQUIRE(weights);
+  std::vector<std::string> expected, found;
+  for (const StoredTensor& t : all->tensors)
+    if (!t.name.starts_with("optimizer.")) expected.push_back(t.name);
+  for (const StoredTensor& t : weights->tensors) found.push_back(t.name);
+  CHECK(found == expected);
+  CHECK(found.size() < all->tensors.size());
 }
 
 TEST_CASE("every file that is cut short or too long is noticed", "[runs][safetensors]") {

@@ -176,7 +176,23 @@ TEST_CASE("only regular files are read, and nothing is waited for", "[system][fi
   CHECK_THAT(read_file("/dev/zero").error, Contains("it is a device"));
   CHECK_THAT(read_file(scratch.path).error, Contains("it is a folder"));
   CHECK_THAT(read_beginning(pipe, 8).error, Contains("it is a pipe"));
+  CHECK_THAT(FileParts::open(pipe).error, Contains("it is a pipe"));
+  CHECK_THAT(FileParts::open(scratch / "gone").error, Contains("gone") && Contains("No such file"));
   CHECK_THROWS_WITH(append_line(pipe, "x"), Contains("a pipe stands where the file should be"));
+}
+
+TEST_CASE("a file is read in parts, and one that became shorter is told", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "file", "0123456789");
+  const auto file = FileParts::open(scratch / "file");
+  REQUIRE(file);
+  CHECK(file->size() == 10);
+  std::string part(4, ' ');
+  CHECK(file->read(3, std::as_writable_bytes(std::span(part))).empty());
+  CHECK(part == "3456");
+  CHECK(file->read(10, {}).empty());
+  fs::resize_file(scratch / "file", 5);
+  CHECK_THAT(file->read(3, std::as_writable_bytes(std::span(part))), Contains("it ends before"));
 }
 
 TEST_CASE("a file that is absurdly large is not read", "[system][files]") {

@@ -1,0 +1,107 @@
+// What a step costs, by its shapes, against what the engine counts when it works the step out.
+#include "autograd/operation_count.hpp"
+#include "autograd/ops.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/system/files.hpp"
+#include "experiments/training/run_model.hpp"
+#include "experiments/training/step.hpp"
+#include "tests/experiments/system/scratch.hpp"
+#include "tests/experiments/training/training_support.hpp"
+
+#include <algorithm>
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+struct Counted {
+  double flops = 0, bytes = 0;
+};
+
+// A first shard's step as it is worked out, times the shards.
+Counted worked_out(const Config& c) {
+  using namespace heed::f32;
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  run.parameters.initialise(1);
+  const std::int64_t shards = shards_of_step(c.train), rows_of_step = training_rows(c, *task, run, 0);
+  const std::int64_t rows = (rows_of_step + shards - 1) / shards;
+  std::vector<float> gradients(static_cast<std::size_t>(run.parameters.extent()));
+  Batch batch;
+  fill_training_batch(c, *task, run, 0, 0, rows, batch);
+  Tape tape;
+  Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
+  const double before = counted_operations();
+  const Tensor loss = cross_entropy(run.model->logits(pass, batch), batch.targets.data());
+  tape.backward(loss);
+  CHECK(std::isfinite(*loss.data));
+  return {(counted_operations() - before) * static_cast<double>(rows_of_step) / static_cast<double>(rows),
+          static_cast<double>(tape.peak())};
+}
+
+void check_cost(const Config& c) {
+  CAPTURE(to_toml(c));
+  const Cost cost = engine(c).cost(c, *make_task(c));
+  const Counted counted = worked_out(c);
+  CHECK(cost.flops_per_step == Approx(counted.flops).epsilon(1e-12));
+  // Evaluation, which is not worked out here, may need more.
+  CHECK(cost.thread_bytes >= 0.97 * counted.bytes);
+}
+
+} // namespace
+
+TEST_CASE("costs are those of the steps that the shipped configurations take", "[cost]") {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += static_cast<char>('a' + i * i % 23);
+  put(scratch / "text", text);
+  int tried = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(std::getenv("HEED_FIXTURES")) / "../../configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    INFO(entry.path());
+    Settings settings = Settings::load(entry.path());
+    if (settings.resolve().data.path.empty()) {
+      try {
+        make_task(settings.resolve());
+      } catch (const Refused&) { // it wants a file
+        settings.override_with({"data.path=" + (scratch / "text").string()});
+      }
+    }
+    const Config c = settings.resolve();
+    try {
+      make_task(c);
+    } catch (const Refused&) {
+      continue; // of images, which a text is not
+    }
+    check_cost(c);
+    ++tried;
+  }
+  CHECK(tried >= 25);
+}
+
+TEST_CASE("costs are those of the steps of every variant", "[cost]") {
+  for (const char* key : {"attention.score", "attention.normalizer", "position.kind", "block.norm", "block.residual",
+                          "block.activation", "train.optimizer"})
+    for (const std::string& word : find_option(key)->words) {
+      const std::string change = key + ("=" + word);
+      INFO(change);
+      Config c;
+      if (!refusal([&] { c = config(tiny_decoder, {change}); }).empty()) continue;
+      if (!refusal([&] { make_task(c); }).empty()) continue;
+      check_cost(c);
+    }
+  for (const std::vector<std::string>& changes :
+       std::vector<std::vector<std::string>>{{"attention.score_mod=10 * tanh(s / 10)"},
+                                             {"attention.mask_mod=i - j < 3 + b"}, // rows that are not alike
+                                             {"attention.key_value_heads=1"},
+                                             {"attention.normalizer=sparsemax", "position.kind=shaw"},
+                                             {"train.batch=7"}})
+    check_cost(config(tiny_decoder, changes));
+  check_cost(config(tiny_encoder));
+  for (const char* cell : {"srn", "gru", "lstm"})
+    for (const char* attention : {"none", "bahdanau", "luong"})
+      check_cost(config("[task]\nkind = \"scan\"\n[model]\nkind = \"recurrent\"\nwidth = 8\n[train]\nbatch = 6\n",
+                        {std::string("recurrent.cell=") + cell, std::string("recurrent.attention=") + attention}));
+}
