@@ -40,6 +40,26 @@ struct PairwiseForm {
 /// The forms of scores that stream, or none of them.
 using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
 
+/// What the kernels make of keys and values before the first query meets them, for those who attend to the same ones call
+/// after call, with few queries each: a recurrent decoder does so at every step. Made by pack_memory, on the tape.
+struct PackedMemory {
+  const Real* key_tiles = nullptr;   ///< of the inner form: [B, Hk] of tiles, times `factor`
+  const Real* value_tiles = nullptr; ///< for the inner form's backward pass; null without recording
+  Real factor = 0;
+  /// Of the pairwise form: 2 k by columns, [B, Hk, D, padded keys]. Its gradient is that of the keys, which so are turned
+  /// back once.
+  Tensor key_columns;
+  const Real* key_exponentials = nullptr; ///< [B, Hk, D, padded keys]
+  const Real* key_bounds = nullptr;       ///< [B, Hk, 2, D]
+  const Real* value_columns = nullptr;    ///< [B, Hk, Dv, padded keys], for its backward pass; null without recording
+};
+
+/// Of keys [B, Hk, Tk, D] and values [B, Hk, Tk, Dv]. The forms' queries don't matter. Calls that are given what it
+/// returns must have the same keys and values. Bits are the same with and without. Null where that can't be: where keys of
+/// the pairwise form are the values themselves.
+const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v);
+const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v);
+
 struct StreamingOptions {
   Mask mask;
   /// Dropout of the weights: element (b, h, i, j) is decided by (key, first + its row-major number) alone, as dropout()
@@ -51,6 +71,9 @@ struct StreamingOptions {
   ScoreFormula* formula = nullptr; ///< what becomes of the sums, and what it hides; null: nothing
   /// Where the weights go, before dropout, without a gradient: [B, H, Tq, Tk], row-major; null: they are not wanted.
   Real* weights = nullptr;
+  /// Of the form's keys and the values; null: they are packed by the call. Taken by attend_softmax alone, and not where
+  /// matrices project.
+  const PackedMemory* memory = nullptr;
 };
 
 /// y_i = sum_j softmax_j(f(s_ij + terms_ij)) v_j for scores of a form, over the keys that mask and formula let through.

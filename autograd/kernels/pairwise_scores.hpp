@@ -37,8 +37,8 @@ inline Simd inverse(const Simd& x) {
 // One head's queries and keys, ready for `odds`.
 struct Factors {
   Range range;
-  Real *q, *q_twice;                 // [Tq, D]: exp(2q), and, in the mixed range, 2q
-  Real *k_columns, *k_columns_twice; // [D, k_row]: exp(2k), and 2k likewise
+  Real *q, *q_twice;                       // [Tq, D]: exp(2q), and, in the mixed range, 2q
+  const Real *k_columns, *k_columns_twice; // [D, k_row]: exp(2k), and 2k likewise
   std::int64_t width, k_row;
 };
 
@@ -54,6 +54,17 @@ template <Range range> Simd one_and_odds(const Factors& f, std::int64_t q_at, co
   return xsimd::select((q < zero) || (k < zero), one + exponential(sum), cut);
 }
 
+inline void fill_exponentials(const Real* from, Real* to, std::int64_t n) {
+  map(n, [&](std::int64_t at, int m) {
+    const Simd x = load(from + at, m);
+    store(to + at, xsimd::select(xsimd::abs(x) > Simd(greatest), Simd(out_of_range), exponential(x)), m);
+  });
+}
+
+// Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number of them, so that the
+// columns of one key don't all fall into the same few sets of the cache.
+inline std::int64_t padded_keys(std::int64_t keys) { return ((keys + pair_tile - 1) / pair_tile | 1) * pair_tile; }
+
 // Largest magnitude and largest entry of each dimension of 2 x.
 inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Real* magnitude, Real* high) {
   for (std::int64_t t = 0; t < rows; ++t)
@@ -68,32 +79,48 @@ inline void bounds(const Scattered& x, std::int64_t rows, std::int64_t width, Re
 struct FactorsRoom {
   Factors factors;
   Real *q, *k, *bounds; // [Tq, D] and [k_row, D], free once the factors are filled; [4, D]
+  Real *k_columns, *k_columns_twice = nullptr;
 
-  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row)
-      : factors{Range::product, scratch.take<Real>(e.queries * e.width),
-                nullptr,        scratch.take<Real>(e.width * k_row),
-                nullptr,        e.width,
-                k_row},
+  FactorsRoom(Tape::Scratch& scratch, const Extents& e, std::int64_t k_row, bool packed = false)
+      : factors{Range::product, scratch.take<Real>(e.queries * e.width), nullptr, nullptr, nullptr, e.width, k_row},
         q(scratch.take<Real>(e.queries * e.width)), k(scratch.take<Real>(k_row * e.width)),
-        bounds(scratch.take<Real>(4 * e.width)), scratch_(scratch) {}
+        bounds(scratch.take<Real>(4 * e.width)), k_columns(packed ? nullptr : scratch.take<Real>(e.width * k_row)),
+        packed_(packed), scratch_(scratch) {}
 
   // What only the mixed range needs, and few heads ever do.
   void hold_sums(const Extents& e) {
     if (factors.q_twice) return;
     factors.q_twice = scratch_.take<Real>(e.queries * e.width);
-    factors.k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);
+    if (!packed_) k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);
   }
 
 private:
+  bool packed_;
   Tape::Scratch& scratch_;
 };
 
-// Chooses the range, and fills the factors.
-inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, FactorsRoom& room) {
+// One head's part of a PackedMemory.
+struct PackedKeys {
+  const Real *twice = nullptr, *exponentials = nullptr, *bounds = nullptr;
+
+  PackedKeys(const PackedMemory* memory, const Extents& e, std::int64_t k_row, std::int64_t b, std::int64_t kh) {
+    if (!memory) return;
+    const std::int64_t head = b * e.key_heads + kh;
+    twice = memory->key_columns.data + head * e.width * k_row;
+    exponentials = memory->key_exponentials + head * e.width * k_row;
+    bounds = memory->key_bounds + head * 2 * e.width;
+  }
+};
+
+// Chooses the range, and fills the factors; those of keys that are packed are there.
+inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, FactorsRoom& room,
+                    const PackedKeys& packed) {
   Factors& f = room.factors;
-  Real *q_size = room.bounds, *q_high = q_size + e.width, *k_size = q_high + e.width, *k_high = k_size + e.width;
+  Real *q_size = room.bounds, *q_high = q_size + e.width, *own_bounds = q_high + e.width;
   bounds(q, e.queries, e.width, q_size, q_high);
-  bounds(k, e.keys, e.width, k_size, k_high);
+  if (!packed.bounds) bounds(k, e.keys, e.width, own_bounds, own_bounds + e.width);
+  const Real* k_size = packed.bounds ? packed.bounds : own_bounds;
+  const Real* k_high = k_size + e.width;
   bool low_enough = true, representable = true;
   for (std::int64_t d = 0; d < e.width; ++d) {
     low_enough = low_enough && q_high[d] + k_high[d] <= limit;
@@ -102,18 +129,19 @@ inline void prepare(const Scattered& q, const Scattered& k, const Extents& e, Fa
   f.range = !representable ? Range::mixed : low_enough ? Range::product : Range::cut_product;
   if (f.range == Range::mixed) room.hold_sums(e);
   Real* q_twice = f.range == Range::mixed ? f.q_twice : f.q;
-  Real* k_columns_twice = f.range == Range::mixed ? f.k_columns_twice : f.k_columns;
   for (std::int64_t t = 0; t < e.queries; ++t)
     for (std::int64_t d = 0; d < e.width; ++d) q_twice[t * e.width + d] = 2 * q.p[t * q.row + d * q.column];
+  fill_exponentials(q_twice, f.q, e.queries * e.width);
+  if (packed.twice) {
+    f.k_columns = packed.exponentials;
+    f.k_columns_twice = packed.twice;
+    return;
+  }
+  Real* k_columns_twice = f.range == Range::mixed ? room.k_columns_twice : room.k_columns;
   pack_columns(k, e.keys, e.width, 2, k_columns_twice, f.k_row);
-  const auto exponentials = [](const Real* from, Real* to, std::int64_t n) {
-    map(n, [&](std::int64_t at, int m) {
-      const Simd x = load(from + at, m);
-      store(to + at, xsimd::select(xsimd::abs(x) > Simd(greatest), Simd(out_of_range), exponential(x)), m);
-    });
-  };
-  exponentials(q_twice, f.q, e.queries * e.width);
-  exponentials(k_columns_twice, f.k_columns, e.width * f.k_row);
+  fill_exponentials(k_columns_twice, room.k_columns, e.width * f.k_row);
+  f.k_columns = room.k_columns;
+  f.k_columns_twice = k_columns_twice;
 }
 
 // -2 sum_d w_d r of up to `group` queries with the columns of a tile. Four dimensions share one division:
@@ -281,8 +309,7 @@ struct Operands {
   PairwiseForm form;
   Extents e;
   Projected queries, keys;
-  std::int64_t k_row; // Keys are padded to whole tiles, so that every tile can be read and added to; to an odd number
-                      // of them, so that the columns of one key don't all fall into the same few sets of the cache.
+  std::int64_t k_row;
 
   Operands(const Op& op, const PairwiseForm& f, const Tensor& v)
       : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
@@ -309,7 +336,7 @@ struct Operands {
     form.weights = contiguous(w);
     queries = {form.queries, form.matrices.query, e.queries, e.width};
     keys = {form.keys, form.matrices.key, e.keys, e.width};
-    k_row = ((e.keys + pair_tile - 1) / pair_tile | 1) * pair_tile;
+    k_row = padded_keys(e.keys);
   }
   bool projects() const { return form.matrices.query.tape; }
   bool requires_grad() const {
@@ -333,13 +360,15 @@ struct Operands {
 // Where one pass's gradients go, and what one head's are put there from.
 struct Gradients {
   Into dq, dk, dw, dwq, dwk;
-  Real* dk_rows; // [Tk, whole_vectors(D)], where nothing is projected
+  bool by_columns; // dk is that of packed keys
+  Real* dk_rows;   // [Tk, whole_vectors(D)], where nothing is projected
 
-  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k)
+  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k,
+            bool packed = false)
       : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),
         dwq(x.projects() ? tape.into(x.form.matrices.query) : Into{}),
-        dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}),
-        dk_rows(x.projects() ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
+        dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}), by_columns(packed),
+        dk_rows(x.projects() || packed ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
     if (!counting_only()) return;
     const auto products = [](const Into& of_x, const Into& of_matrix) { return (of_x ? 1 : 0) + (of_matrix ? 1 : 0); };
     count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());
@@ -354,15 +383,24 @@ struct Gradients {
       x.queries.put(row_major(dq_rows, e.queries, e.width), head_of(x.form.queries, dq, b, h), dwq, b, h, h);
     else if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(x.form.queries, dq, b, h));
     a.finish_keys(e.keys);
-    const RowsInto to = key_head_of(x.form.keys, dk, e, b, h);
+    if (by_columns) put_columns(a.dk_columns, e, x.k_row, b, h);
+    const RowsInto to = by_columns ? RowsInto{} : key_head_of(x.form.keys, dk, e, b, h);
     if (x.projects()) x.keys.put({a.dk_columns, e.keys, e.width, 1, x.k_row}, to, dwk, b, h / e.sharing(), h);
-    else if (dk) {
+    else if (dk && !by_columns) {
       pack_columns({a.dk_columns, x.k_row, 1}, e.width, e.keys, 1, dk_rows, width);
       put_rows(dk_rows, width, e.keys, e.width, 1, to);
     }
     if (dw)
       for (std::int64_t d = 0; d < e.width; ++d)
         deposit(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
+  }
+
+private:
+  void put_columns(const Real* columns, const Extents& e, std::int64_t k_row, std::int64_t b, std::int64_t h) const {
+    if (!dk) return;
+    Real* to = dk.p + (b * e.key_heads + h / e.sharing()) * e.width * k_row;
+    const bool first = dk.first && h % e.sharing() == 0;
+    map(e.width * k_row, [&](std::int64_t at, int n) { deposit(to + at, load(columns + at, n), first, n); });
   }
 };
 

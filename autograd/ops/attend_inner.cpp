@@ -93,11 +93,30 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
   }
 }
 
+// Tiles of all heads of x, one head after the other.
+const Real* tiles_of(const Tensor& x, Real factor) {
+  const std::int64_t rows = x.shape[2], width = x.shape[3], size = width * whole_tiles(rows);
+  Real* tiles = x.tape->keep<Real>(x.shape[0] * x.shape[1] * size);
+  for (std::int64_t n = 0; n < x.shape[0] * x.shape[1]; ++n)
+    pack_tiles(head_of(x, x.data, n / x.shape[1], n % x.shape[1]), rows, width, factor, tiles + n * size);
+  return tiles;
+}
+
 } // namespace
+
+const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v) {
+  Tape& tape = *form.keys.tape;
+  auto* m = new (tape.keep<PackedMemory>(1)) PackedMemory;
+  m->factor = form.factor;
+  m->key_tiles = tiles_of(form.keys, form.factor);
+  if (tape.recording()) m->value_tiles = tiles_of(v, 1);
+  return m;
+}
 
 Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options) {
   const Tensor &q = form.queries, &k = form.keys;
   const Real factor = form.factor;
+  const PackedMemory* packed = options.memory && options.memory->factor == factor ? options.memory : nullptr;
   Op op("attend_inner", {&q, &k, &v});
   op.require_grad(further_gradients(options));
   const Extents e = inner_extents(op, q, k, v);
@@ -110,14 +129,19 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
   begin(options, tape, scratch, false);
-  Real* k_tiles = scratch.take<Real>(e.width * tiled);
+  const auto tiles_of_head = [tiled, key_heads = e.key_heads](const Real* tiles, std::int64_t width, std::int64_t b,
+                                                              std::int64_t kh) {
+    return tiles + (b * key_heads + kh) * width * tiled;
+  };
+  Real* own_k_tiles = packed ? nullptr : scratch.take<Real>(e.width * tiled);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
   each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
     const HeadProblem head{e, options, b, h};
-    const InnerScores scores{head_of(q, q.data, b, h), k_tiles, e.width};
+    if (!packed && h % e.sharing() == 0) pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, own_k_tiles);
+    const InnerScores scores{head_of(q, q.data, b, h),
+                             packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles, e.width};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
-    if (h % e.sharing() == 0) pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, k_tiles);
     const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
     stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
     if (options.weights) softmax_weights(head, scores, head_sums);
@@ -133,8 +157,8 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     begin(options, t, room, true);
     const auto [dq, dk, dv] = t.into_together({q, k, v});
     Backward a{};
-    Real* tiles_of_k = room.take<Real>(e.width * tiled);
-    Real* v_tiles = room.take<Real>(e.value_width * tiled);
+    Real* own_k_tiles = packed ? nullptr : room.take<Real>(e.width * tiled);
+    Real* own_v_tiles = packed ? nullptr : room.take<Real>(e.value_width * tiled);
     Real* q_scratch = room.take<Real>(e.queries * width);
     Real* k_scratch = room.take<Real>(e.keys * width);
     Real* dy_scratch = room.take<Real>(e.queries * v_width);
@@ -143,11 +167,14 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     a.dk = room.take<Real>(key_tile * width);
     a.dv = room.take<Real>(key_tile * v_width);
     each_head(e, options, [&, dq = dq, dk = dk, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
-      a.scores = {head_of(q, q.data, b, h), tiles_of_k, e.width};
+      if (!packed) {
+        pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, own_k_tiles);
+        pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_v_tiles);
+      }
+      a.scores = {head_of(q, q.data, b, h), packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
+                  e.width};
+      a.v_tiles = packed ? tiles_of_head(packed->value_tiles, e.value_width, b, kh) : own_v_tiles;
       a.dy = head_of(y, dy, b, h);
-      pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, tiles_of_k);
-      pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, v_tiles);
-      a.v_tiles = v_tiles;
       a.q_rows = pack_rows(a.scores.q, e.queries, e.width, q_scratch);
       a.k_rows = pack_rows(head_of(k, k.data, b, kh), e.keys, e.width, k_scratch);
       a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);

@@ -110,10 +110,62 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
   }
 }
 
+// The keys by columns, times two.
+Tensor key_columns(const Tensor& keys, std::int64_t k_row) {
+  const Op op("key_columns", {&keys});
+  const std::int64_t heads = keys.shape[1], rows = keys.shape[2], width = keys.shape[3];
+  const Tensor columns = op.output({keys.shape[0], heads, width, k_row});
+  const auto each = [=](auto&& f) {
+    for (std::int64_t b = 0; b < keys.shape[0]; ++b)
+      for (std::int64_t h = 0; h < heads; ++h) f(b, h, (b * heads + h) * width * k_row);
+  };
+  each([&](std::int64_t b, std::int64_t h, std::int64_t at) {
+    pack_columns(head_of(keys, keys.data, b, h), rows, width, 2, columns.data + at, k_row);
+  });
+  op.record(columns, [=] {
+    Tape& t = *columns.tape;
+    const Real* d = t.grad(columns);
+    const Into dk = t.into(keys);
+    Tape::Scratch scratch(t);
+    const std::int64_t padded = whole_vectors(width);
+    Real* by_rows = scratch.take<Real>(rows * padded);
+    each([&](std::int64_t b, std::int64_t h, std::int64_t at) {
+      pack_columns({d + at, k_row, 1}, width, rows, 1, by_rows, padded);
+      if (dk) put_rows(by_rows, padded, rows, width, 1, head_of(keys, dk, b, h));
+    });
+  });
+  return columns;
+}
+
 } // namespace
 
+const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v) {
+  const Tensor& k = form.keys;
+  // Keys' gradients are put where they belong in the end, so that those of values would come before all of them.
+  if (k.slot == v.slot) return nullptr;
+  Tape& tape = *k.tape;
+  const std::int64_t heads = k.shape[0] * k.shape[1], keys = k.shape[2], width = k.shape[3], k_row = padded_keys(keys);
+  auto* m = new (tape.keep<PackedMemory>(1)) PackedMemory;
+  m->key_columns = key_columns(k, k_row);
+  auto* exponentials = tape.keep<Real>(heads * width * k_row);
+  auto* of_keys = tape.keep<Real>(heads * 2 * width);
+  auto* of_values = tape.recording() ? tape.keep<Real>(heads * v.shape[3] * k_row) : nullptr;
+  fill_exponentials(m->key_columns.data, exponentials, heads * width * k_row);
+  for (std::int64_t n = 0; n < heads; ++n) {
+    const std::int64_t b = n / k.shape[1], h = n % k.shape[1];
+    bounds(head_of(k, k.data, b, h), keys, width, of_keys + n * 2 * width, of_keys + (2 * n + 1) * width);
+    if (of_values)
+      pack_columns(head_of(v, v.data, b, h), keys, v.shape[3], 1, of_values + n * v.shape[3] * k_row, k_row);
+  }
+  m->key_exponentials = exponentials;
+  m->key_bounds = of_keys;
+  m->value_columns = of_values;
+  return m;
+}
+
 Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options) {
-  Op op("attend_pairwise", {&form.queries, &form.keys, &form.weights, &v});
+  const PackedMemory* packed = form.matrices.query.tape ? nullptr : options.memory;
+  Op op("attend_pairwise", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v});
   const Operands x(op, form, v);
   op.require_grad(x.requires_grad() || further_gradients(options));
   const Extents& e = x.e;
@@ -125,12 +177,12 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);
   begin(options, tape, scratch, false);
-  FactorsRoom room(scratch, e, x.k_row);
+  FactorsRoom room(scratch, e, x.k_row, packed);
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
   each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
     const HeadProblem head{e, options, b, h};
-    prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room);
+    prepare(x.queries.head(b, h, h, room.q), x.keys.head(b, kh, h, room.k), e, room, {packed, e, x.k_row, b, kh});
     const WholeScores scores{{room.factors, x.weights(h)}, lacking(head, x.weights(h))};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
     const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
@@ -150,20 +202,23 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
     const Real* dy = t.grad(merged);
     Tape::Scratch again(t);
     begin(options, t, again, true);
-    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
-    FactorsRoom room_again(again, e, x.k_row);
+    const auto [dq, dk, dv] = t.into_together({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
+    FactorsRoom room_again(again, e, x.k_row, packed);
     Factors& f = room_again.factors;
-    Real* values = again.take<Real>(e.value_width * x.k_row);
+    Real* own_values = packed ? nullptr : again.take<Real>(e.value_width * x.k_row);
     Real* dy_scratch = again.take<Real>(e.queries * v_width);
     Real* delta = again.take<Real>(e.queries);
-    const Gradients to(t, again, x, dq, dk);
+    const Gradients to(t, again, x, dq, dk, packed);
     Real sum = 0;
-    Backward a{{again, room_again, e}, {}, {}, values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum};
+    Backward a{
+        {again, room_again, e}, {}, {}, own_values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum};
     each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
-      prepare(x.queries.head(b, h, h, room_again.q), x.keys.head(b, kh, h, room_again.k), e, room_again);
+      prepare(x.queries.head(b, h, h, room_again.q), x.keys.head(b, kh, h, room_again.k), e, room_again,
+              {packed, e, x.k_row, b, kh});
       a.dy = head_of(y, dy, b, h);
       a.dy_rows = pack_rows(a.dy, e.queries, e.value_width, dy_scratch);
-      pack_columns(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, values, x.k_row);
+      if (packed) a.v_columns = packed->value_columns + (b * e.key_heads + kh) * e.value_width * x.k_row;
+      else pack_columns(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_values, x.k_row);
       row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
       a.log_sums = log_sums + (b * e.heads + h) * e.queries;
       a.slopes.begin(x.weights(h));

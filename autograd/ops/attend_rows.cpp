@@ -113,7 +113,8 @@ public:
   }
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
-    prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_);
+    prepare(x_.queries.head(b, h, h, room_.q), x_.keys.head(b, kh, h, room_.k), x_.e, room_,
+            {nullptr, x_.e, x_.k_row, b, kh});
     w_ = x_.weights(h);
     total_ = std::accumulate(w_, w_ + x_.e.width, Real{0});
   }

@@ -26,8 +26,9 @@ struct AttentionProblem {
   const TalkingHeads* talking = nullptr;      ///< what is mixed between heads; null: nothing
   Mask mask{};
   const Normalizer* normalizer = nullptr;
-  const Tensor* factors = nullptr;     ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
-  double dropout = 0;                  ///< of the weights
+  const PackedMemory* memory = nullptr; ///< of these keys and values, packed for many calls; null: they are not
+  const Tensor* factors = nullptr;      ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
+  double dropout = 0;                   ///< of the weights
   Tensor* weights = nullptr;           ///< gets [B, H, Tq, Tk], what values are summed with, before dropout; null: none
   bool differentiable_weights = false; ///< must gradients flow through these? Then nothing streams.
   std::int64_t rows = 0;               ///< compose, so many queries at a time; 0: as is best

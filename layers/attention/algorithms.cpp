@@ -19,6 +19,7 @@ bool streams(const AttentionProblem& x) {
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
   StreamingOptions options{
       .mask = x.mask, .terms = x.terms(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
+  options.memory = x.memory;
   const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
   if (pass.training() && x.dropout > 0) {
     const Pass::DropoutPlace place = pass.next_dropout(all);

@@ -181,12 +181,19 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
            values.rank(), keys.rank());
   op.check(keys.shape[2] == shape_.key_width, "the keys' width must be {}: k is {}", shape_.key_width,
            keys.shape.text());
-  AttentionMemory m{keys, values, {}, {}};
+  AttentionMemory m{.keys = keys, .values = values, .transformed = {}, .one_key = {}};
   const Tensor one = pass.tape().zeros({1, 1, 1, shape_.query_width});
   const ScoreForm form = projected(score_->form(pass, one, unsqueeze(keys, 1)));
   if (const auto* inner = std::get_if<InnerForm>(&form)) m.transformed = inner->keys;
   if (const auto* pairwise = std::get_if<PairwiseForm>(&form)) m.transformed = pairwise->keys;
-  if (m.transformed.tape) m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
+  if (!m.transformed.tape) return m;
+  m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
+  if (normalizer_->is_softmax())
+    std::visit(
+        [&](const auto& f) {
+          if constexpr (requires { f.keys; }) m.packed = pack_memory(f, unsqueeze(values, 1));
+        },
+        form);
   return m;
 }
 
@@ -220,6 +227,7 @@ Tensor Attention::operator()(Pass& pass, const Tensor& queries, const AttentionM
                      .talking = talking_ ? &*talking_ : nullptr,
                      .mask = mask,
                      .normalizer = normalizer_.get(),
+                     .memory = memory.packed,
                      .factors = factors,
                      .dropout = dropout_};
   const Tensor y = run(pass, x, nullptr);

@@ -29,6 +29,7 @@ struct AttentionInputs {
 struct AttentionMemory {
   Tensor keys, values;         ///< [B, Tk, Dk], [B, Tk, Dv]
   Tensor transformed, one_key; ///< the form's keys, and a key to ask for a query's form with; empty without a form
+  const PackedMemory* packed = nullptr; ///< these and the values, as the kernels want them; null: they are packed anew
 };
 
 /// The given mask with what [attention] causal, prefix, window and dilation add to it: self attention's. A window of n

@@ -1,0 +1,90 @@
+// Keys and values that are packed once for many calls: the same bits as when each call packs them.
+#include "autograd/attention.hpp"
+#include "tests/autograd/drawn.hpp"
+
+using namespace heed;
+using namespace heed::HEED_REAL;
+
+namespace {
+
+struct Extent {
+  std::int64_t batch, heads, key_heads, keys, width, value_width;
+};
+
+struct Outcome {
+  std::vector<Real> y, dq, dk, dv, dw;
+  bool operator==(const Outcome&) const = default;
+};
+
+enum class ScoreKind { inner, pairwise };
+
+// Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do.
+Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given) {
+  const std::int64_t counts[] = {1, 1, 3, 1, 2};
+  Operand q({x.batch, x.heads, 8, x.width}, 1, {-spread, spread}),
+      k({x.batch, x.key_heads, x.keys, x.width}, 2, {-spread, spread});
+  Operand v({x.batch, x.key_heads, x.keys, x.value_width}, 3), w({x.heads, x.width}, 4);
+  Tape tape;
+  const Tensor queries = q.on(tape), keys = k.on(tape), values = v.on(tape), weights = w.on(tape);
+  // Of the step, as projections are: a leaf's gradient would hide what is not written.
+  const Tensor own_keys = scale(keys, 1);
+  const Tensor some = slice(queries, 2, 0, 1);
+  const PackedMemory* memory = !packed                    ? nullptr
+                               : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, Real(0.5)}, values)
+                                                          : pack_memory(PairwiseForm{some, own_keys, weights}, values);
+  CHECK((memory != nullptr) == packed);
+  Outcome out;
+  Tensor total, before;
+  std::int64_t first = 0;
+  for (const std::int64_t n : counts) {
+    Tensor of_call = slice(queries, 2, first, n);
+    if (before.tape) of_call = add(of_call, before);
+    StreamingOptions options = given;
+    options.memory = memory;
+    options.first = static_cast<std::uint64_t>(first * 1000);
+    const Tensor y = kind == ScoreKind::inner
+                         ? attend_softmax(InnerForm{of_call, own_keys, Real(0.5)}, values, options)
+                         : attend_softmax(PairwiseForm{of_call, own_keys, weights}, values, options);
+    const Tensor flat = contiguous(y);
+    out.y.insert(out.y.end(), flat.data, flat.data + flat.size());
+    const Tensor squares = sum(mul(flat, flat));
+    total = total.tape ? add(total, squares) : squares;
+    before = scale(squares, Real(0.01));
+    first += n;
+  }
+  tape.backward(total);
+  out.dq = q.gradient;
+  out.dk = k.gradient;
+  out.dv = v.gradient;
+  out.dw = w.gradient;
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("keys and values that are packed once give the bits of those that each call packs") {
+  const std::vector<Extent> extents{
+      {1, 1, 1, 1, 1, 1}, {3, 1, 1, 65, 16, 16}, {2, 4, 2, 33, 7, 9}, {2, 1, 1, 140, 24, 20}};
+  const std::vector<std::int32_t> lengths{1, 0, 40};
+  for (const Extent& x : extents)
+    for (const ScoreKind kind : {ScoreKind::inner, ScoreKind::pairwise})
+      for (const double spread : {1.0, 30.0, 300.0}) // in each of the ranges of the pairwise form
+        for (const StreamingOptions& options :
+             {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}},
+              StreamingOptions{.mask = {.offset = 3, .window = 2}, .dropout = 0.3, .key = {1, Stream::test, 2}}}) {
+          CAPTURE(x.keys, x.width, static_cast<int>(kind), spread, options.dropout);
+          const Outcome each = outcome(x, kind, spread, false, options), once = outcome(x, kind, spread, true, options);
+          CHECK(each.y == once.y);
+          CHECK(each.dq == once.dq);
+          CHECK(each.dk == once.dk);
+          CHECK(each.dv == once.dv);
+          CHECK(each.dw == once.dw);
+        }
+}
+
+TEST_CASE("keys that are the values themselves are not packed by columns") {
+  Operand both({2, 1, 5, 4}, 1), w({1, 4}, 2);
+  Tape tape;
+  const Tensor x = both.on(tape);
+  CHECK(pack_memory(PairwiseForm{x, x, w.on(tape)}, x) == nullptr);
+}
