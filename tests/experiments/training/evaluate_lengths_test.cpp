@@ -200,7 +200,7 @@ TEST_CASE("as many rows of another length are measured as of the split, of a tex
   const Config c = config(letters.base(), with);
   const History h = train(c);
   for (const auto& [block, rows] : {std::pair{2, 20}, {8, 5}, {16, 3}}) {
-    const Config alone = config(letters.base(), [&] {
+    const Config alone = config(letters.base(), [&, block = block, rows = rows] {
       std::vector<std::string> out = letters.with();
       out.push_back(fmt::format("task.text.block={}", block));
       out.push_back(fmt::format("train.batch={}", rows));
