@@ -21,7 +21,7 @@ import suites
 from rounds import Failure
 
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
-          "generate": suites.generate, "attention": suites.attention,
+          "generate": suites.generate, "recurrent": suites.recurrent, "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
           "instructions": suites.instructions, "scale": suites.scale}
 

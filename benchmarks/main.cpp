@@ -21,6 +21,7 @@ constexpr const char* usage =
     "       bench_engine steps THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine evaluate THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine generate PROMPT TOKENS CONFIG [a.b=value ...]\n"
+    "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH [a.b=value ...]\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -46,6 +47,12 @@ int measure(const std::vector<std::string>& words) {
   } else if (what == "generate" && words.size() >= 4) {
     heed::bench::measure_generation(words[3], {words.begin() + 4, words.end()}, std::stoi(words[1]),
                                     std::stoi(words[2]));
+  } else if (what == "decoder" && words.size() >= 5) {
+    heed::bench::measure_decoder({.attention = words[1],
+                                  .width = std::stoi(words[2]),
+                                  .batch = std::stoi(words[3]),
+                                  .length = std::stoi(words[4]),
+                                  .overrides = {words.begin() + 5, words.end()}});
   } else if (what == "attention" && words.size() >= 9) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),

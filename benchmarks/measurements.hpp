@@ -23,6 +23,15 @@ void measure_evaluation(const std::string& config_file, const std::vector<std::s
 void measure_generation(const std::string& config_file, const std::vector<std::string>& overrides, int prompt,
                         int tokens);
 
+/// A recurrent decoder of GRUs by itself, over a whole sequence of a source as long, forward and backward to the
+/// parameters, the tokens' vectors and the source's states, on one thread.
+struct DecoderCase {
+  std::string attention; ///< a registered word, or none
+  int width = 1, batch = 1, length = 1;
+  std::vector<std::string> overrides{}; ///< "attention.score=dot"
+};
+void measure_decoder(const DecoderCase& about);
+
 /// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative
 /// position.
 struct AttentionCase {

@@ -216,6 +216,21 @@ GENERATING = {"4 x 128": Size(4, 128, 4, 1024, 2), "6 x 384": Size(6, 384, 6, 10
 GENERATED = [(1, 512), (1000, 1)]
 
 
+def pair_in_turns(tools: Tools, heed: list, peer: list, what: str) -> dict[str, dict]:
+    """Heed's and PyTorch's results for one thing, on one thread."""
+    with contextlib.ExitStack() as stack:
+        subjects = {"heed": Subject([tools.engine, *map(str, heed)])}
+        stack.callback(subjects["heed"].close)
+        if tools.torch_python:
+            subjects["eager"] = tools.peer(peer[0], 1, *peer[1:])
+            stack.callback(subjects["eager"].close)
+        results = take_turns(subjects, tools.rounds, 0.5)
+    note_failures(results, what)
+    if "error" in results["heed"]:
+        raise Failure(f"{what}: {results['heed']['error']}")
+    return results
+
+
 def generate(tools: Tools) -> list[dict]:
     """One row, one thread, keys and values kept on either side; PyTorch's as torch.inference_mode has it."""
     say("Generation of one row on one thread, keys and values kept. PyTorch is eager: lengths change with every token.")
@@ -224,17 +239,8 @@ def generate(tools: Tools) -> list[dict]:
         for prompt, tokens in GENERATED:
             progress(f"generation, {name}, a prompt of {prompt}")
             overrides = [f"{key}={value}" for key, value in size.overrides().items()]
-            with contextlib.ExitStack() as stack:
-                subjects = {"heed": Subject([tools.engine, "generate", str(prompt), str(tokens), str(RECIPE),
-                                             f"data.path={tools.text}", *overrides])}
-                stack.callback(subjects["heed"].close)
-                if tools.torch_python:
-                    subjects["eager"] = tools.peer("generate", 1, prompt, tokens, 65, *size.words()[:4])
-                    stack.callback(subjects["eager"].close)
-                results = take_turns(subjects, tools.rounds, 0.5)
-            note_failures(results, name)
-            if "error" in results["heed"]:
-                raise Failure(f"{name}: {results['heed']['error']}")
+            results = pair_in_turns(tools, ["generate", prompt, tokens, RECIPE, f"data.path={tools.text}", *overrides],
+                                    ["generate", prompt, tokens, 65, *size.words()[:4]], name)
             record = {"size": name, "prompt": prompt, "tokens": tokens, **dataclasses.asdict(size), **results}
             records.append(record)
             heed, eager = results["heed"], results.get("eager")
@@ -244,6 +250,47 @@ def generate(tools: Tools) -> list[dict]:
     say()
     say(tables.table(["generation", "Heed ms", "tokens/s", "eager ms", "to eager"], rows))
     return records
+
+
+# ---- recurrent decoders ---------------------------------------------------------------------------------------------
+
+# Attentions, each with its authors' score, at widths and lengths, with 32 rows.
+DECODERS = [("bahdanau", "additive"), ("luong", "dot")]
+DECODED = [(64, 64), (64, 256), (256, 64), (256, 256)]
+
+
+def recurrent(tools: Tools) -> list[dict]:
+    """Above the same decoder without attention, against Heed's own kernel on the same pairs: what going step by step
+    costs."""
+    say("Recurrent decoders (GRU, 32 rows) over a source as long, forward and backward, on one thread. `pairs` is")
+    say("attention of the same queries, keys and values at once; `over` what attention adds, in times of that.")
+    records, rows = [], []
+    for width, length in DECODED:
+        alone = pair_in_turns(tools, ["decoder", "none", width, 32, length], ["decoder", "none", width, 32, length],
+                              "a decoder without attention")
+        for attention_word, score in DECODERS:
+            progress(f"{attention_word}, width {width}, length {length}")
+            case = [attention_word, width, 32, length]
+            results = pair_in_turns(tools, ["decoder", *case, f"attention.score={score}"], ["decoder", *case],
+                                    attention_word)
+            pairs = take_one(tools, ["attention", score, 32, 1, length, width, "full", 1, 0])
+            over = (results["heed"]["milliseconds"] - alone["heed"]["milliseconds"]) / pairs["milliseconds"]
+            records.append({"attention": attention_word, "score": score, "width": width, "length": length,
+                            "alone": alone["heed"], "pairs": pairs, "over": over, **results})
+            rows.append([f"{attention_word}, {score}, width {width}, length {length}", cell(results["heed"]),
+                         cell(alone["heed"]), cell(pairs), tables.times(over), cell(results.get("eager")),
+                         tables.times(ratio(results.get("eager"), results["heed"]))])
+    say()
+    say(tables.table(["decoder", "Heed ms", "without", "pairs", "over", "eager ms", "to eager"], rows))
+    return records
+
+
+def take_one(tools: Tools, words: list) -> dict:
+    subject = Subject([tools.engine, *map(str, words)])
+    try:
+        return take_turns({"heed": subject}, tools.rounds, 0.2)["heed"]
+    finally:
+        subject.close()
 
 
 # ---- attention ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,9 @@
 #include "autograd/kernels/packing.hpp"
 
 #include <cmath>
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 namespace heed::HEED_REAL {
 
@@ -12,6 +15,17 @@ namespace heed::HEED_REAL {
 inline constexpr std::int64_t few_rows = 4;
 
 namespace detail {
+
+/// x y + z, rounded once. xsimd's vectors of this size have no fused operation, though every CPU that has larger ones
+/// with it has it for these.
+template <class Vector> inline Vector fused(const Vector& x, const Vector& y, const Vector& z) {
+#if defined(__FMA__)
+  if constexpr (sizeof(typename Vector::value_type) == 4) return Vector(_mm_fmadd_ps(x, y, z));
+  else return Vector(_mm_fmadd_pd(x, y, z));
+#else
+  return xsimd::fma(x, y, z);
+#endif
+}
 
 /// c [Rows, Squares of columns] = start + a b, where b's columns lie next to each other in memory, `column` apart. Each
 /// square of b is turned in registers. Sums are taken in the order of a packed product, so that the bits are the same.
@@ -35,7 +49,7 @@ inline void few_rows_block(const Scattered& a, const Real* b, std::int64_t colum
       unrolled<static_cast<int>(square)>([&](auto i) __attribute__((always_inline)) {
         unrolled<Rows>([&](auto r) __attribute__((always_inline)) {
           Square& to = sum[r * Squares + s];
-          to = xsimd::fma(Square(a.p[r * a.row + (k + i) * a.column]), turned[i], to);
+          to = fused(Square(a.p[r * a.row + (k + i) * a.column]), turned[i], to);
         });
       });
     });
@@ -45,8 +59,8 @@ inline void few_rows_block(const Scattered& a, const Real* b, std::int64_t colum
       alignas(16) Real of_columns[square];
       for (std::int64_t i = 0; i < square; ++i) of_columns[i] = b[(j + s * square + i) * column + k];
       for (int r = 0; r < Rows; ++r)
-        sum[r * Squares + s] = xsimd::fma(Square(a.p[r * a.row + k * a.column]), Square::load_aligned(of_columns),
-                                          sum[r * Squares + s]);
+        sum[r * Squares + s] = fused(Square(a.p[r * a.row + k * a.column]), Square::load_aligned(of_columns),
+                                     sum[r * Squares + s]);
     }
   for (int r = 0; r < Rows; ++r)
     for (int s = 0; s < Squares; ++s) sum[r * Squares + s].store_unaligned(c.p + r * c.row_stride + j + s * square);

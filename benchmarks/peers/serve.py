@@ -3,6 +3,7 @@
     serve.py steps THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
+    serve.py decoder THREADS none|bahdanau|luong WIDTH BATCH LENGTH
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that
@@ -19,6 +20,7 @@ import time
 import torch
 
 import attention
+import decoder
 import nanogpt
 
 
@@ -87,6 +89,9 @@ def main(words: list[str]):
         prompt, tokens, *extents = map(int, words[2:9])
         generator = nanogpt.Generator(nanogpt.Decoder(*extents))
         work = lambda: generator.generate(prompt, tokens)
+        work()
+    if words[0] == "decoder":
+        work = decoder.Decoder(words[2], *map(int, words[3:6])).step
         work()
     say(ready=True, torch=torch.__version__)
     for line in sys.stdin:
