@@ -73,7 +73,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t length)
   op.check(begin >= 0 && length >= 0 && begin + length <= x.shape[axis], "[{}, {}) is not within axis {} of {} entries",
            begin, begin + length, axis, x.shape[axis]);
   Tensor y = x;
-  y.data += begin * x.stride[axis];
+  if (x.data) y.data += begin * x.stride[axis]; // an empty tensor has no memory
   y.shape[axis] = length;
   return y;
 }
