@@ -23,7 +23,7 @@ from rounds import Failure
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
           "generate": suites.generate, "recurrent": suites.recurrent, "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
-          "instructions": suites.instructions, "scale": suites.scale}
+          "instructions": suites.instructions, "scale": suites.scale, "sweeps": suites.sweeps}
 
 
 def arguments() -> argparse.Namespace:

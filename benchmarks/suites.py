@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import scale as folders
+import sweeps as of_sweeps
 import tables
 from rounds import Failure, Subject, take_turns
 
@@ -667,6 +668,17 @@ def scale(tools: Tools) -> list[dict]:
     say()
     say(folders.table(figures))
     return [dataclasses.asdict(figure) for figure in figures]
+
+
+# ---- sweeps ---------------------------------------------------------------------------------------------------------
+
+
+def sweeps(tools: Tools) -> dict:
+    say("What a sweep costs beside its training. Run folders are written, not trained.")
+    figures, cost = of_sweeps.measure(str(tools.build / "heed"), progress)
+    say()
+    say(of_sweeps.table(figures, cost))
+    return {"commands": [dataclasses.asdict(figure) for figure in figures], "run": dataclasses.asdict(cost)}
 
 
 # ---- kernels --------------------------------------------------------------------------------------------------------

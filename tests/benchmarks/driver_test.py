@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [sys.argv[1], str(pathlib.Path(__file__).resolve().parents[1])]
 
 import suites  # noqa: E402
+import sweeps  # noqa: E402
 import tables  # noqa: E402
 from rounds import Failure, Subject, take_turns  # noqa: E402
 from tap import run_case  # noqa: E402
@@ -57,6 +58,21 @@ class Driver(unittest.TestCase):
                 found = [c["causal"] for c in cases if (c["score"], c["length"], c["width"]) == (score, length, 32)]
                 self.assertEqual(found, [False, True])
         self.assertEqual({c["width"] for c in cases if c["length"] == 8192}, {32, 64})
+
+    def test_calls_that_wait_for_the_disk_are_added_up(self):
+        summary = ("% time     seconds  usecs/call     calls    errors syscall\n"
+                   "------ ----------- ----------- --------- --------- ----------------\n"
+                   " 93.71    0.004527           7       601           fsync\n"
+                   "  3.29    0.000159           4        33         2 fdatasync\n"
+                   "  3.00    0.000145           1       100           read\n"
+                   "------ ----------- ----------- --------- --------- ----------------\n"
+                   "100.00    0.004831           6       734         2 total\n")
+        self.assertEqual(sweeps.synchronised(summary), 634)
+        self.assertEqual(sweeps.synchronised(""), 0)
+
+    def test_a_hundred_arms_are_as_many_models(self):
+        values = [line.split("=")[1].count('"') // 2 for line in sweeps.MODELS.splitlines()]
+        self.assertEqual(values[0] * values[1] * values[2], 100)
 
     def test_tables_stand_in_columns(self):
         self.assertEqual(tables.table(["what", "ms"], [["a", "1.0"], ["longer", "22.0"]]),
