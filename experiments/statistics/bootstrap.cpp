@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <vector>
+#include <map>
+#include <numeric>
 
 namespace heed::statistics {
 
@@ -16,25 +17,21 @@ namespace {
 
 constexpr std::uint64_t seed = 0x6865'6564'2062'6361; // of every bootstrap; nothing depends on its value
 
-std::vector<double> resampled(std::span<const double> values, const Statistic& statistic, std::uint64_t resamples) {
-  std::vector<double> drawn(values.size()), out(resamples);
+/// Calls `take(r, places)` for each resample, with the places of its values among the sample's n.
+template <class Take> void each_resample(std::size_t n, std::uint64_t resamples, const Take& take) {
+  std::vector<std::size_t> places(n);
   for (std::uint64_t r = 0; r < resamples; ++r) {
     const RandomKey key{seed, Stream::sampling, r};
-    for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = values[below(key, i, values.size())];
-    out[r] = statistic(drawn);
+    for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<std::size_t>(below(key, i, n));
+    take(static_cast<std::size_t>(r), places);
   }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
-/// 0 where leaving out any one value gives the same.
-double acceleration(std::span<const double> values, const Statistic& statistic) {
-  std::vector<double> without(values.begin() + 1, values.end()), left_out;
-  left_out.push_back(statistic(without));
-  for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-    without[i] = values[i];
-    left_out.push_back(statistic(without));
-  }
+/// `without(i)`: the statistic of all values but that one.
+/// @return 0 where leaving out any one value gives the same
+template <class Without> double acceleration(std::size_t n, const Without& without) {
+  std::vector<double> left_out;
+  for (std::size_t i = 0; i < n; ++i) left_out.push_back(without(i));
   const double centre = mean(left_out);
   double squares = 0, cubes = 0;
   for (const double x : left_out) {
@@ -53,29 +50,122 @@ double quantile(const std::vector<double>& sorted, double p) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
+/// @param resampled  the statistics of the resamples
+/// @param accelerated  gives the acceleration
+template <class Accelerated>
+std::optional<Interval> interval_of(double observed, std::vector<double> resampled, const Accelerated& accelerated,
+                                    double confidence) {
+  std::sort(resampled.begin(), resampled.end());
+  const auto [low, high] = std::equal_range(resampled.begin(), resampled.end(), observed);
+  const double below = static_cast<double>((low - resampled.begin()) + (high - resampled.begin())) / 2;
+  const double share = below / static_cast<double>(resampled.size());
+  if (!(share > 0 && share < 1)) return std::nullopt;
+
+  const double bias = normal_quantile(share), a = accelerated();
+  auto end = [&](double z) {
+    const double shifted = bias + z;
+    return quantile(resampled, normal_below(bias + shifted / (1 - a * shifted)));
+  };
+  const double z = normal_quantile((1 + confidence) / 2);
+  return Interval{end(-z), end(z)};
+}
+
+void check(double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+}
+
+bool are_all_alike(std::span<const double> values) {
+  return std::equal(values.begin() + 1, values.end(), values.begin());
+}
+
+/// A sample in rising order, which its resamples are found in by counting: sorting each would take longer than all else.
+class SortedSample {
+public:
+  explicit SortedSample(std::span<const double> values)
+      : sorted_(values.begin(), values.end()), rank_(values.size()), counts_(values.size()), some_(values.size()) {
+    std::vector<std::uint32_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return values[i]; });
+    for (std::uint32_t r = 0; r < order.size(); ++r) {
+      rank_[order[r]] = r;
+      sorted_[r] = values[order[r]];
+    }
+  }
+
+  /// Of the values at these places, as many as there are.
+  double interquartile_mean_of(const std::vector<std::size_t>& places) {
+    std::ranges::fill(counts_, std::uint32_t{0});
+    for (const std::size_t place : places) ++counts_[rank_[place]];
+    double* to = some_.data();
+    for (std::size_t r = 0; r < sorted_.size(); ++r) to = std::fill_n(to, counts_[r], sorted_[r]);
+    return interquartile_mean_of_sorted(some_);
+  }
+
+  /// Of all but the value at this place.
+  double interquartile_mean_without(std::size_t place) {
+    const auto rest = std::copy_n(sorted_.begin(), rank_[place], some_.begin());
+    std::copy(sorted_.begin() + rank_[place] + 1, sorted_.end(), rest);
+    return interquartile_mean_of_sorted(std::span(some_).first(some_.size() - 1));
+  }
+
+  double interquartile_mean() const { return interquartile_mean_of_sorted(sorted_); }
+
+private:
+  std::vector<double> sorted_;
+  std::vector<std::uint32_t> rank_, counts_; ///< rank_: of the value at a place
+  std::vector<double> some_;
+};
+
 } // namespace
 
 std::optional<Interval> bca_interval(std::span<const double> values, const Statistic& statistic, double confidence,
                                      std::uint64_t resamples) {
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  check(confidence);
   if (values.size() < 3) return std::nullopt;
   const double observed = statistic(values);
-  if (std::equal(values.begin() + 1, values.end(), values.begin())) return Interval{observed, observed};
+  if (are_all_alike(values)) return Interval{observed, observed};
 
-  const std::vector<double> sorted = resampled(values, statistic, resamples);
-  const auto [low, high] = std::equal_range(sorted.begin(), sorted.end(), observed);
-  const double below = static_cast<double>((low - sorted.begin()) + (high - sorted.begin())) / 2;
-  const double share = below / static_cast<double>(sorted.size());
-  if (!(share > 0 && share < 1)) return std::nullopt;
-
-  const double bias = normal_quantile(share), a = acceleration(values, statistic);
-  auto end = [&](double z) {
-    const double shifted = bias + z;
-    return quantile(sorted, normal_below(bias + shifted / (1 - a * shifted)));
+  std::vector<double> drawn(values.size()), resampled(resamples);
+  each_resample(values.size(), resamples, [&](std::size_t r, const std::vector<std::size_t>& places) {
+    std::ranges::transform(places, drawn.begin(), [&](std::size_t place) { return values[place]; });
+    resampled[r] = statistic(drawn);
+  });
+  std::vector<double> rest(values.begin() + 1, values.end()); // all but value i
+  const auto without = [&](std::size_t i) {
+    if (i > 0) rest[i - 1] = values[i - 1];
+    return statistic(rest);
   };
-  const double z = normal_quantile((1 + confidence) / 2);
-  return Interval{end(-z), end(z)};
+  return interval_of(
+      observed, std::move(resampled), [&] { return acceleration(values.size(), without); }, confidence);
+}
+
+std::vector<std::optional<Interval>> interquartile_intervals(std::span<const std::span<const double>> samples,
+                                                             double confidence, std::uint64_t resamples) {
+  check(confidence);
+  std::vector<std::optional<Interval>> out(samples.size());
+  std::map<std::size_t, std::vector<std::size_t>> by_size; // samples of which something is to be drawn
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    if (samples[s].size() < 3) continue;
+    const double observed = interquartile_mean(samples[s]);
+    if (are_all_alike(samples[s])) out[s] = Interval{observed, observed};
+    else by_size[samples[s].size()].push_back(s);
+  }
+  for (const auto& [n, of_size] : by_size) {
+    std::vector<SortedSample> sorted;
+    for (const std::size_t s : of_size) sorted.emplace_back(samples[s]);
+    std::vector<std::vector<double>> resampled(of_size.size(), std::vector<double>(resamples));
+    each_resample(n, resamples, [&](std::size_t r, const std::vector<std::size_t>& places) {
+      for (std::size_t i = 0; i < sorted.size(); ++i) resampled[i][r] = sorted[i].interquartile_mean_of(places);
+    });
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const auto without = [&](std::size_t place) { return sorted[i].interquartile_mean_without(place); };
+      out[of_size[i]] = interval_of(
+          sorted[i].interquartile_mean(), std::move(resampled[i]), [&, n = n] { return acceleration(n, without); },
+          confidence);
+    }
+  }
+  return out;
 }
 
 } // namespace heed::statistics

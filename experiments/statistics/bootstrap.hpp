@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace heed::statistics {
 
@@ -24,5 +25,11 @@ using Statistic = std::function<double(std::span<const double>)>;
 /// one. Throws heed::Failed for a confidence outside (0, 1).
 std::optional<Interval> bca_interval(std::span<const double> values, const Statistic& statistic,
                                      double confidence = 0.95, std::uint64_t resamples = 10'000);
+
+/// `bca_interval(sample, interquartile_mean)` of each sample, to the same bits: what is drawn for one of n values is drawn
+/// once for all of as many.
+std::vector<std::optional<Interval>> interquartile_intervals(std::span<const std::span<const double>> samples,
+                                                             double confidence = 0.95,
+                                                             std::uint64_t resamples = 10'000);
 
 } // namespace heed::statistics

@@ -64,13 +64,9 @@ Comparison alone(const Pairs& pairs, const Question& question) {
   c.rounded = pairs.rounded;
   c.difference = paired_difference(pairs.arm, pairs.reference, 1 - question.level);
   c.interquartile = Estimate{interquartile_mean(pairs.differences), std::nullopt};
-  if (pairs.differences.size() >= fewest_for_bca)
-    c.interquartile->interval = bca_interval(pairs.differences, interquartile_mean);
   c.effect_size = effect_size(pairs.differences);
   c.correlation = pair_correlation(pairs.arm, pairs.reference);
   c.improvement = probability_of_improvement(pairs.differences, question.higher_is_better);
-  const std::vector<SeedDifferences> one{{pairs.seeds, pairs.differences}};
-  c.p_flip = step_down_flips(one).p.front();
   c.smallest_p = smallest_p(pairs.seeds.size());
   c.seeds_needed = seeds_for_level(question.level);
   c.level = question.level;
@@ -122,6 +118,25 @@ struct Family {
   std::vector<std::optional<double>> range;
 };
 
+/// Of each arm that has pairs, by itself, what takes drawing: arms with as many seeds, or the same, share the draws.
+void draw_alone(std::vector<std::optional<Comparison>>& all, const std::vector<Pairs>& pairs) {
+  std::vector<SeedDifferences> arms;
+  std::vector<Comparison*> whose, with_interval;
+  std::vector<std::span<const double>> samples;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) continue;
+    arms.push_back({pairs[i].seeds, pairs[i].differences});
+    whose.push_back(&*all[i]);
+    if (pairs[i].differences.size() < fewest_for_bca) continue;
+    samples.emplace_back(pairs[i].differences);
+    with_interval.push_back(&*all[i]);
+  }
+  const std::vector<double> p = flips_of_each(arms);
+  for (std::size_t i = 0; i < whose.size(); ++i) whose[i]->p_flip = p[i];
+  const std::vector<std::optional<Interval>> intervals = interquartile_intervals(samples);
+  for (std::size_t i = 0; i < with_interval.size(); ++i) with_interval[i]->interquartile->interval = intervals[i];
+}
+
 std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues> arms,
                                                      std::span<const std::size_t> reference_of,
                                                      std::span<const Question> questions) {
@@ -132,6 +147,7 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
     pairs.push_back(reference == i ? Pairs{} : pair_up(arms[i], arms[reference], questions[i].resolution));
     if (!pairs[i].seeds.empty()) out[i] = alone(pairs[i], questions[i]);
   }
+  draw_alone(out, pairs);
 
   /// The arms of which `is` holds, and their differences.
   const auto family = [&](const auto& is) {

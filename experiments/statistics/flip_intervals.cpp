@@ -54,6 +54,51 @@ std::optional<Interval> between(std::vector<double>& lows, std::vector<double>& 
   return out;
 }
 
+/// The flips of so many arms are gone through together, since to draw the signs is most of the work: more would need more
+/// memory than is worth it.
+constexpr std::size_t most_together = 8;
+
+/// One arm's ends of intervals, flip by flip.
+class Ends {
+public:
+  /// @param which  of the arms it is
+  Ends(const ScaledDifferences& arm, std::size_t which) : arm_(arm), which_(which), mean_(arm.sum / arm.n) {
+    double spread = 0;
+    for (const double value : arm.values) spread += (value - mean_) * (value - mean_);
+    error_ = arm.n > 1 ? std::sqrt(spread / (arm.n - 1) / arm.n) : 0;
+  }
+
+  /// @param sum    of the differences with a flip's signs
+  /// @param signs  of the seeds' signs themselves
+  void add(double sum, double signs, const Largest& largest) {
+    const double size = largest.without(which_);
+    const bool whole = std::abs(signs) == arm_.n; // all differences keep their signs, or all are turned
+    const double turned = whole ? -infinite : (arm_.sum - sum) / (arm_.n - signs),
+                 left = whole ? infinite : (arm_.sum + sum) / (arm_.n + signs);
+    lows_.push_back(std::min(turned, left));
+    highs_.push_back(std::max(turned, left));
+    const double reach = error_ > 0 ? error_ * std::sqrt(size / (1 - size)) : 0;
+    lows_together_.push_back(std::min(lows_.back(), mean_ - reach));
+    highs_together_.push_back(std::max(highs_.back(), mean_ + reach));
+  }
+
+  /// Once each: it puts the ends into another order.
+  std::optional<Interval> alone(std::size_t rank) { return unscaled(between(lows_, highs_, rank)); }
+  std::optional<Interval> together(std::size_t rank) {
+    return unscaled(between(lows_together_, highs_together_, rank));
+  }
+
+private:
+  std::optional<Interval> unscaled(const std::optional<Interval>& interval) const {
+    return interval ? std::optional(Interval{interval->low * arm_.scale, interval->high * arm_.scale}) : std::nullopt;
+  }
+
+  const ScaledDifferences& arm_;
+  std::size_t which_;
+  double mean_, error_ = 0;
+  std::vector<double> lows_, highs_, lows_together_, highs_together_;
+};
+
 } // namespace
 
 FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence) {
@@ -75,38 +120,28 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
   const double count = static_cast<double>(largest.size());
   const auto rank = static_cast<std::size_t>(std::floor((1 - confidence) * count + 1e-9)) + 1;
 
-  FlipIntervals out;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    const ScaledDifferences& arm = scaled[i];
-    const double mean = arm.sum / arm.n;
-    double spread = 0;
-    SeedRows own{rows.size(), 2, std::vector<double>(rows.size() * 2, 0.0)}; // a difference, and that there is one
-    for (std::size_t s = 0; s < arms[i].seeds.size(); ++s) {
-      double* row = own.values.data() + rows.at(arms[i].seeds[s]) * 2;
-      row[0] = arm.values[s];
-      row[1] = 1;
-      spread += (arm.values[s] - mean) * (arm.values[s] - mean);
-    }
-    const double error = arm.n > 1 ? std::sqrt(spread / (arm.n - 1) / arm.n) : 0;
-
-    std::vector<double> lows, highs, lows_together, highs_together;
+  FlipIntervals out{std::vector<std::optional<Interval>>(arms.size()),
+                    std::vector<std::optional<Interval>>(arms.size())};
+  for (std::size_t first = 0; first < arms.size(); first += most_together) {
+    std::vector<Ends> ends;
+    for (std::size_t i = first; i < std::min(first + most_together, arms.size()); ++i) ends.emplace_back(scaled[i], i);
+    SeedRows own{rows.size(), 2 * ends.size(), {}}; // of each arm: a difference, and that there is one
+    own.values.resize(own.seeds * own.columns, 0.0);
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      for (std::size_t s = 0; s < arms[first + i].seeds.size(); ++s) {
+        double* row = own.values.data() + rows.at(arms[first + i].seeds[s]) * own.columns + 2 * i;
+        row[0] = scaled[first + i].values[s];
+        row[1] = 1;
+      }
+    std::size_t flip = 0;
     each_flip(own, flips, [&](const double* sums) {
-      const double size = largest[lows.size()].without(i);
-      const bool whole = std::abs(sums[1]) == arm.n; // all differences keep their signs, or all are turned
-      const double turned = whole ? -infinite : (arm.sum - sums[0]) / (arm.n - sums[1]),
-                   left = whole ? infinite : (arm.sum + sums[0]) / (arm.n + sums[1]);
-      lows.push_back(std::min(turned, left));
-      highs.push_back(std::max(turned, left));
-      const double reach = error > 0 ? error * std::sqrt(size / (1 - size)) : 0;
-      lows_together.push_back(std::min(lows.back(), mean - reach));
-      highs_together.push_back(std::max(highs.back(), mean + reach));
+      for (std::size_t i = 0; i < ends.size(); ++i) ends[i].add(sums[2 * i], sums[2 * i + 1], largest[flip]);
+      ++flip;
     });
-    const auto unscaled = [&](std::optional<Interval> interval) {
-      if (interval) interval = Interval{interval->low * arm.scale, interval->high * arm.scale};
-      return interval;
-    };
-    out.alone.push_back(unscaled(between(lows, highs, rank)));
-    out.together.push_back(unscaled(between(lows_together, highs_together, rank)));
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      out.alone[first + i] = ends[i].alone(rank);
+      out.together[first + i] = ends[i].together(rank);
+    }
   }
   return out;
 }

@@ -20,6 +20,25 @@ Flips flips_for(std::size_t seeds, Sides sides) {
   return sides == Sides::both ? Flips::half : Flips::all;
 }
 
+/// The arms that have the same seeds, in whatever order: some of them together, as many as the columns of a flip's sums
+/// are worth.
+std::vector<std::vector<std::size_t>> with_same_seeds(std::span<const SeedDifferences> arms) {
+  constexpr std::size_t most = 16;
+  std::vector<std::vector<std::size_t>> out;
+  std::map<std::vector<std::int64_t>, std::size_t> open; // where the next arm with these seeds goes
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    std::vector<std::int64_t> seeds = arms[i].seeds;
+    std::ranges::sort(seeds);
+    const auto [at, is_new] = open.try_emplace(std::move(seeds), out.size());
+    if (is_new || out[at->second].size() == most) {
+      at->second = out.size();
+      out.emplace_back();
+    }
+    out[at->second].push_back(i);
+  }
+  return out;
+}
+
 } // namespace
 
 FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
@@ -63,6 +82,32 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
   for (std::size_t i = 0; i < order.size(); ++i)
     test.p[order[i]] = largest = std::max(largest, static_cast<double>(reached[i]) / static_cast<double>(count));
   return test;
+}
+
+std::vector<double> flips_of_each(std::span<const SeedDifferences> arms) {
+  check(arms);
+  std::vector<double> p(arms.size());
+  for (const std::vector<std::size_t>& members : with_same_seeds(arms)) {
+    const std::map<std::int64_t, std::size_t> rows = rows_of(arms.subspan(members.front(), 1));
+    SeedRows table{rows.size(), members.size(), std::vector<double>(rows.size() * members.size(), 0.0)};
+    std::vector<ScaledDifferences> scaled;
+    std::vector<double> observed;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const SeedDifferences& arm = arms[members[i]];
+      const ScaledDifferences& of = scaled.emplace_back(arm.values);
+      observed.push_back(size_of_t(of.n, of.squares, of.sum));
+      for (std::size_t s = 0; s < arm.seeds.size(); ++s)
+        table.values[rows.at(arm.seeds[s]) * table.columns + i] = of.values[s];
+    }
+    std::vector<std::uint64_t> reached(members.size(), 0);
+    const std::uint64_t count = each_flip(table, flips_for(table.seeds, Sides::both), [&](const double* sums) {
+      for (std::size_t i = 0; i < members.size(); ++i)
+        reached[i] += size_of_t(scaled[i].n, scaled[i].squares, sums[i]) >= observed[i] - rounding;
+    });
+    for (std::size_t i = 0; i < members.size(); ++i)
+      p[members[i]] = static_cast<double>(reached[i]) / static_cast<double>(count);
+  }
+  return p;
 }
 
 } // namespace heed::statistics

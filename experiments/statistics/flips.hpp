@@ -48,4 +48,7 @@ struct FlipTest {
 /// Throws heed::Failed for numbers that are not finite, and for an arm without any.
 FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides = Sides::both);
 
+/// Each arm's p by itself: `step_down_flips` of it alone, for all of them in one go.
+std::vector<double> flips_of_each(std::span<const SeedDifferences> arms);
+
 } // namespace heed::statistics

@@ -16,5 +16,7 @@ std::optional<double> standard_deviation(std::span<const double> values);
 /// value at the cut counts by the part of it that stays. For n divisible by 4 the same as SciPy's trim_mean(x, 0.25),
 /// which cuts whole values only. Needs at least one value (heed::Failed). Agarwal et al. 2021, arXiv 2108.13264.
 double interquartile_mean(std::span<const double> values);
+/// The same of values that stand in rising order.
+double interquartile_mean_of_sorted(std::span<const double> sorted);
 
 } // namespace heed::statistics

@@ -1,4 +1,5 @@
 #include "autograd/error.hpp"
+#include "autograd/rng.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "tests/catch.hpp"
@@ -47,4 +48,31 @@ TEST_CASE("values that are all alike have an interval of no width, and two value
   CHECK(none->high == 2.0);
   CHECK_FALSE(bca_interval(std::vector<double>{1, 2}, mean));
   CHECK_THROWS_AS(bca_interval(sleep_differences, mean, 1.0), heed::Failed);
+}
+
+TEST_CASE("intervals of several samples' interquartile means are those of each sample by itself, to the bit",
+          "[statistics]") {
+  std::vector<std::vector<double>> samples{sleep_differences, {1, 2}, {2, 2, 2, 2}};
+  heed::RandomSource random({7, heed::Stream::test, 0});
+  for (const std::size_t n : {3U, 8U, 8U, 9U, 10U, 11U, 11U, 30U, 30U, 101U}) {
+    std::vector<double>& sample = samples.emplace_back();
+    // Some values stand there several times, and zeros with either sign.
+    for (std::size_t i = 0; i < n; ++i)
+      sample.push_back((static_cast<double>(random.below(n)) - 4) / 3 * (i % 2 ? 1 : -1));
+  }
+  const std::vector<std::span<const double>> some(samples.begin(), samples.end());
+  for (const double confidence : {0.95, 0.8}) {
+    const auto together = interquartile_intervals(some, confidence, 500);
+    REQUIRE(together.size() == some.size());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto alone = bca_interval(some[i], interquartile_mean, confidence, 500);
+      CAPTURE(i, some[i].size());
+      REQUIRE(together[i].has_value() == alone.has_value());
+      if (!alone) continue;
+      CHECK(together[i]->low == alone->low);
+      CHECK(together[i]->high == alone->high);
+    }
+  }
+  CHECK(interquartile_intervals({}).empty());
+  CHECK_THROWS_AS(interquartile_intervals({}, 1.0), heed::Failed);
 }

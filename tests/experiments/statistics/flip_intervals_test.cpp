@@ -179,3 +179,27 @@ TEST_CASE("intervals by flips need finite differences and a confidence", "[stati
   CHECK_THROWS_AS(flip_intervals(std::vector{arm({1, 2})}, 1), Failed);
   CHECK(flip_intervals({}).together.empty());
 }
+
+TEST_CASE("each of very many arms has the interval that it has by itself", "[statistics]") {
+  RandomSource random({13, Stream::test, 0});
+  std::vector<SeedDifferences> arms;
+  for (int i = 0; i < 19; ++i) {
+    std::vector<double> values;
+    for (int s = 0; s < 7; ++s) values.push_back(static_cast<double>(random.below(1000)) / 250 - 1.5);
+    arms.push_back(arm(std::move(values)));
+  }
+  const FlipIntervals all = flip_intervals(arms);
+  REQUIRE(all.alone.size() == arms.size());
+  REQUIRE(all.together.size() == arms.size());
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    CAPTURE(i);
+    const FlipIntervals one = flip_intervals(std::vector{arms[i]});
+    REQUIRE(all.alone[i].has_value() == one.alone[0].has_value());
+    if (!one.alone[0]) continue;
+    CHECK(all.alone[i]->low == one.alone[0]->low);
+    CHECK(all.alone[i]->high == one.alone[0]->high);
+    REQUIRE(all.together[i]);
+    CHECK(all.together[i]->low <= all.alone[i]->low);
+    CHECK(all.together[i]->high >= all.alone[i]->high);
+  }
+}

@@ -268,3 +268,29 @@ TEST_CASE("sampled flips add up seed after seed, to the bit", "[statistics][flip
     CHECK(count == random_flips + 1);
   }
 }
+
+TEST_CASE("each arm's p by itself is that of its own test, whatever its neighbours", "[statistics]") {
+  RandomSource random({11, Stream::test, 0});
+  const auto drawn = [&](std::size_t n) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < n; ++i) out.push_back(static_cast<double>(random.below(1000)) / 500 - 0.9);
+    return out;
+  };
+  std::vector<SeedDifferences> arms;
+  for (int i = 0; i < 18; ++i) arms.push_back(arm(drawn(9))); // more than go through the flips at once
+  arms.push_back(arm(drawn(9), 3));
+  arms.push_back(arm(drawn(1)));
+  arms.push_back(arm(drawn(most_exact_seeds + 3)));
+  arms.push_back(arm(drawn(most_exact_seeds + 3)));
+  std::ranges::reverse(arms.back().seeds); // the same seeds in another order
+  arms.push_back(arm({0, 0, 0, 0}));
+  const std::vector<double> p = flips_of_each(arms);
+  REQUIRE(p.size() == arms.size());
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    CAPTURE(i);
+    CHECK(p[i] == step_down_flips(std::vector{arms[i]}).p.front());
+  }
+  CHECK(p[0] == Approx(brute_force({arms[0]})[0]));
+  CHECK(flips_of_each({}).empty());
+  CHECK_THROWS_AS(flips_of_each(std::vector{arm({1, std::nan("")})}), Failed);
+}
