@@ -10,8 +10,9 @@ namespace heed::HEED_REAL {
 double counted_operations();
 void count_operations(double operations);
 
-/// While one lives, products and attention on this thread are counted, and take their memory on the tape, but are not
-/// worked out: what a model costs follows from its shapes. In their place are zeros and, of gradients, any numbers.
+/// While one lives, operations on this thread are counted, and take their memory on the tape, but are not worked out:
+/// what a model costs follows from its shapes. Their results are whatever stood in that memory: zeros, where the tape is
+/// new and there are UnwrittenPages (autograd/pages.hpp).
 class CountingOnly {
 public:
   CountingOnly();

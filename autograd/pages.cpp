@@ -1,6 +1,7 @@
 #include "autograd/pages.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 
+thread_local bool unwritten = false;                                // are there UnwrittenPages?
 thread_local double room = std::numeric_limits<double>::infinity(); // of the innermost PageLimit
 
 #if defined(__linux__)
@@ -24,8 +26,17 @@ thread_local double room = std::numeric_limits<double>::infinity(); // of the in
 constexpr std::size_t large_page = std::size_t{1} << 21;
 bool on_large_pages(std::size_t bytes) { return bytes >= large_page / 2; }
 
+// On small pages, which the system makes as they are written to.
+void* map_small_pages(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  return memory;
+}
+
 // Mapped by itself, so that the system has it back at once, and not only once the heap around it is free.
 void* map_pages(std::size_t bytes) {
+  if (unwritten) return map_small_pages(bytes);
   void* whole = mmap(nullptr, bytes + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (whole == MAP_FAILED) throw std::bad_alloc();
   auto* begin = static_cast<std::byte*>(whole);
@@ -45,14 +56,27 @@ void* map_pages(std::size_t bytes) {
 PageLimit::PageLimit(double bytes) : before_(std::exchange(room, bytes)) {}
 PageLimit::~PageLimit() { room = before_; }
 
-void* take_pages(std::size_t bytes) {
+UnwrittenPages::UnwrittenPages() : before_(std::exchange(unwritten, true)) {}
+UnwrittenPages::~UnwrittenPages() { unwritten = before_; }
+bool UnwrittenPages::any() { return unwritten; }
+
+namespace {
+
+void* take_some_pages(std::size_t bytes, bool cleared) {
   if (static_cast<double>(bytes) > room) throw std::bad_alloc();
   room -= static_cast<double>(bytes);
 #if defined(__linux__)
-  if (on_large_pages(bytes)) return map_pages(bytes);
+  if (on_large_pages(bytes)) return map_pages(bytes); // which are zeros
 #endif
-  return ::operator new(bytes, std::align_val_t(line));
+  void* memory = ::operator new(bytes, std::align_val_t(line));
+  if (cleared) std::memset(memory, 0, bytes);
+  return memory;
 }
+
+} // namespace
+
+void* take_pages(std::size_t bytes) { return take_some_pages(bytes, unwritten); }
+void* take_cleared_pages(std::size_t bytes) { return take_some_pages(bytes, true); }
 
 void give_back_pages(void* memory, std::size_t bytes) {
   room += static_cast<double>(bytes);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace heed {
@@ -12,6 +13,25 @@ namespace heed {
 /// without looking them up again. Where the system has none to give, it is ordinary memory.
 void* take_pages(std::size_t bytes);
 void give_back_pages(void* memory, std::size_t bytes);
+
+/// The same, all zeros.
+void* take_cleared_pages(std::size_t bytes);
+
+/// While one lives, this thread's `take_pages` gives zeros, from a mebibyte on on small pages, of which those that nobody
+/// writes to take no memory, nor time: for what takes much and writes to little of it.
+class UnwrittenPages {
+public:
+  UnwrittenPages();
+  ~UnwrittenPages();
+  UnwrittenPages(const UnwrittenPages&) = delete;
+  UnwrittenPages& operator=(const UnwrittenPages&) = delete;
+
+  /// Whether this thread has them.
+  static bool any();
+
+private:
+  bool before_;
+};
 
 /// While it lives, this thread's `take_pages` throws std::bad_alloc where it would hold more than `bytes` at once of
 /// what it took since: what does not fit is told before the system runs out.
@@ -29,12 +49,16 @@ private:
 /// Memory of this process that is in use now; 0 where the system does not tell.
 std::int64_t resident_bytes();
 
+/// What a container makes without a value is zero. As it comes: nothing is written.
 template <class T> struct PageAllocator {
+  static_assert(std::is_trivially_copyable_v<T>);
   using value_type = T;
   PageAllocator() = default;
   template <class U> PageAllocator(const PageAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(take_pages(n * sizeof(T))); }
+  T* allocate(std::size_t n) { return static_cast<T*>(take_cleared_pages(n * sizeof(T))); }
   void deallocate(T* p, std::size_t n) { give_back_pages(p, n * sizeof(T)); }
+  template <class U>
+  void construct(U*) noexcept {} // the memory is new, since no container here shrinks and grows again
   bool operator==(const PageAllocator&) const = default;
 };
 

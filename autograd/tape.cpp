@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace heed::HEED_REAL {
 
@@ -113,9 +114,11 @@ Into Tape::into(const Tensor& x) {
     s.owned = true;
   }
   Real* p = s.grad + (x.data - s.value);
-  if (s.written) return {p, false};
-  s.written = true;
+  const bool first = !std::exchange(s.written, true);
+  if (skips_) return {};
+  if (!first) return {p, false};
   if (x.size() == s.size) return {p, true};
+  if (counting_only()) return {p, false};
   std::fill_n(s.grad, s.size, Real{0}); // a view of a part: the rest of the slot has no gradient yet
   return {p, false};
 }
@@ -154,7 +157,7 @@ std::array<Into, 3> Tape::into_together(const std::array<Tensor, 3>& operands) {
     const Into whole = into({this, x.slot->value, x.slot, {x.slot->size}, {1}});
     if (!whole) continue;
     // Where they overlap, or leave something out, they add to zeros, in any order.
-    if (whole.first && !fill) std::fill_n(whole.p, x.slot->size, Real{0});
+    if (whole.first && !fill && !counting_only()) std::fill_n(whole.p, x.slot->size, Real{0});
     out[i] = {whole.p + (x.data - x.slot->value), fill && (whole.first || (i > 0 && out[0].first))};
   }
   return out;
@@ -184,10 +187,12 @@ void Tape::backward(const Tensor& loss, Real seed) {
 }
 
 void Tape::run_back() {
+  const bool skipped = skips_, counting = counting_only(); // within a closure: that of `recompute`
   for (const Node* node = last_; node; node = node->previous) {
     Slot& s = *node->output.slot;
     if (!s.written) continue; // nothing depends on this result
     touched_count_ = 0;
+    skips_ = counting && !node->counts;
     node->run(node->closure);
     for (int i = 0; i < touched_count_; ++i)
       check_finite(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
@@ -196,6 +201,7 @@ void Tape::run_back() {
       s.grad = nullptr;
     }
   }
+  skips_ = skipped;
   touched_count_ = 0;
   last_ = nullptr;
 }
@@ -236,7 +242,7 @@ void Tape::check_finite(const char* name, const char* what, const Real* p, std::
                                std::isnan(p[i]) ? "a NaN" : "an infinite value", i, n));
 }
 
-Op::Op(const char* name, std::initializer_list<const Tensor*> operands) : name_(name) {
+Op::Op(const char* name, std::initializer_list<const Tensor*> operands, Counts counts) : name_(name), counts_(counts) {
   for (const Tensor* x : operands) {
     if (!x->tape) fail("an operand is empty");
     if (tape_ && x->tape != tape_) fail("the operands are of different tapes");

@@ -11,6 +11,7 @@
 
 #include "autograd/arena.hpp"
 #include "autograd/error.hpp"
+#include "autograd/operation_count.hpp"
 #include "autograd/tensor.hpp"
 
 #include <array>
@@ -57,7 +58,8 @@ public:
   /// The gradient of a view's slot, at the view: valid in the closure of the op that made it, with the value's strides.
   const Real* grad(const Tensor& y) const { return y.slot->grad + (y.data - y.slot->value); }
   /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `first`
-  /// promises that all of x is written now.
+  /// promises that all of x is written now. While operations are only counted, the memory is taken, and the answer to an
+  /// operation that has no part in the count is that no gradient is required.
   Into into(const Tensor& x);
   /// The same for three operands whose gradients are written in any order, each element of each once; all three may
   /// share memory. Views that lie side by side and fill their slot together, as the parts of one projection do, are
@@ -100,14 +102,15 @@ private:
     Tensor output;
     void (*run)(const void*);
     const void* closure;
+    bool counts;
   };
 
-  template <class F> void append(const char* name, const Tensor& y, const F& f) {
+  template <class F> void append(const char* name, const Tensor& y, const F& f, bool counts) {
     static_assert(std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>,
                   "a closure lives in the arena, which destroys nothing: capture by value, and only trivial values");
     void* where = here().arena.take(sizeof(F));
     auto* node = new (here().arena.take(sizeof(Node)))
-        Node{last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f)};
+        Node{last_, name, y, [](const void* c) { (*static_cast<const F*>(c))(); }, new (where) F(f), counts};
     last_ = node;
     ++nodes_;
   }
@@ -150,6 +153,7 @@ private:
   bool aside_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
+  bool skips_ = false;    // what the closure that runs would write: see CountingOnly
   Slot* touched_[8] = {}; // by the closure that runs, for anomaly detection
   int touched_count_ = 0;
 };
@@ -214,11 +218,14 @@ private:
   Arena::Mark mark_;
 };
 
+/// Does an operation count itself, or have others within it that do? Its closure then runs as far as they are counted.
+enum class Counts { no, yes };
+
 /// One operation under way: names errors, makes the output, records the closure.
 class Op {
 public:
   /// Throws heed::Failed where an operand has no tape, or another one than the first.
-  Op(const char* name, std::initializer_list<const Tensor*> operands);
+  Op(const char* name, std::initializer_list<const Tensor*> operands, Counts counts = Counts::no);
 
   const char* name() const { return name_; }
   Tape& tape() const { return *tape_; }
@@ -236,19 +243,24 @@ public:
 
   /// The result's tensor, uninitialised.
   Tensor output(const Shape& shape) const;
+  /// Is the output to be worked out? Not while operations are only counted: see CountingOnly.
+  bool computes() const { return !counting_only(); }
+  /// The same of n parts: of all of them, or of none.
+  std::int64_t computed(std::int64_t n) const { return computes() ? n : 0; }
   /// Another shape and stride over x's memory.
   static Tensor view(const Tensor& x, Real* data, const Shape& shape, const Shape& stride);
 
   /// Keeps the closure that adds to the operands' gradients, and, in anomaly detection, looks at the result.
   template <class F> void record(const Tensor& y, const F& backward) const {
     if (tape_->detects_anomalies_) tape_->check_finite(name_, "the result", y.data, y.size());
-    if (requires_grad_) tape_->append(name_, y, backward);
+    if (requires_grad_) tape_->append(name_, y, backward, counts_ == Counts::yes);
   }
 
 private:
   const char* name_;
   Tape* tape_ = nullptr;
   bool requires_grad_ = false;
+  Counts counts_;
 };
 
 } // namespace heed::HEED_REAL

@@ -3,12 +3,14 @@
 
 #include "autograd/kernels/simd.hpp"
 #include "autograd/kernels/walk.hpp"
+#include "autograd/operation_count.hpp"
 
 namespace heed::HEED_REAL {
 
-/// to <- from, or to <- to + from, over arrays of one shape.
+/// to <- from, or to <- to + from, over arrays of one shape. Nothing while operations are only counted.
 inline void copy_strided(const Shape& extent, Real* to, const Shape& to_stride, const Real* from,
                          const Shape& from_stride, bool overwrite) {
+  if (counting_only()) return;
   walk<2>(extent, {to_stride, from_stride}, [&](auto at, std::int64_t n, auto step) {
     Real* p = to + at[0];
     const Real* q = from + at[1];

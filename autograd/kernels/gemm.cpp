@@ -58,7 +58,7 @@ void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real be
     return gemm(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
   }
   if (!begin_product(a, b, c)) {
-    if (beta == 0) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
+    if (beta == 0 && !counting_only()) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
     return;
   }
   if constexpr (own_product) {
@@ -75,6 +75,7 @@ void gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Real be
 void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matrix& c, const Finish* finish) {
   if (!unit(c.column_stride, c.columns)) throw Failed("[gemm] a product that starts from a row must be row-major");
   const bool empty = !begin_product(a, b, c);
+  if (empty && counting_only()) return;
   if (own_product && !empty) return own(a, b, c, 1, row ? Start::row : Start::zero, row, finish);
   each_row(c, [&](Real* to) { row ? std::copy_n(row, c.columns, to) : std::fill_n(to, c.columns, Real{0}); });
   if (!empty) blas_gemm(a, b, c, 1, 1);

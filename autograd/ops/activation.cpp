@@ -11,7 +11,7 @@ Tensor elementwise(const char* name, const Tensor& input, Value value, Slope slo
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
-  map(x.size(), [&](std::int64_t i, int n) { store(y.data + i, value(load(x.data + i, n)), n); });
+  if (op.computes()) map(x.size(), [&](std::int64_t i, int n) { store(y.data + i, value(load(x.data + i, n)), n); });
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;
@@ -29,11 +29,12 @@ template <class At> Tensor elementwise_with_slope(const char* name, const Tensor
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
   Real* slope = op.requires_grad() ? op.tape().keep<Real>(x.size()) : nullptr;
-  map(x.size(), [&](std::int64_t i, int n) {
-    const ValueAndSlope v = at(load(x.data + i, n));
-    store(y.data + i, v.value, n);
-    if (slope) store(slope + i, v.slope, n);
-  });
+  if (op.computes())
+    map(x.size(), [&](std::int64_t i, int n) {
+      const ValueAndSlope v = at(load(x.data + i, n));
+      store(y.data + i, v.value, n);
+      if (slope) store(slope + i, v.slope, n);
+    });
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;

@@ -75,7 +75,7 @@ void pass_on(const Tensor& out, const Tensor& x, const Tensor& y) {
 Tensor add(const Tensor& x, const Tensor& y) {
   const Op op("add", {&x, &y});
   const Tensor out = broadcast_output(op, x, y);
-  combine(out, x, y, [](Real a, Real b) { return a + b; });
+  if (op.computes()) combine(out, x, y, [](Real a, Real b) { return a + b; });
   op.record(out, [=] {
     reduce_into(y, out, x, y, [](Real g, Real, Real) { return g; });
     pass_on(out, x, y);
@@ -86,7 +86,7 @@ Tensor add(const Tensor& x, const Tensor& y) {
 Tensor sub(const Tensor& x, const Tensor& y) {
   const Op op("sub", {&x, &y});
   const Tensor out = broadcast_output(op, x, y);
-  combine(out, x, y, [](Real a, Real b) { return a - b; });
+  if (op.computes()) combine(out, x, y, [](Real a, Real b) { return a - b; });
   op.record(out, [=] {
     reduce_into(y, out, x, y, [](Real g, Real, Real) { return -g; });
     pass_on(out, x, y);
@@ -97,7 +97,7 @@ Tensor sub(const Tensor& x, const Tensor& y) {
 Tensor mul(const Tensor& x, const Tensor& y) {
   const Op op("mul", {&x, &y});
   const Tensor out = broadcast_output(op, x, y);
-  combine(out, x, y, [](Real a, Real b) { return a * b; });
+  if (op.computes()) combine(out, x, y, [](Real a, Real b) { return a * b; });
   op.record(out, [=] {
     reduce_into(x, out, x, y, [](Real g, Real, Real b) { return g * b; });
     reduce_into(y, out, x, y, [](Real g, Real a, Real) { return g * a; });
@@ -108,7 +108,7 @@ Tensor mul(const Tensor& x, const Tensor& y) {
 Tensor div(const Tensor& x, const Tensor& y) {
   const Op op("div", {&x, &y});
   const Tensor out = broadcast_output(op, x, y);
-  combine(out, x, y, [](Real a, Real b) { return a / b; });
+  if (op.computes()) combine(out, x, y, [](Real a, Real b) { return a / b; });
   op.record(out, [=] {
     reduce_into(x, out, x, y, [](Real g, Real, Real b) { return g / b; });
     reduce_into(y, out, x, y, [](Real g, Real a, Real b) { return -g * a / (b * b); });
@@ -120,7 +120,8 @@ Tensor scale(const Tensor& input, Real factor, Real shift) {
   const Op op("scale", {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t i = 0, n = y.size(); i < n; ++i) y.data[i] = factor * x.data[i] + shift;
+  if (op.computes())
+    for (std::int64_t i = 0, n = y.size(); i < n; ++i) y.data[i] = factor * x.data[i] + shift;
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;

@@ -117,7 +117,7 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const Tensor &q = form.queries, &k = form.keys;
   const Real factor = form.factor;
   const PackedMemory* packed = options.memory && options.memory->factor == factor ? options.memory : nullptr;
-  Op op("attend_inner", {&q, &k, &v});
+  Op op("attend_inner", {&q, &k, &v}, Counts::yes);
   op.require_grad(further_gradients(options));
   const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();

@@ -165,7 +165,7 @@ const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v) {
 
 Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options) {
   const PackedMemory* packed = form.matrices.query.tape ? nullptr : options.memory;
-  Op op("attend_pairwise", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v});
+  Op op("attend_pairwise", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v}, Counts::yes);
   const Operands x(op, form, v);
   op.require_grad(x.requires_grad() || further_gradients(options));
   const Extents& e = x.e;

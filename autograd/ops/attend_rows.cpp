@@ -350,12 +350,12 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
 } // namespace
 
 Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
-  Op op("attend_rows", {&form.queries, &form.keys, &v});
+  Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
   return attend<Inner>(op, InnerOperands(op, form, v), v, rules, options);
 }
 
 Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
-  Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v});
+  Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v}, Counts::yes);
   return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, rules, options);
 }
 

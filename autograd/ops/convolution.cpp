@@ -73,7 +73,7 @@ struct Windows {
 } // namespace
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, const ConvolutionOptions& options) {
-  const Op op("conv2d", {&input, &weight, bias ? bias : &weight});
+  const Op op("conv2d", {&input, &weight, bias ? bias : &weight}, Counts::yes);
   op.check(input.rank() == 4 && weight.rank() == 4,
            "x must be [B, C, H, W] and w [O, C, kh, kw], they have {} and {} axes", input.rank(), weight.rank());
   if (input.shape[1] != weight.shape[1])

@@ -12,10 +12,12 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, co
   const std::int64_t n = x.size();
   const Tensor y = op.output(x.shape);
   Real* factor = op.tape().keep<Real>(n); // 0 or 1 / (1 - probability)
-  numbers.each_run(n, x.rank() ? x.shape[-1] : 1, [&](std::int64_t i, std::uint64_t number, std::int64_t m) {
-    dropout_factors(probability, key, number, m, factor + i);
-  });
-  map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
+  if (op.computes()) {
+    numbers.each_run(n, x.rank() ? x.shape[-1] : 1, [&](std::int64_t i, std::uint64_t number, std::int64_t m) {
+      dropout_factors(probability, key, number, m, factor + i);
+    });
+    map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
+  }
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;

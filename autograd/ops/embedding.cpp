@@ -17,7 +17,8 @@ Tensor embedding(const Tensor& rows, const std::int32_t* tokens, const Shape& sh
   Shape result = shape;
   result.push_back(width);
   const Tensor y = op.output(result);
-  for (std::int64_t i = 0; i < n; ++i) std::copy_n(table.data + kept[i] * width, width, y.data + i * width);
+  if (op.computes())
+    for (std::int64_t i = 0; i < n; ++i) std::copy_n(table.data + kept[i] * width, width, y.data + i * width);
   op.record(y, [=] {
     const Into d = table.tape->into(table);
     if (!d) return;

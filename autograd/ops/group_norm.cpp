@@ -23,7 +23,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
   const auto each_channel = [=](std::int64_t g, auto&& f) {
     for (std::int64_t c = 0; c < channels; ++c) f(g % groups * channels + c, g * width + c * places);
   };
-  for (std::int64_t g = 0; g < B * groups; ++g) {
+  for (std::int64_t g = 0, some = op.computed(B * groups); g < some; ++g) {
     const Real* p = x.data + g * width;
     const Real m = centre[g] = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
     Real squares = 0;

@@ -25,7 +25,7 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
   Real* normaliser = op.tape().keep<Real>(rows); // log sum exp of each row
 
   double total = 0;
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
     if (kept[r] == ignore) continue;
     const Real* p = logits.data + r * classes;
     const Real top = largest(p, classes);

@@ -32,7 +32,7 @@ Into product_into(const Tensor& x, const Tensor& y) {
   std::int64_t served = 1, products = 1;
   for (int i = 0; i < x.rank() - 2; ++i) served *= x.shape[i];
   for (int i = 0; i < y.rank() - 2; ++i) products *= y.shape[i];
-  if (!d || !d.first || served == products) return d;
+  if (!d || !d.first || served == products || counting_only()) return d;
   walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
     for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
   });
@@ -57,7 +57,7 @@ bool rows_of(const Tensor& x, Matrix& m) {
 } // namespace
 
 Tensor matmul(const Tensor& left, const Tensor& right) {
-  const Op op("matmul", {&left, &right});
+  const Op op("matmul", {&left, &right}, Counts::yes);
   op.check(left.rank() >= 2 && right.rank() >= 2, "both operands need two axes or more, they have {} and {}",
            left.rank(), right.rank());
   const Tensor a = usable(left) ? left : contiguous(left), b = usable(right) ? right : contiguous(right);
@@ -111,8 +111,8 @@ constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, acti
 
 // dy *= slope, in place, where there is a slope; and the rows of dy summed into d.
 void through_slope_and_bias(const Matrix& dy, const Real* slope, const Into& d) {
+  if (counting_only() || (!slope && !d)) return;
   if (d && d.first) std::fill_n(d.p, dy.columns, Real{0});
-  if (!slope && !d) return;
   for (std::int64_t i = 0; i < dy.rows; ++i)
     map(dy.columns, [&](std::int64_t j, int n) {
       Real* at = dy.p + i * dy.columns + j;
@@ -126,7 +126,7 @@ void through_slope_and_bias(const Matrix& dy, const Real* slope, const Into& d) 
 }
 
 Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const Tensor* bias, Activate f) {
-  const Op op(name, {&input, &weight, bias ? bias : &weight});
+  const Op op(name, {&input, &weight, bias ? bias : &weight}, Counts::yes);
   op.check(input.rank() >= 1 && weight.rank() == 2, "x needs an axis and w two, they have {} and {}", input.rank(),
            weight.rank());
   if (input.shape[-1] != weight.shape[1])

@@ -36,7 +36,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
   const Tensor y = op.output(x.shape);
   Real* centre = op.tape().keep<Real>(count); // mean and 1 / deviation of each row
   Real* precision = op.tape().keep<Real>(count);
-  for (std::int64_t r = 0; r < count; ++r) {
+  for (std::int64_t r = 0, some = op.computed(count); r < some; ++r) {
     const Real* p = x.data + r * width;
     Real* q = y.data + r * width;
     const Real m = share * sum_over(width, [&](std::int64_t i, int n) { return load(p + i, n); });
@@ -63,6 +63,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
     const Into dg = summed_into(gain);
     const Into db = biased ? summed_into(bias) : Into{};
     const Into dx = tape.into(x);
+    if (!dx && !dg && !db) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
       const Real m = centre[r], s = precision[r];
@@ -93,7 +94,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
   const Real share = Real{1} / static_cast<Real>(width);
   const Tensor y = op.output(x.shape);
   Real* precision = op.tape().keep<Real>(count);
-  for (std::int64_t r = 0; r < count; ++r) {
+  for (std::int64_t r = 0, some = op.computed(count); r < some; ++r) {
     const Real* p = x.data + r * width;
     const Real squares = sum_over(width, [&](std::int64_t i, int n) {
       const Simd v = load(p + i, n);
@@ -109,6 +110,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
     const Real* dy = tape.grad(y);
     const Into dg = summed_into(gain);
     const Into dx = tape.into(x);
+    if (!dx && !dg) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
       const Real s = precision[r];
@@ -136,7 +138,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
   const std::int64_t width = x.shape[-1], count = x.size() / width;
   const Tensor y = op.output(x.shape);
   Real* inverse = op.tape().keep<Real>(count); // 1 / |x|, negative where epsilon took the norm's place
-  for (std::int64_t r = 0; r < count; ++r) {
+  for (std::int64_t r = 0, some = op.computed(count); r < some; ++r) {
     const Real* p = x.data + r * width;
     const Real norm = std::sqrt(sum_over(width, [&](std::int64_t i, int n) {
       const Simd v = load(p + i, n);

@@ -135,7 +135,7 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
   Real* scratch = op.tape().keep<Real>(5 * keys);
   const RowRules* rules = &given;
   const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
     const Seen s = seen(r);
     const std::int64_t n = s.count();
     if (n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);

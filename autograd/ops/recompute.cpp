@@ -62,7 +62,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
     const Tensor z = put(name, y, pieces, i, make_first(first, i));
     y.slot->requires_grad = y.slot->requires_grad || z.slot->requires_grad;
   }
-  const Op op(name, {&y});
+  const Op op(name, {&y}, Counts::yes);
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const bool recorded = tape.recording();

@@ -274,15 +274,15 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
 } // namespace
 
 Recurrence elman(const Tensor& x, const Tensor& h, const Tensor& w, const RecurrentSteps& steps) {
-  return recur<Elman>(Op("elman", {&x, &h, &w}), x, h, h, w, h, steps);
+  return recur<Elman>(Op("elman", {&x, &h, &w}, Counts::yes), x, h, h, w, h, steps);
 }
 
 Recurrence gru(const Tensor& x, const Tensor& h, const Tensor& w, const Tensor& bias, const RecurrentSteps& steps) {
-  return recur<Gru>(Op("gru", {&x, &h, &w, &bias}), x, h, h, w, bias, steps);
+  return recur<Gru>(Op("gru", {&x, &h, &w, &bias}, Counts::yes), x, h, h, w, bias, steps);
 }
 
 Recurrence lstm(const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& w, const RecurrentSteps& steps) {
-  return recur<Lstm>(Op("lstm", {&x, &h, &c, &w}), x, h, c, w, h, steps);
+  return recur<Lstm>(Op("lstm", {&x, &h, &c, &w}, Counts::yes), x, h, c, w, h, steps);
 }
 
 } // namespace heed::HEED_REAL

@@ -36,7 +36,7 @@ Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, 
   op.check(!mean_of || a.n > 0, "the mean over an axis of 0 entries");
   const Real weight = mean_of ? Real{1} / static_cast<Real>(a.n) : Real{1};
   const Tensor y = op.output(without_axis(x.shape, axis, keep));
-  for (std::int64_t o = 0; o < a.outer; ++o) {
+  for (std::int64_t o = 0, some = op.computed(a.outer); o < some; ++o) {
     const Real* p = x.data + o * a.n * a.inner;
     Real* q = y.data + o * a.inner;
     if (a.inner == 1) {
@@ -77,7 +77,7 @@ Tensor sum_before(const Tensor& input, int axis) {
   const Tensor x = contiguous(input);
   const Around a = around(op, x.shape, axis);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t o = 0; o < a.outer; ++o) {
+  for (std::int64_t o = 0, some = op.computed(a.outer); o < some; ++o) {
     const Real* p = x.data + o * a.n * a.inner;
     Real* q = y.data + o * a.n * a.inner;
     map(a.inner, [&](std::int64_t k, int n) {

@@ -52,7 +52,8 @@ Tensor softmax(const Tensor& input) {
   const Tensor x = contiguous(input);
   const Rows r = rows(op, x);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t i = 0; i < r.count; ++i) softmax_row(x.data + i * r.width, y.data + i * r.width, r.width);
+  if (op.computes())
+    for (std::int64_t i = 0; i < r.count; ++i) softmax_row(x.data + i * r.width, y.data + i * r.width, r.width);
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;
@@ -70,7 +71,7 @@ Tensor log_softmax(const Tensor& input) {
   const Tensor x = contiguous(input);
   const Rows r = rows(op, x);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t i = 0; i < r.count; ++i) {
+  for (std::int64_t i = 0, some = op.computed(r.count); i < some; ++i) {
     const Real* p = x.data + i * r.width;
     const Real top = largest(p, r.width);
     Real total = 0;
@@ -100,7 +101,7 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3],
                      count = x.size() / std::max<std::int64_t>(keys, 1);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0, some = op.computed(count); i < some; ++i) {
     const std::int64_t b = i / (heads * queries), h = i / queries % heads, q = i % queries;
     const Mask::Range seen = mask.range(b, q, keys);
     const std::uint8_t* allowed = mask.row(b, h, q, queries, keys);
@@ -152,7 +153,8 @@ Tensor masked_fill(const Tensor& input, const std::uint8_t* where, Real value) {
   const std::int64_t n = x.size();
   const std::uint8_t* filled = op.tape().keep_copy(where, n);
   const Tensor y = op.output(x.shape);
-  for (std::int64_t i = 0; i < n; ++i) y.data[i] = filled[i] ? value : x.data[i];
+  if (op.computes())
+    for (std::int64_t i = 0; i < n; ++i) y.data[i] = filled[i] ? value : x.data[i];
   op.record(y, [=] {
     const Into d = x.tape->into(x);
     if (!d) return;

@@ -173,9 +173,16 @@ bool rows_are_alike(const Config& config, const Batch& batch) {
 // A worker with its libraries, before there is a model.
 constexpr double process_bytes = 14'400'000;
 
+// Any numbers do where nothing is worked out, but for those that somebody looks at before, as a learned exponent. These
+// are few: to fill matrices would take longer than all else.
+void fill_small_ones(Parameters& parameters) {
+  constexpr std::int64_t most = 1024;
+  for (const Parameters::Entry& entry : parameters.entries())
+    if (entry.shape.size() <= most) std::fill_n(parameters.values() + entry.offset, entry.shape.size(), Real{0.5});
+}
+
 Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
-  // Any numbers do, but for those that something would be divided by.
-  std::fill_n(run.parameters.values(), run.parameters.extent(), Real{0.5});
+  fill_small_ones(run.parameters);
   Cost c;
   c.parameters = run.parameters.count();
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
@@ -198,7 +205,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   };
 
   // One shard, forward and backward. Steps of unlike rows differ: some of them, then, and their mean.
-  std::vector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
+  PagedVector<Real> gradients(static_cast<std::size_t>(run.parameters.extent()));
   const int steps = config.train.batch_tokens > 0 ? 4 : 1;
   for (int step = 0; step < steps; ++step) {
     const std::int64_t step_rows = training_rows(config, task, run, step);
@@ -253,6 +260,7 @@ Cost cost(const Config& config, const Task& task) {
   const Size size(config, run, shards);
   size.check_parameters(size.extent() * (1 + optimizer_share(config)));
   const PageLimit limit(size.memory());
+  const UnwrittenPages pages;
   const CountingOnly counting;
   try {
     return measured_cost(config, task, run, shards, size);

@@ -1,5 +1,6 @@
 // The tape's contract: gradients accumulate, a rewound step leaves nothing behind and takes nothing from the heap, and
 // what is not finite is traced to its operation.
+#include "autograd/operation_count.hpp"
 #include "autograd/pages.hpp"
 #include "autograd/parameters.hpp"
 #include "autograd/recompute.hpp"
@@ -7,8 +8,10 @@
 #include "tests/autograd/drawn.hpp"
 #include "tests/autograd/heap.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
+#include <optional>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -310,6 +313,63 @@ TEST_CASE("within a limit no more pages are taken than it says, and what is give
   void* after = take_pages(two);
   give_back_pages(after, two);
   give_back_pages(before, two);
+}
+
+TEST_CASE("unwritten pages are zeros, and take memory where they are written to", "[tape]") {
+  constexpr std::size_t bytes = std::size_t{1} << 28, step = std::size_t{1} << 24;
+  const std::int64_t before = resident_bytes();
+  const UnwrittenPages unwritten;
+  for (int i = 0; i < 2; ++i) { // and what was written to is not handed out again
+    auto* memory = static_cast<char*>(take_pages(bytes));
+    for (std::size_t at = 0; at < bytes; at += step) {
+      CHECK(memory[at] == 0);
+      memory[at] = 1;
+    }
+    if (before > 0) CHECK(resident_bytes() - before < static_cast<std::int64_t>(bytes) / 8);
+    give_back_pages(memory, bytes);
+    auto* few = static_cast<char*>(take_pages(100));
+    CHECK(std::count(few, few + 100, 0) == 100);
+    std::fill_n(few, 100, 1);
+    give_back_pages(few, 100);
+  }
+  const PagedVector<double> zeros(1 << 18);
+  CHECK(std::ranges::all_of(zeros, [](double x) { return x == 0; }));
+}
+
+TEST_CASE("a step that is only counted has its operations and its memory, and writes to little of it", "[tape]") {
+  constexpr std::int64_t rows = 4096, width = 512;
+  const auto loss_of = [&](Tape& tape, Real* parameters, Real* gradients, const std::vector<std::int32_t>& targets) {
+    const Tensor w = tape.leaf(parameters, gradients, {width, width});
+    const Tensor g = tape.leaf(parameters + width * width, gradients + width * width, {width});
+    const Tensor x = embedding(w, targets.data(), {rows});
+    const Tensor h = layer_norm(add(x, gelu(linear(x, w, g))), g, &g, Real(1e-5));
+    const Tensor p = softmax(scale(mul(h, sigmoid(h)), 2, 1));
+    const Tensor m = matmul(concat({slice(p, 0, 0, rows / 2), slice(rms_norm(h, g, Real(1e-5)), 0, 0, rows / 2)}, 0),
+                            w);
+    return cross_entropy(m, targets.data());
+  };
+  std::vector<Real> parameters(width * width + width, Real(0.01)), gradients(parameters.size());
+  std::vector<std::int32_t> targets(rows);
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<std::int32_t>(i % width);
+  const auto taken = [&](bool only_counted) {
+    std::optional<UnwrittenPages> pages;
+    std::optional<CountingOnly> counting;
+    if (only_counted) {
+      pages.emplace();
+      counting.emplace();
+    }
+    Tape tape;
+    const double before = counted_operations();
+    const std::int64_t resident = resident_bytes();
+    tape.backward(loss_of(tape, parameters.data(), gradients.data(), targets));
+    if (only_counted && resident > 0) CHECK(resident_bytes() - resident < static_cast<std::int64_t>(tape.peak()) / 10);
+    return std::pair(counted_operations() - before, tape.peak());
+  };
+  const auto counted = taken(true), worked_out = taken(false);
+  CHECK(counted == worked_out);
+  // Two products, once forward and twice backward.
+  CHECK(counted.first == 2 * 3 * 2.0 * rows * width * width);
+  CHECK(counted.second > 100'000'000);
 }
 
 TEST_CASE("parameters that are added take no memory before their numbers are asked for", "[tape]") {

@@ -55,7 +55,7 @@ Tensor turned(const Tensor& input, std::int64_t first, const Turning& by) {
   op.check(x.shape[-1] == width, "heads are {} wide, and {} were expected", x.shape[-1], width);
   Real* cosines = op.tape().keep<Real>(2 * length * by.pairs);
   Real* sines = cosines + length * by.pairs;
-  for (std::int64_t t = 0; t < length; ++t)
+  for (std::int64_t t = 0, some = op.computed(length); t < some; ++t)
     for (std::int64_t p = 0; p < by.pairs; ++p) {
       cosines[t * by.pairs + p] = static_cast<Real>(std::cos(by.angle(p, first + t)));
       sines[t * by.pairs + p] = static_cast<Real>(std::sin(by.angle(p, first + t)));
@@ -73,7 +73,7 @@ Tensor turned(const Tensor& input, std::int64_t first, const Turning& by) {
       for (std::int64_t i = 2 * by.pairs; i < width; ++i) to[i] = store ? from[i] : to[i] + from[i];
     }
   };
-  turn_all(x.data, y.data, 1, true);
+  if (op.computes()) turn_all(x.data, y.data, 1, true);
   op.record(y, [=] {
     if (const Into d = y.tape->into(x)) turn_all(y.tape->grad(y), d.p, -1, d.first);
   });
