@@ -86,7 +86,8 @@ RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_vi
   make_folder(run.path);
   if (const auto before = read_file(run.config()); before && *before == config_toml) return run;
   if (!is_there(run.config()) || (state_of(run) != RunState::finished && state_of(run) != RunState::running))
-    write_file(run.config(), config_toml);
+    // The folder is synchronised by the run. Without it, the next start writes the file once more.
+    write_file(run.config(), config_toml, Durability::content);
   return run;
 }
 

@@ -5,8 +5,8 @@
 //   metrics.jsonl                  an object a line: step, seconds, tokens, then what was measured
 //   checkpoint-000123.safetensors  after step 123; the last two
 //   attention.json                 attention weights for chosen inputs, where they were asked for
-//   progress.json                  for a live line, not part of the record
-//   log.txt                        what the process wrote on its outputs
+//   progress.json                  for a live line while the run goes on, not part of the record
+//   log.txt                        what the process wrote on its outputs, where it wrote anything
 //   claim                          whose the run is now, while it is somebody's (system/lease.hpp)
 //   queued.json                    where it waits for its turn: in a cluster's queue (runs/queue_mark.hpp)
 #pragma once

@@ -244,7 +244,8 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   auto kept = take_up(run, parts, manifest);
   manifest.step = kept ? kept->step : 0;
   record.go_on_from(manifest.step);
-  record.write();
+  // Of a run that begins, nothing is to be kept yet: the first checkpoint synchronises the folder.
+  record.write(kept ? Durability::disk : Durability::content);
 
   LiveLine live(run);
   GrowingMetrics growing(run);

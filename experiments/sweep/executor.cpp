@@ -9,7 +9,6 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -118,6 +117,16 @@ public:
     return event;
   }
 
+  /// Removes what was there for the time that the run took, and a log without a word. Where that fails, it stays.
+  void clear() const {
+    try {
+      remove_file(run_.progress());
+      std::error_code error;
+      if (std::filesystem::file_size(run_.log(), error) == 0 && !error) remove_file(run_.log());
+    } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
+    }
+  }
+
 private:
   std::string bytes_of_manifest() const { return read_file(run_.manifest()).value.value_or(""); }
 
@@ -159,7 +168,7 @@ public:
       if (stopping_ && launcher_.outlives()) break;
       if (running_.empty() && (stopping_ || (waiting_.empty() && elsewhere_.empty()))) break;
       attend();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      launcher_.wait(std::chrono::milliseconds(20));
     }
     executed_.remaining = waiting_.size() + elsewhere_.size();
     executed_.left = running_.size();
@@ -247,6 +256,7 @@ private:
       }
       const RunEvent event = run->verdict(*end, stopping_);
       if (event.kind == RunEvent::Kind::elsewhere) elsewhere_.push_back(event.run);
+      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) run->clear();
       tell(event);
       run = running_.erase(run);
     }

@@ -3,8 +3,10 @@
 
 #include "experiments/runs/run_store.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,8 @@ public:
   virtual bool has(const RunFolder&) { return false; }
   /// Workers that have ended since the last call. Does not wait; called many times a second.
   virtual std::vector<WorkerEnd> ended() = 0;
+  /// Waits for so long, or until a worker ends, where that can be seen.
+  virtual void wait(std::chrono::milliseconds most) { std::this_thread::sleep_for(most); }
   /// Asks a worker to keep a checkpoint and end. `ended` tells of it as of any other.
   virtual void stop(std::size_t worker) = 0;
 

@@ -2,11 +2,13 @@
 
 #include "experiments/system/descriptor.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -155,6 +157,15 @@ std::vector<WorkerEnd> LocalLauncher::ended() {
     return end.has_value();
   });
   return ends;
+}
+
+void LocalLauncher::wait(std::chrono::milliseconds most) {
+  // A worker's end of its pipe closes with its process. What it tells before is no reason to wake.
+  std::vector<::pollfd> ends;
+  for (const auto& worker : workers_) ends.push_back({worker->told.get(), 0, 0});
+  if (::poll(ends.data(), ends.size(), static_cast<int>(most.count())) <= 0) return;
+  // The process may not have come to its end yet, nor ever, where something else closed the pipe.
+  std::this_thread::sleep_for(std::min(most, std::chrono::milliseconds(1)));
 }
 
 void LocalLauncher::stop(std::size_t number) {

@@ -17,6 +17,7 @@ public:
 
   std::size_t start(const RunFolder& run, int threads) override;
   std::vector<WorkerEnd> ended() override;
+  void wait(std::chrono::milliseconds most) override;
   void stop(std::size_t worker) override;
 
 private:

@@ -126,7 +126,8 @@ bool write_aside(fs::path& aside, const fs::path& path, std::string_view bytes, 
   const Descriptor held = open_aside(aside, path);
   if (held.get() < 0) return false;
   if (!write_all(held.get(), bytes, path)) return false;
-  if (durability == Durability::disk && (made_to_fail(path) || ::fsync(held.get()) != 0)) return false;
+  const bool synchronises = durability != Durability::process;
+  if (synchronises && (made_to_fail(path) || ::fsync(held.get()) != 0)) return false;
   // Some file systems report a failed write only where a file is closed, and the lock must outlive the renaming.
   if (const int copy = ::fcntl(held.get(), F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) return false;
   return !made_to_fail(path) && ::rename(aside.c_str(), path.c_str()) == 0;

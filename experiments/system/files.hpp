@@ -26,13 +26,15 @@ template <class T> struct Parsed {
   const T& operator*() const { return *value; }
   T& operator*() { return *value; }
   const T* operator->() const { return &*value; }
+  T* operator->() { return &*value; }
 
   static Parsed ok(T v) { return {std::optional<T>(std::move(v)), {}}; }
   static Parsed wrong(std::string why) { return {std::nullopt, std::move(why)}; }
 };
 
-/// How much a write must survive. `disk`: the machine losing power; `process`: this process dying at any moment.
-enum class Durability { disk, process };
+/// How much a write must survive. `disk`: the machine losing power. `content`: the same, but that the file may then be as
+/// it was before; it stays once anything in its folder was written for `disk`. `process`: this process dying at any moment.
+enum class Durability { disk, content, process };
 
 /// Replaces the whole file, or leaves it as it was. Throws heed::Failed that names the path, what went wrong and how to
 /// mend it.

@@ -4,6 +4,7 @@ Usage: memory_test.py HEED LIBRARY
 
 With HEED_LONG set, 20 configurations and 10,000 steps; else a few."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -115,9 +116,10 @@ def steps_add_nothing(folder):
     worker = until(lambda: [p for p, command in sweep.processes(out).items() if " worker " in command], "a worker")[0]
     seen = []  # steps and the peak then
     while process.poll() is None:
-        progress = [json.loads(file.read_text()) for file in out.glob("*/progress.json")]
-        if progress and (bytes_now := peak(worker)):
-            seen.append((progress[0]["step"], bytes_now))
+        with contextlib.suppress(FileNotFoundError):  # gone with the run's end
+            progress = [json.loads(file.read_text()) for file in out.glob("*/progress.json")]
+            if progress and (bytes_now := peak(worker)):
+                seen.append((progress[0]["step"], bytes_now))
         time.sleep(0.05)
     assert process.returncode == 0
     # Evaluations and checkpoints came several times by then.

@@ -3,6 +3,7 @@
 Usage: sweep_test.py HEED [instrumented]     instrumented: a build that takes address space of its own
 """
 
+import contextlib
 import csv
 import fcntl
 import io
@@ -59,7 +60,11 @@ def measured(out):
 
 def steps_seen(out):
     """How far the runs that are under way are, in whatever words."""
-    return {file.parent.name: file.read_text() for file in out.glob("*/progress.json")}
+    seen = {}
+    for file in out.glob("*/progress.json"):
+        with contextlib.suppress(FileNotFoundError):  # gone with its run's end
+            seen[file.parent.name] = file.read_text()
+    return seen
 
 
 def ended(out):

@@ -4,6 +4,8 @@
 #include "tests/experiments/sweep/fake_launcher.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -231,6 +233,38 @@ TEST_CASE("the last progress is told before the end", "[sweep][executor]") {
   CHECK(runs.events[1].kind == Kind::progress);
   CHECK(runs.events[1].progress.step == 10);
   CHECK(runs.events[2].kind == Kind::finished);
+}
+
+TEST_CASE("what a run needs while it goes on goes with its end, but for words and for what is not finished",
+          "[sweep][executor]") {
+  Runs runs(3);
+  const auto leaves = [](const std::string& words, const std::string& outcome) {
+    return [=](const RunFolder& run) {
+      put(run.progress(), R"({"step": 10, "steps": 10, "loss": 2.5, "steps_per_second": 4})");
+      put(run.log(), words);
+      record(run, outcome);
+    };
+  };
+  runs.acts(0) = {Act{leaves("", "finished")}};
+  runs.acts(1) = {Act{leaves("a warning\n", "finished")}};
+  runs.acts(2) = {Act{leaves("", "failed"), ends_with(1)}};
+  runs.execute(3);
+  const auto there = [](const std::filesystem::path& file) { return std::filesystem::exists(file); };
+  CHECK_FALSE(there(runs.folders[0].progress()));
+  CHECK_FALSE(there(runs.folders[0].log()));
+  CHECK(there(runs.folders[0].manifest()));
+  CHECK_FALSE(there(runs.folders[1].progress()));
+  CHECK(content(runs.folders[1].log()) == "a warning\n");
+  CHECK(there(runs.folders[2].progress()));
+  CHECK(there(runs.folders[2].log()));
+
+  // Where they can't be removed, they stay, and the run is finished all the same.
+  Runs again(1);
+  again.acts(0) = {Act{leaves("", "finished")}};
+  const WriteHook hook([](const std::filesystem::path& path) { return path.extension() == ".txt" ? EACCES : 0; });
+  CHECK(again.execute(1).all_done());
+  CHECK(there(again.folders[0].log()));
+  CHECK(again.events.back().kind == Kind::finished);
 }
 
 TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {

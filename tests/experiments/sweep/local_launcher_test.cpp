@@ -241,3 +241,22 @@ TEST_CASE("a worker has neither BLAS's threads nor the terminal", "[sweep][launc
   CHECK(sweep.execute().finished == 1);
   CHECK(content(sweep.runs[0].path / "found") == "1\n");
 }
+
+TEST_CASE("who waits is woken by the end of a worker, and not by what it tells", "[sweep][launcher]") {
+  Sweep sweep;
+  // It ends once it has been waited for in vain.
+  sweep.add("eval \"printf 'words' >&$6\"; while [ ! -e $dir/end ]; do sleep 0.01; done; outcome finished");
+  LocalLauncher launcher(sweep.program);
+  launcher.start(sweep.runs[0], 1);
+  launcher.wait(std::chrono::milliseconds(100));
+  CHECK(launcher.ended().empty());
+  put(sweep.runs[0].path / "end", "");
+  constexpr std::chrono::hours for_ever{1}; // a test that hangs is stopped before
+  std::vector<WorkerEnd> ends;
+  while (ends.empty()) {
+    launcher.wait(for_ever);
+    ends = launcher.ended();
+  }
+  CHECK(ends.front().status == 0);
+  CHECK(ends.front().failure == "words");
+}
