@@ -107,7 +107,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   run.folder = folder.path;
   const auto record = reader.read_record(folder);
   // Of what can't be relied on, a folder without a run is none yet.
-  run.state = record ? record->entry.state : state_of(folder);
+  run.state = record ? record->state : state_of(folder);
   if (run.state == RunState::missing) return run;
   if (!record) {
     run.left_out = true;
@@ -115,7 +115,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     return run;
   }
   const std::vector<Metrics>* const lines = &record->metrics;
-  if (const std::optional<Manifest>& manifest = record->entry.manifest) {
+  if (const std::optional<Manifest>& manifest = record->manifest) {
     if (run.state == RunState::failed) run.problem = manifest->failure;
     if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
     if (origins.data.empty()) origins.data = manifest->data;

@@ -218,48 +218,63 @@ EntryReader::~EntryReader() = default;
 EntryReader::EntryReader(EntryReader&&) noexcept = default;
 EntryReader& EntryReader::operator=(EntryReader&&) noexcept = default;
 
-Parsed<RunRecord> EntryReader::read_record(const RunFolder& run) {
-  using Result = Parsed<RunRecord>;
+/// A record with what its configuration says.
+struct EntryReader::Checked {
   RunRecord record;
-  RunEntry& entry = record.entry;
-  entry.id = run.id();
-  std::error_code error;
-  if (!std::filesystem::exists(run.config(), error)) return Result::wrong("it is half-written: it has no config.toml");
   std::shared_ptr<Shared> shared;
   std::int64_t seed = 0;
+};
+
+Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
+  using Result = Parsed<Checked>;
+  Checked out;
+  RunRecord& record = out.record;
+  std::error_code error;
+  if (!std::filesystem::exists(run.config(), error)) return Result::wrong("it is half-written: it has no config.toml");
   try {
-    std::tie(shared, seed) = known_->of(run);
+    std::tie(out.shared, out.seed) = known_->of(run);
   } catch (const Refused& refused) {
     return Result::wrong(fmt::format("its config.toml is damaged, or from another version of Heed: {}",
                                      refused.what()));
   }
   RunLook look = look_at(run);
-  entry.state = look.state;
+  record.state = look.state;
   if (look.has_manifest) {
     if (!look.manifest) return Result::wrong(look.manifest.error);
-    const auto id_of = [&](const std::string& data) { return shared->run_id(data, seed); };
+    const auto id_of = [&](const std::string& data) { return out.shared->run_id(data, out.seed); };
     if (std::string why = foreign(run, *look.manifest, id_of); !why.empty()) return Result::wrong(std::move(why));
-    if (look.manifest->outcome == "finished" && entry.state == RunState::interrupted && !look.wrong_metrics.empty())
+    if (look.manifest->outcome == "finished" && record.state == RunState::interrupted && !look.wrong_metrics.empty())
       return Result::wrong(std::move(look.wrong_metrics));
-    entry.manifest = std::move(*look.manifest);
-  } else if (entry.state == RunState::interrupted) {
+    record.manifest = std::move(*look.manifest);
+  } else if (record.state == RunState::interrupted) {
     return Result::wrong("it is half-written: something ran in it, but its manifest.json is missing");
   }
   auto metrics = look.metrics ? read_metrics(run, *look.metrics) : read_metrics(run);
   if (!metrics) return Result::wrong(metrics.error);
   record.metrics = std::move(*metrics);
-  entry.metrics = metric_entries(shared->metrics, record.metrics);
-  entry.options = shared->options_of(seed);
+  return Result::ok(std::move(out));
+}
+
+Parsed<RunRecord> EntryReader::read_record(const RunFolder& run) {
+  auto checked = read(run);
+  return checked ? Parsed<RunRecord>::ok(std::move(checked->record))
+                 : Parsed<RunRecord>::wrong(std::move(checked.error));
+}
+
+Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
+  auto checked = read(run);
+  if (!checked) return Parsed<RunEntry>::wrong(std::move(checked.error));
+  RunEntry entry;
+  entry.id = run.id();
+  entry.state = checked->record.state;
+  entry.manifest = std::move(checked->record.manifest);
+  entry.metrics = metric_entries(checked->shared->metrics, checked->record.metrics);
+  entry.options = checked->shared->options_of(checked->seed);
   for (const std::int64_t step : checkpoint_steps(run)) {
     entry.parameters = parameters_in(run.checkpoint(step));
     if (entry.parameters) break;
   }
-  return Result::ok(std::move(record));
-}
-
-Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
-  auto record = read_record(run);
-  return record ? Parsed<RunEntry>::ok(std::move((*record).entry)) : Parsed<RunEntry>::wrong(std::move(record.error));
+  return Parsed<RunEntry>::ok(std::move(entry));
 }
 
 Parsed<RunEntry> read_entry(const RunFolder& run) { return EntryReader().read_entry(run); }

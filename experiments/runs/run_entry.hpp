@@ -37,9 +37,10 @@ struct RunEntry {
 /// of Heed, or edited (the configuration no longer hashes to the ID).
 Parsed<RunEntry> read_entry(const RunFolder& run);
 
-/// A run's entry with all lines of its metrics.
+/// What a run's folder says of itself, line by line.
 struct RunRecord {
-  RunEntry entry;
+  RunState state = RunState::missing;
+  std::optional<Manifest> manifest; ///< none where nothing ran yet
   std::vector<Metrics> metrics;
 };
 
@@ -54,11 +55,14 @@ public:
 
   /// As the function.
   Parsed<RunEntry> read_entry(const RunFolder& run);
+  /// By the same checks, and with the same errors. No checkpoint is opened.
   Parsed<RunRecord> read_record(const RunFolder& run);
 
 private:
   struct Shared;
   struct Known;
+  struct Checked;
+  Parsed<Checked> read(const RunFolder& run);
   std::unique_ptr<Known> known_;
 };
 

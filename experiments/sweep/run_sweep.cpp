@@ -40,7 +40,10 @@ public:
     const std::size_t to_do = left();
     const std::size_t first = to_tune() ? unfinished(trials_) : to_do;
     events_.ready({plan_, runs(), to_do, executor_.share_for(first)});
-    if (to_do == 0) return;
+    if (to_do == 0) {
+      nothing_to_do_ = true;
+      return;
+    }
     if (to_tune()) tune();
     if (!stopped_) {
       if (replicates_.empty()) replicates_ = folders_of(plan_.runs);
@@ -51,7 +54,7 @@ public:
   }
 
   SweepResult result() && {
-    const std::size_t all = runs(), to_do = left();
+    const std::size_t all = runs(), to_do = nothing_to_do_ ? 0 : left();
     return {std::move(plan_), std::move(folder_), all, to_do, total_};
   }
 
@@ -148,7 +151,7 @@ private:
   std::filesystem::path folder_;
   std::vector<RunFolder> trials_, replicates_;
   Executed total_;
-  bool stopped_ = false;
+  bool stopped_ = false, nothing_to_do_ = false;
 };
 
 } // namespace
