@@ -40,6 +40,8 @@ struct PairwiseForm {
 /// The forms of scores that stream, or none of them.
 using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
 
+class MemoryGradients;
+
 /// What the kernels make of keys and values before the first query meets them, for those who attend to the same ones call
 /// after call, with few queries each: a recurrent decoder does so at every step. Made by pack_memory, on the tape.
 struct PackedMemory {
@@ -52,9 +54,12 @@ struct PackedMemory {
   const Real* key_exponentials = nullptr; ///< [B, Hk, D, padded keys]
   const Real* key_bounds = nullptr;       ///< [B, Hk, 2, D]
   const Real* value_columns = nullptr;    ///< [B, Hk, Dv, padded keys], for its backward pass; null without recording
+  /// What calls with one query add to the gradients of the values, and, in the inner form, of the keys, until it is added
+  /// for some of them at once (kernels/memory_gradients.hpp); null: nothing wants one.
+  MemoryGradients* gradients = nullptr;
 };
 
-/// Of keys [B, Hk, Tk, D] and values [B, Hk, Tk, Dv]. The forms' queries don't matter. Calls that are given what it
+/// Of keys [B, Hk, Tk, D] and values [B, Hk, Tk, Dv]. Of the forms' queries only the number of heads matters. Calls that are given what it
 /// returns must have the same keys and values. Bits are the same with and without. Null where that can't be: where keys of
 /// the pairwise form are the values themselves.
 const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v);

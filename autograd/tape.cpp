@@ -218,20 +218,34 @@ Tape::Scratch::Scratch(Tape& tape) : arena_(tape.scratch_) {
   if (arena_.used() > 0) throw Failed("[tape] an operation's scratch is in use: there is one at a time");
 }
 
-Tape::Transient::Transient(Tape& tape) : arena_(tape.here().arena), mark_(arena_.mark()) {
+Tape::Transient::Transient(Tape& tape)
+    : tape_(tape), arena_(tape.here().arena), mark_(arena_.mark()), steps_(tape.steps_) {
   if (tape.recording_) throw Failed("[tape] what is recorded can't be given up before the step's end");
+  tape.steps_ = nullptr;
 }
 
-Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_) {
+Tape::Transient::~Transient() {
+  arena_.release(mark_);
+  tape_.steps_ = steps_;
+}
+
+Tape::Steps::Steps(Tape& tape) : tape_(tape) {
+  if (tape.steps_) throw Failed("[tape] there are steps already: there is one walk at a time");
+  tape.steps_ = this;
+}
+
+Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), steps_(tape.steps_) {
   if (tape.aside_) throw Failed("[tape] what is made aside can't be set aside once more");
   tape.rooms_[1].rewind();
   tape.last_ = nullptr;
+  tape.steps_ = nullptr;
   tape.aside_ = true;
 }
 
 Tape::Aside::~Aside() {
   tape_.last_ = last_;
   tape_.nodes_ = nodes_;
+  tape_.steps_ = steps_;
   tape_.aside_ = false;
 }
 

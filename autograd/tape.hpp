@@ -91,6 +91,9 @@ public:
   class Scratch;
   class Aside;
   class Transient;
+  class Steps;
+  /// The one that there is, outside of its Asides and Transients; null: none.
+  Steps* steps() const { return steps_; }
   /// Is there an Aside?
   bool aside() const { return aside_; }
 
@@ -150,6 +153,7 @@ private:
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
+  Steps* steps_ = nullptr;
   bool aside_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
@@ -201,6 +205,7 @@ private:
   Tape& tape_;
   Node* last_;
   std::int64_t nodes_;
+  Steps* steps_;
 };
 
 /// A part of a computation without recording, whose memory is given up at its end; what is wanted of it is copied before
@@ -209,13 +214,34 @@ class Tape::Transient {
 public:
   /// Throws heed::Failed where the tape records, since closures would outlive what they are about.
   explicit Transient(Tape& tape);
-  ~Transient() { arena_.release(mark_); }
+  ~Transient();
   Transient(const Transient&) = delete;
   Transient& operator=(const Transient&) = delete;
 
 private:
+  Tape& tape_;
   Arena& arena_;
   Arena::Mark mark_;
+  Steps* steps_;
+};
+
+struct StepWeight;
+
+/// A part of a computation that goes step by step, each with the same weights and a few rows, as a recurrent decoder does:
+/// products make of a weight what they need of it once for all steps (autograd/kernels/step_weight.hpp). It changes no
+/// bit. The weights must stay as they are.
+class Tape::Steps {
+public:
+  /// Throws heed::Failed where there is one already.
+  explicit Steps(Tape& tape);
+  ~Steps() { tape_.steps_ = nullptr; }
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+
+  StepWeight* weights = nullptr; ///< those that there are yet, the newest first
+
+private:
+  Tape& tape_;
 };
 
 /// Does an operation count itself, or have others within it that do? Its closure then runs as far as they are counted.

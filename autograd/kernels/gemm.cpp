@@ -31,7 +31,7 @@ Operand operand(const Matrix& m, const char* which) {
 }
 
 // Checks the extents and counts; false where there is nothing to multiply, or nothing wanted but the count.
-bool begin_product(const Matrix& a, const Matrix& b, const Matrix& c) {
+template <class B> bool begin_product(const Matrix& a, const B& b, const Matrix& c) {
   if (a.columns != b.rows || c.rows != a.rows || c.columns != b.columns)
     throw Failed(fmt::format("[gemm] the extents do not fit: [{}, {}] by [{}, {}] into [{}, {}]", a.rows, a.columns,
                              b.rows, b.columns, c.rows, c.columns));
@@ -79,6 +79,17 @@ void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matr
   if (own_product && !empty) return own(a, b, c, 1, row ? Start::row : Start::zero, row, finish);
   each_row(c, [&](Real* to) { row ? std::copy_n(row, c.columns, to) : std::fill_n(to, c.columns, Real{0}); });
   if (!empty) blas_gemm(a, b, c, 1, 1);
+  if (finish) each_row(c, [&](Real* done) { finish->run(finish->context, done, c.columns); });
+}
+
+void gemm(const Matrix& a, const PackedMatrix& b, const Matrix& c, Real beta) {
+  if (begin_product(a, b, c)) packed_product(a, b, c, beta == 0 ? Start::zero : Start::there);
+  else if (beta == 0) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
+}
+
+void gemm_onto_row(const Matrix& a, const PackedMatrix& b, const Real* row, const Matrix& c, const Finish* finish) {
+  if (begin_product(a, b, c)) return packed_product(a, b, c, row ? Start::row : Start::zero, row, finish);
+  each_row(c, [&](Real* to) { row ? std::copy_n(row, c.columns, to) : std::fill_n(to, c.columns, Real{0}); });
   if (finish) each_row(c, [&](Real* done) { finish->run(finish->context, done, c.columns); });
 }
 

@@ -52,6 +52,18 @@ struct Finish {
 /// finished.
 void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matrix& c, const Finish* finish = nullptr);
 
+/// A matrix [rows, columns] in the order in which the engine's own product reads its right operand: packed once, it may
+/// meet many others (pack_matrix, packed_product.hpp).
+struct PackedMatrix {
+  const Real* p;
+  std::int64_t rows, columns;
+};
+
+/// The same products with a packed b, by the engine's own way; beta is 0 or 1, and c must be row-major.
+void gemm(const Matrix& a, const PackedMatrix& b, const Matrix& c, Real beta = 0);
+void gemm_onto_row(const Matrix& a, const PackedMatrix& b, const Real* row, const Matrix& c,
+                   const Finish* finish = nullptr);
+
 /// What `gemm` computes, by BLAS whatever the build and without counting: what benchmarks and tests compare it with.
 void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha = 1, Real beta = 0);
 

@@ -98,10 +98,10 @@ void times_panel(std::int64_t rows, const Scattered& a, const Real* b, std::int6
   }
 }
 
-} // namespace
-
-void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start, const Real* start_row,
-                    const Finish* finish) {
+// c = start + a b, where block(k0, depth, j0, columns, panels) gives that part of b, packed.
+template <class Block>
+void blocked_product(const Matrix& a, const Matrix& c, Start start, const Real* start_row, const Finish* finish,
+                     const Block& block_of_b) {
   Rooms& room = rooms();
   const std::int64_t m = c.rows, n = c.columns, depth = a.columns;
   const bool gathered = a.row_stride == 1 && a.column_stride > 512;
@@ -111,20 +111,57 @@ void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alph
     for (std::int64_t k0 = 0; k0 < depth; k0 += depth_block) {
       const std::int64_t k = std::min(depth_block, depth - k0);
       const Start from = k0 > 0 ? Start::there : start;
-      pack_block(b, k0, k, j0, columns, alpha, panels, room.b);
+      const Real* b = block_of_b(k0, k, j0, columns, panels);
       for (std::int64_t i0 = 0; i0 < m; i0 += row_block) {
         const std::int64_t rows = std::min(row_block, m - i0);
         const Scattered there{a.p + i0 * a.row_stride + k0 * a.column_stride, a.row_stride, a.column_stride};
         const Scattered block = gathered ? gather_block(there, rows, k, room.a) : there;
         for (std::int64_t p = 0; p < panels.count; ++p) {
           const std::int64_t j = panels.begin(p), end = std::min(panels.begin(p + 1), columns);
-          times_panel<block_vectors>(rows, block, room.b + j * k, end - j, c.p + i0 * c.row_stride + j0 + j,
-                                     c.row_stride, k, from, start_row ? start_row + j0 + j : nullptr,
+          times_panel<block_vectors>(rows, block, b + j * k, end - j, c.p + i0 * c.row_stride + j0 + j, c.row_stride, k,
+                                     from, start_row ? start_row + j0 + j : nullptr,
                                      k0 + k == depth ? finish : nullptr);
         }
       }
     }
   }
+}
+
+// Where a packed matrix has the block that begins at row k0 and column j0.
+std::int64_t place_of_block(std::int64_t rows, std::int64_t k0, std::int64_t j0, std::int64_t columns) {
+  return j0 * rows + k0 * whole_vectors(columns);
+}
+
+} // namespace
+
+void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start, const Real* start_row,
+                    const Finish* finish) {
+  Real* room = rooms().b;
+  blocked_product(a, c, start, start_row, finish,
+                  [&](std::int64_t k0, std::int64_t k, std::int64_t j0, std::int64_t columns, const Cuts& panels) {
+                    pack_block(b, k0, k, j0, columns, alpha, panels, room);
+                    return room;
+                  });
+}
+
+void packed_product(const Matrix& a, const PackedMatrix& b, const Matrix& c, Start start, const Real* start_row,
+                    const Finish* finish) {
+  blocked_product(a, c, start, start_row, finish,
+                  [&](std::int64_t k0, std::int64_t, std::int64_t j0, std::int64_t columns, const Cuts&) {
+                    return b.p + place_of_block(b.rows, k0, j0, columns);
+                  });
+}
+
+std::int64_t packed_size(std::int64_t rows, std::int64_t columns) { return rows * whole_vectors(columns); }
+
+PackedMatrix pack_matrix(const Matrix& b, Real* to) {
+  for (std::int64_t j0 = 0; j0 < b.columns; j0 += column_block) {
+    const std::int64_t columns = std::min(column_block, b.columns - j0);
+    for (std::int64_t k0 = 0; k0 < b.rows; k0 += depth_block)
+      pack_block(b, k0, std::min(depth_block, b.rows - k0), j0, columns, 1, Cuts(columns),
+                 to + place_of_block(b.rows, k0, j0, columns));
+  }
+  return {to, b.rows, b.columns};
 }
 
 } // namespace heed::HEED_REAL

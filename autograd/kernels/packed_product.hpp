@@ -20,4 +20,12 @@ inline constexpr bool own_product = false;
 void packed_product(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Start start,
                     const Real* start_row = nullptr, const Finish* finish = nullptr);
 
+/// Packs b for any number of products; `to` has room for packed_size numbers.
+PackedMatrix pack_matrix(const Matrix& b, Real* to);
+std::int64_t packed_size(std::int64_t rows, std::int64_t columns);
+
+/// The same as with the matrix itself and alpha = 1, bit for bit.
+void packed_product(const Matrix& a, const PackedMatrix& b, const Matrix& c, Start start,
+                    const Real* start_row = nullptr, const Finish* finish = nullptr);
+
 } // namespace heed::HEED_REAL

@@ -189,16 +189,18 @@ struct PairwiseSlopes {
   Real* r;          // [D, group, pair_tile]: of the pairs under way
   Real* dq_lanes;   // [row_block, D, lanes]: sum over keys of ds r (1 - r), lane by lane
   Real* dk_columns; // [D, k_row]: sum over queries of the same
+  Real* dk_whole;   // [D, k_row], where a single query's are added with their factor at once; null: they are not
   Real* dw_lanes;   // [D, lanes]: sum over pairs of ds r
 
   PairwiseSlopes(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
       : f(room.factors), w(nullptr), r(scratch.take<Real>(e.width * group * pair_tile)),
-        dq_lanes(scratch.take<Real>(row_block * e.width * lanes)), dk_columns(room.k),
+        dq_lanes(scratch.take<Real>(row_block * e.width * lanes)), dk_columns(room.k), dk_whole(nullptr),
         dw_lanes(scratch.take<Real>(e.width * lanes)) {}
 
-  void begin(const Real* weights) {
+  void begin(const Real* weights, Real* whole = nullptr) {
     w = weights;
-    std::fill_n(dk_columns, f.width * f.k_row, Real{0});
+    dk_whole = whole;
+    if (!dk_whole) std::fill_n(dk_columns, f.width * f.k_row, Real{0});
     std::fill_n(dw_lanes, f.width * lanes, Real{0});
   }
   void begin_rows(std::int64_t rows) const { std::fill_n(dq_lanes, rows * f.width * lanes, Real{0}); }
@@ -244,9 +246,10 @@ void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int
 inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
                        const Real* ds) {
   for (std::int64_t d = 0; d < a.f.width; ++d) {
-    Real* dk = a.dk_columns + d * a.f.k_row + j0;
+    Real* dk = (a.dk_whole ? a.dk_whole : a.dk_columns) + d * a.f.k_row + j0;
     Real* dw = a.dw_lanes + d * lanes;
-    Simd k0 = load(dk), k1 = load(dk + lanes), w = load(dw);
+    const Simd there0 = load(dk), there1 = load(dk + lanes), zero(Real{0});
+    Simd k0 = a.dk_whole ? zero : there0, k1 = a.dk_whole ? zero : there1, w = load(dw);
     for (std::int64_t g = 0; g < rows; ++g) {
       const Real* r = a.r + (d * group + g) * pair_tile;
       const Simd s0 = Simd::load_aligned(ds + g * pair_tile), s1 = Simd::load_aligned(ds + g * pair_tile + lanes);
@@ -258,6 +261,11 @@ inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::
       k0 += g0;
       k1 += g1;
       w += u0 + u1;
+    }
+    if (a.dk_whole) { // the product is rounded before it is added, as it is where it is stored between
+      const Simd factor(4 * a.w[d]);
+      k0 = there0 + xsimd::fma(k0, factor, zero);
+      k1 = there1 + xsimd::fma(k1, factor, zero);
     }
     store(dk, k0);
     store(dk + lanes, k1);
@@ -361,17 +369,25 @@ struct Operands {
 struct Gradients {
   Into dq, dk, dw, dwq, dwk;
   bool by_columns; // dk is that of packed keys
+  bool at_once;    // and has been added by one query's backward pass itself
   Real* dk_rows;   // [Tk, whole_vectors(D)], where nothing is projected
 
   Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k,
-            bool packed = false)
+            bool packed = false, bool one_query = false)
       : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),
         dwq(x.projects() ? tape.into(x.form.matrices.query) : Into{}),
         dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}), by_columns(packed),
+        at_once(packed && one_query && of_k),
         dk_rows(x.projects() || packed ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
+    if (at_once && dk.first) std::fill_n(dk.p, x.e.batch * x.e.key_heads * x.e.width * x.k_row, Real{0});
     if (!counting_only()) return;
     const auto products = [](const Into& of_x, const Into& of_matrix) { return (of_x ? 1 : 0) + (of_matrix ? 1 : 0); };
     count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());
+  }
+
+  // Where the keys' gradients of a head are to be added at once; null: in the end, by `put`.
+  Real* columns_of_one_query(const Operands& x, std::int64_t b, std::int64_t h) const {
+    return at_once ? dk.p + (b * x.e.key_heads + h / x.e.sharing()) * x.e.width * x.k_row : nullptr;
   }
 
   // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
@@ -382,8 +398,8 @@ struct Gradients {
     if (x.projects())
       x.queries.put(row_major(dq_rows, e.queries, e.width), head_of(x.form.queries, dq, b, h), dwq, b, h, h);
     else if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(x.form.queries, dq, b, h));
-    a.finish_keys(e.keys);
-    if (by_columns) put_columns(a.dk_columns, e, x.k_row, b, h);
+    if (!at_once) a.finish_keys(e.keys);
+    if (by_columns && !at_once) put_columns(a.dk_columns, e, x.k_row, b, h);
     const RowsInto to = by_columns ? RowsInto{} : key_head_of(x.form.keys, dk, e, b, h);
     if (x.projects()) x.keys.put({a.dk_columns, e.keys, e.width, 1, x.k_row}, to, dwk, b, h / e.sharing(), h);
     else if (dk && !by_columns) {

@@ -33,7 +33,13 @@ inline void product_columns_of(std::int64_t vectors, const Scattered& a, const R
 /// `columns` is a multiple of `lanes`.
 inline void small_product(const Scattered& a, const Real* b, std::int64_t b_row, Real* c, std::int64_t c_row,
                           std::int64_t rows, std::int64_t columns, std::int64_t depth, bool add) {
-  for (std::int64_t j = 0; j < columns; j += block_vectors * lanes)
+  // A single row's sums are few, and wait for each other: so many more vectors at once.
+  constexpr int vectors_of_one = 8;
+  std::int64_t j = 0;
+  for (; rows == 1 && j + vectors_of_one * lanes <= columns; j += vectors_of_one * lanes)
+    product_block<1, vectors_of_one>(a, b + j, b_row, c + j, c_row, depth, add ? Start::there : Start::zero,
+                                     c); // no start_row, but GCC warns of reading it where it always is null
+  for (; j < columns; j += block_vectors * lanes)
     detail::product_columns_of<block_vectors>(std::min<std::int64_t>(block_vectors, (columns - j) / lanes), a, b + j,
                                               b_row, c + j, c_row, rows, depth, add ? Start::there : Start::zero);
 }

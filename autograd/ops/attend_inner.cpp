@@ -1,4 +1,5 @@
 #include "autograd/kernels/inner_scores.hpp"
+#include "autograd/kernels/memory_gradients.hpp"
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
 
@@ -13,7 +14,8 @@ struct Backward {
   const Real* v_tiles;
   PackedRows q_rows, k_rows, dy_rows;
   const Real *log_sums, *delta;
-  Real *dq, *dk, *dv; // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
+  Real *dq, *dk, *dv;              // [Tq, D], [key_tile, D], [key_tile, Dv], whole vectors
+  MemoryGradients::Share gathered; // in their place, where a single query's share is added later
 };
 
 // Weights p and scores' gradients ds of a block of queries within a tile, 0 where nothing is seen; and the columns that
@@ -70,21 +72,29 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
   const Extents& e = head.e;
   const std::int64_t width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
   alignas(64) Real p[row_block * key_tile], ds[row_block * key_tile];
+  const bool later = a.gathered.slopes;
   std::fill_n(a.dq, e.queries * width, Real{0});
   for (std::int64_t j0 = 0; j0 < e.keys; j0 += key_tile) {
     const std::int64_t keys = std::min(key_tile, e.keys - j0);
-    std::fill_n(a.dk, key_tile * width, Real{0});
-    std::fill_n(a.dv, key_tile * v_width, Real{0});
+    if (!later) {
+      std::fill_n(a.dk, key_tile * width, Real{0});
+      std::fill_n(a.dv, key_tile * v_width, Real{0});
+    }
     for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
       const BlockView block(head, i0);
       if (!block.meets(j0, j0 + keys)) continue;
       const Columns c = weights_and_slopes(head, a, block, j0, p, ds);
       const std::int64_t n = std::min(c.c1, keys) - c.c0;
       if (n <= 0) continue;
-      small_product({p + c.c0, 1, key_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + c.c0 * v_width,
-                    v_width, n, v_width, block.rows, true);
-      small_product({ds + c.c0, 1, key_tile}, a.q_rows.p + i0 * a.q_rows.row, a.q_rows.row, a.dk + c.c0 * width, width,
-                    n, width, block.rows, true);
+      if (later) {
+        std::copy_n(p + c.c0, n, a.gathered.weights + j0 + c.c0);
+        std::copy_n(ds + c.c0, n, a.gathered.slopes + j0 + c.c0);
+      } else {
+        small_product({p + c.c0, 1, key_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + c.c0 * v_width,
+                      v_width, n, v_width, block.rows, true);
+        small_product({ds + c.c0, 1, key_tile}, a.q_rows.p + i0 * a.q_rows.row, a.q_rows.row, a.dk + c.c0 * width,
+                      width, n, width, block.rows, true);
+      }
       small_product({ds + c.c0, key_tile, 1}, a.k_rows.p + (j0 + c.c0) * a.k_rows.row, a.k_rows.row, a.dq + i0 * width,
                     width, block.rows, width, n, true);
     }
@@ -109,7 +119,11 @@ const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v) {
   auto* m = new (tape.keep<PackedMemory>(1)) PackedMemory;
   m->factor = form.factor;
   m->key_tiles = tiles_of(form.keys, form.factor);
-  if (tape.recording()) m->value_tiles = tiles_of(v, 1);
+  if (!tape.recording()) return m;
+  const bool same = form.factor == 1 && v.data == form.keys.data && v.shape == form.keys.shape &&
+                    v.stride == form.keys.stride;
+  m->value_tiles = same ? m->key_tiles : tiles_of(v, 1);
+  m->gradients = MemoryGradients::make(form.keys, v, form.factor, form.queries.shape[1]);
   return m;
 }
 
@@ -155,7 +169,8 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     const Real* dy = t.grad(merged);
     Tape::Scratch room(t);
     begin(options, t, room, true);
-    const auto [dq, dk, dv] = t.into_together({q, k, v});
+    MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
+    const auto [dq, dk, dv] = later ? std::array{t.into(q), Into{}, Into{}} : t.into_together({q, k, v});
     Backward a{};
     Real* own_k_tiles = packed ? nullptr : room.take<Real>(e.width * tiled);
     Real* own_v_tiles = packed ? nullptr : room.take<Real>(e.value_width * tiled);
@@ -181,9 +196,12 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
       row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
       a.delta = delta;
       a.log_sums = log_sums + (b * e.heads + h) * e.queries;
-      backward({e, options, b, h}, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
+      const HeadProblem head{e, options, b, h};
+      if (later) a.gathered = later->share(head, a.q_rows.p, a.dy_rows.p);
+      backward(head, a, factor, key_head_of(k, dk, e, b, h), key_head_of(v, dv, e, b, h));
       if (dq) put_rows(a.dq, width, e.queries, e.width, factor, head_of(q, dq, b, h));
     });
+    if (later) later->end();
   });
   return y;
 }

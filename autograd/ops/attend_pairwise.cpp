@@ -1,3 +1,4 @@
+#include "autograd/kernels/memory_gradients.hpp"
 #include "autograd/kernels/pairwise_scores.hpp"
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
@@ -16,9 +17,10 @@ struct Backward {
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
-  Real* dv;   // [Tk, whole_vectors(Dv)]
-  Real total; // of w: what scores lack, where that matters
-  Real* sum;  // of the scores' gradients, likewise
+  Real* dv;                        // [Tk, whole_vectors(Dv)]
+  Real total;                      // of w: what scores lack, where that matters
+  Real* sum;                       // of the scores' gradients, likewise
+  MemoryGradients::Share gathered; // in dv's place, where a single query's share is added later
 };
 
 // What a kernel's scores lack is the same for a row, and so nothing to a softmax; but something to a formula.
@@ -103,6 +105,10 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
         if (head.changes_scores()) *a.sum += sum_of(tile, d_rows);
         add_slopes(a.slopes, r0, rows, j0, d_rows);
       }
+      if (a.gathered.weights) {
+        std::copy_n(p, keys, a.gathered.weights + j0);
+        continue;
+      }
       small_product({p, 1, pair_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + j0 * v_width, v_width,
                     keys, v_width, block.rows, true);
     }
@@ -160,6 +166,7 @@ const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v) {
   m->key_exponentials = exponentials;
   m->key_bounds = of_keys;
   m->value_columns = of_values;
+  m->gradients = MemoryGradients::make({}, v, 1, form.queries.shape[1]);
   return m;
 }
 
@@ -202,16 +209,18 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
     const Real* dy = t.grad(merged);
     Tape::Scratch again(t);
     begin(options, t, again, true);
-    const auto [dq, dk, dv] = t.into_together({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
+    MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
+    const auto [dq, dk, dv] = later ? std::array{t.into(x.form.queries), t.into(packed->key_columns), Into{}}
+                                    : t.into_together({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
     FactorsRoom room_again(again, e, x.k_row, packed);
     Factors& f = room_again.factors;
     Real* own_values = packed ? nullptr : again.take<Real>(e.value_width * x.k_row);
     Real* dy_scratch = again.take<Real>(e.queries * v_width);
     Real* delta = again.take<Real>(e.queries);
-    const Gradients to(t, again, x, dq, dk, packed);
+    const Gradients to(t, again, x, dq, dk, packed, later);
     Real sum = 0;
     Backward a{
-        {again, room_again, e}, {}, {}, own_values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum};
+        {again, room_again, e}, {}, {}, own_values, nullptr, delta, again.take<Real>(x.k_row * v_width), 0, &sum, {}};
     each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       prepare(x.queries.head(b, h, h, room_again.q), x.keys.head(b, kh, h, room_again.k), e, room_again,
               {packed, e, x.k_row, b, kh});
@@ -221,9 +230,10 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
       else pack_columns(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, own_values, x.k_row);
       row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
       a.log_sums = log_sums + (b * e.heads + h) * e.queries;
-      a.slopes.begin(x.weights(h));
-      std::fill_n(a.dv, x.k_row * v_width, Real{0});
       const HeadProblem head{e, options, b, h};
+      a.slopes.begin(x.weights(h), to.columns_of_one_query(x, b, h));
+      if (later) a.gathered = later->share(head, nullptr, a.dy_rows.p);
+      else std::fill_n(a.dv, x.k_row * v_width, Real{0});
       a.total = lacking(head, x.weights(h));
       sum = 0;
       if (f.range == Range::product) backward<Range::product>(head, a, room_again.q);
@@ -232,6 +242,7 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
       if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
       to.put(x, a.slopes, room_again.q, b, h, sum);
     });
+    if (later) later->end();
   });
   return y;
 }

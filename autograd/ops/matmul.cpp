@@ -1,7 +1,10 @@
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/gemm.hpp"
+#include "autograd/kernels/step_weight.hpp"
 #include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
+
+#include <algorithm>
 
 namespace heed::HEED_REAL {
 
@@ -149,8 +152,11 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
   Real* slope = f && op.requires_grad() ? op.tape().keep<Real>(y.size()) : nullptr;
   const Activated activated{y.data, slope};
   const Finish finish{f, &activated};
-  gemm_onto_row(rows, matrix(w, w.data).transposed(), biased ? b.data : nullptr, row_major(y.data, rows.rows, width),
-                f ? &finish : nullptr);
+  StepWeight* ready = step_weight(w, rows.rows);
+  const auto product = [&](const auto& right) {
+    gemm_onto_row(rows, right, biased ? b.data : nullptr, row_major(y.data, rows.rows, width), f ? &finish : nullptr);
+  };
+  ready ? product(ready->forwards) : product(matrix(w, w.data).transposed());
 
   op.record(y, [=] {
     Tape& tape = *y.tape;
@@ -160,7 +166,12 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
     if (const Into d = tape.into(x)) {
       Matrix dx = rows;
       dx.p = d.p;
-      gemm(dy, matrix(w, w.data), dx, 1, d.first ? 0 : 1);
+      if (ready) gemm(dy, ready->backwards, dx, d.first ? 0 : 1);
+      else gemm(dy, matrix(w, w.data), dx, 1, d.first ? 0 : 1);
+    }
+    if (ready) {
+      if (Real* to = ready->gather(rows)) std::copy_n(dy.p, dy.rows * width, to);
+      return;
     }
     if (const Into d = tape.into(w)) gemm(dy.transposed(), rows, matrix(w, d.p), 1, d.first ? 0 : 1);
   });

@@ -2,8 +2,9 @@
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/panels.hpp"
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/simd.hpp"
+#include "autograd/kernels/step_weight.hpp"
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ struct RowBackward {
   const Real* dh;           // the derivative by the state after the step
   Real* dc;                 // by the memory after the step, and then by that before it
   Real* dx;                 // [gates H], written
-  Real* dproduct;           // [H] of the last gate, written where `own_product`; for all others it is dx
+  Real* dproduct;           // [gates H], by W h: written where it is not dx itself (`own_product`)
   Real* passed;             // [H], written: what reaches the state before the step beside the product
 };
 
@@ -68,10 +69,13 @@ struct Gru {
       const Simd r = load(s.kept + i, m), z = load(s.kept + width + i, m), n = load(s.kept + 2 * width + i, m);
       const Simd seen = load(s.kept + 3 * width + i, m), d = load(s.dh + i, m);
       const Simd dn = d * (Real{1} - z) * (Real{1} - n * n);
-      store(s.dx + i, dn * seen * r * (Real{1} - r), m);
-      store(s.dx + width + i, d * (load(s.h + i, m) - n) * z * (Real{1} - z), m);
+      const Simd dr = dn * seen * r * (Real{1} - r), dz = d * (load(s.h + i, m) - n) * z * (Real{1} - z);
+      store(s.dx + i, dr, m);
+      store(s.dx + width + i, dz, m);
       store(s.dx + 2 * width + i, dn, m);
-      store(s.dproduct + i, dn * r, m);
+      store(s.dproduct + i, dr, m);
+      store(s.dproduct + width + i, dz, m);
+      store(s.dproduct + 2 * width + i, dn * r, m);
       store(s.passed + i, d * z, m);
     });
   }
@@ -124,15 +128,18 @@ void check_shape(const Op& op, const char* name, const Tensor& x, const Shape& s
   if (!(x.shape == shape)) op.fail(fmt::format("{} must be {}, it is {}", name, shape.text(), x.shape.text()));
 }
 
-// c (+)= a b for few rows: by panels where b has been packed, by BLAS where it is met once.
-void product(const Scattered& a, const Matrix& b, const Panels& packed, Real* c, std::int64_t c_row, std::int64_t rows,
-             bool add) {
-  if (packed.p) return panel_product(a, packed, c, c_row, rows, add);
-  gemm({const_cast<Real*>(a.p), rows, b.rows, a.row, a.column}, b, {c, rows, b.columns, c_row, 1}, 1, add ? 1 : 0);
+// What a weight's products with the rows of one step are made from: packed once for all steps, here or by those who go
+// step by step themselves, or, of a single step, as it stands.
+struct Right {
+  Matrix matrix;
+  PackedMatrix packed;
+};
+void product(const Matrix& a, const Right& b, const Matrix& c, bool add) {
+  if (b.packed.p) gemm(a, b.packed, c, add ? 1 : 0);
+  else gemm(a, b.matrix, c, 1, add ? 1 : 0);
 }
-
-Matrix rows_of(const Real* p, std::int64_t rows, std::int64_t columns, std::int64_t row) {
-  return {const_cast<Real*>(p), rows, columns, row, 1};
+Right right(const Matrix& m, bool packs, Tape& tape) {
+  return {m, packs ? pack_matrix(m, tape.keep<Real>(packed_size(m.rows, m.columns))) : PackedMatrix{}};
 }
 
 // All steps of a cell. `memory` and `bias` are the LSTM's and the GRU's; any tensor stands in where there is none.
@@ -169,15 +176,15 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     return s == 0 ? c0.data : Cell::has_memory ? memories + order.at(s - 1) * step : before(s);
   };
 
-  const Matrix transposed = row_major(w.data, all, H).transposed();
-  const std::int64_t product_row = whole_panels(all);
-  Real* products = tape.keep<Real>(B * product_row);
-  const Panels forwards = T == 1 ? Panels{} : pack_panels(transposed, tape.keep<Real>(H * product_row));
+  StepWeight* ready = T == 1 ? step_weight(w, B) : nullptr;
+  const Matrix whole = row_major(w.data, all, H);
+  const Right forwards = ready ? Right{whole.transposed(), ready->forwards} : right(whole.transposed(), T > 1, tape);
+  Real* products = tape.keep<Real>(B * all);
   for (std::int64_t s = 0; s < T; ++s) {
     const std::int64_t t = order.at(s);
     const Real *h = before(s), *c = memory_before(s);
     Real *next_h = y.data + t * step, *next_c = Cell::has_memory ? memories + t * step : next_h;
-    product({h, H, 1}, transposed, forwards, products, product_row, B, false);
+    product(row_major(h, B, H), forwards, row_major(products, B, all), false);
     for (std::int64_t b = 0; b < B; ++b) {
       const std::int64_t at = b * H;
       if (rests(t, b)) {
@@ -185,7 +192,7 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
         if (Cell::has_memory) std::copy_n(c + at, H, next_c + at);
         continue;
       }
-      Cell::forward({x.data + (t * B + b) * all, products + b * product_row, h + at, c + at, bias.data,
+      Cell::forward({x.data + (t * B + b) * all, products + b * all, h + at, c + at, bias.data,
                      kept_at(t) + b * Cell::kept * H, next_h + at, next_c + at},
                     H);
     }
@@ -200,55 +207,48 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     const Into into_x = tape.into(x);
     const bool in_place = alone && into_x && into_x.first;
     Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
-    Real* own = Cell::own_product ? tape.keep<Real>(T * step) : dx; // of the last gate's product
-    // So many columns of dx are the product's gradient, too.
-    const std::int64_t shared = Cell::own_product ? all - H : all;
-    const std::int64_t dh_row = whole_panels(H);
-    Real* dh = tape.keep<Real>(B * dh_row);
-    Real* passed = tape.keep<Real>(B * dh_row);
+    Real* gathered = ready ? ready->gather(row_major(h0.data, B, H)) : nullptr;
+    // By the products, [T, B, all].
+    Real* slopes = !Cell::own_product ? dx : gathered ? gathered : tape.keep<Real>(T * B * all);
+    Real* dh = tape.keep<Real>(step);
+    Real* passed = tape.keep<Real>(step);
     Real* dc = tape.keep<Real>(step);
-    std::fill_n(passed, B * dh_row, Real{0});
+    std::fill_n(passed, step, Real{0});
     if (Cell::has_memory) std::copy_n(dy + T * step, step, dc);
-    const Matrix shared_w = rows_of(w.data, shared, H, H), own_w = rows_of(w.data + shared * H, all - shared, H, H);
-    const Panels backwards = T == 1 ? Panels{} : pack_panels(shared_w, tape.keep<Real>(shared * dh_row));
-    const Panels own_backwards = T == 1 || !Cell::own_product ? Panels{}
-                                                              : pack_panels(own_w, tape.keep<Real>(H * dh_row));
+    const Right backwards = ready ? Right{whole, ready->backwards} : right(whole, T > 1, tape);
 
     for (std::int64_t s = T - 1; s >= 0; --s) {
       const std::int64_t t = order.at(s);
       const Real *h = before(s), *c = memory_before(s);
       for (std::int64_t b = 0; b < B; ++b) {
         const std::int64_t at = b * H, place = (t * B + b) * all;
-        Real* d = dh + b * dh_row;
+        Real* d = dh + at;
         map(H, [&](std::int64_t i, int n) {
-          store(d + i, load(passed + b * dh_row + i, n) + load(dy + t * step + at + i, n), n);
+          store(d + i, load(passed + at + i, n) + load(dy + t * step + at + i, n), n);
         });
         if (rests(t, b)) {
           std::fill_n(dx + place, all, Real{0});
-          if (Cell::own_product) std::fill_n(own + t * step + at, H, Real{0});
-          std::copy_n(d, H, passed + b * dh_row);
+          if (Cell::own_product) std::fill_n(slopes + place, all, Real{0});
+          std::copy_n(d, H, passed + at);
           continue;
         }
-        Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, own + t * step + at,
-                        passed + b * dh_row},
+        Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, slopes + place,
+                        passed + at},
                        y.data + t * step + at, H);
       }
       if (s == 0 && !h0.slot->requires_grad) break;
-      product({dx + t * B * all, all, 1}, shared_w, backwards, passed, dh_row, B, true);
-      if (Cell::own_product) product({own + t * step, H, 1}, own_w, own_backwards, passed, dh_row, B, true);
+      product(row_major(slopes + t * B * all, B, all), backwards, row_major(passed, B, H), true);
     }
 
     if (into_x && !in_place)
       map(T * B * all, [&](std::int64_t i, int n) { deposit(into_x.p + i, load(dx + i, n), into_x.first, n); });
-    if (const Into d = tape.into(w)) {
+    if (ready) {
+      if (gathered && !Cell::own_product) std::copy_n(dx, B * all, gathered);
+    } else if (const Into d = tape.into(w)) {
       // The states before all steps but the first stand together; the first step's is the given one.
       const auto add_steps = [&](std::int64_t t, std::int64_t steps, const Real* h, bool store) {
-        const Matrix states = row_major(h, steps * B, H);
-        gemm(rows_of(dx + t * B * all, steps * B, shared, all).transposed(), states, rows_of(d.p, shared, H, H), 1,
-             store ? 0 : 1);
-        if (Cell::own_product)
-          gemm(rows_of(own + t * step, steps * B, H, H).transposed(), states, rows_of(d.p + shared * H, H, H, H), 1,
-               store ? 0 : 1);
+        gemm(row_major(slopes + t * B * all, steps * B, all).transposed(), row_major(h, steps * B, H),
+             row_major(d.p, all, H), 1, store ? 0 : 1);
       };
       add_steps(order.at(0), 1, h0.data, d.first);
       if (T > 1) add_steps(order.reverse ? 0 : 1, T - 1, y.data + (order.reverse ? step : 0), false);
@@ -257,11 +257,13 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
       if (const Into d = tape.into(bias)) {
         if (d.first) std::fill_n(d.p, H, Real{0});
         for (std::int64_t row = 0; row < T * B; ++row)
-          map(H, [&](std::int64_t i, int n) { store(d.p + i, load(d.p + i, n) + load(own + row * H + i, n), n); });
+          map(H, [&](std::int64_t i, int n) {
+            store(d.p + i, load(d.p + i, n) + load(slopes + row * all + (all - H) + i, n), n);
+          });
       }
     if (const Into d = tape.into(h0))
       for (std::int64_t b = 0; b < B; ++b)
-        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * dh_row + i, n), d.first, n); });
+        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * H + i, n), d.first, n); });
     if (Cell::has_memory)
       if (const Into d = tape.into(c0))
         map(step, [&](std::int64_t i, int n) { deposit(d.p + i, load(dc + i, n), d.first, n); });

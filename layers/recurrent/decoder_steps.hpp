@@ -101,9 +101,15 @@ class StepByStep {
 public:
   StepByStep(Pass& pass, const Tensor& e);
   std::span<Tensor> keep() const;
-  Tensor operator[](std::size_t t) const; ///< [B, width]
+  /// f(t, e_t), with e_t [B, width], for one step after the other, whose weights are made ready once (Tape::Steps).
+  template <class F> void each(F&& f) const {
+    const Tape::Steps together(tape_);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(steps_); ++t) f(t, (*this)[t]);
+  }
 
 private:
+  Tensor operator[](std::size_t t) const;
+
   Tape& tape_;
   std::int64_t steps_;
   Tensor by_step_; // [T, B, width]: a step's rows stand together

@@ -156,6 +156,33 @@ TEST_CASE("some rows of a product by themselves have the bits that they have amo
     }
 }
 
+TEST_CASE("a matrix that is packed once gives the products of the matrix itself, bit for bit") {
+  if (!own_product) return; // BLAS has bits of its own
+  for (const bool b_transposed : {false, true})
+    for (const auto& [n, k] : {std::pair{1, 5}, {23, 9}, {70, 300}, {530, 257}, {1100, 600}}) {
+      Stored a(13, k, false, 1), b(k, n, b_transposed, 2), whole(13, n, false, 3), packed(13, n, false, 3);
+      const std::vector<Real> row = drawn(n, 9);
+      std::vector<Real> memory(static_cast<std::size_t>(packed_size(k, n)));
+      const PackedMatrix once = pack_matrix(b.matrix, memory.data());
+      const auto same = [&] {
+        for (std::int64_t i = 0; i < 13; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            if (packed.at(i, j) != whole.at(i, j)) return false;
+        return true;
+      };
+      CAPTURE(b_transposed, n, k);
+      gemm(a.matrix, b.matrix, whole.matrix);
+      gemm(a.matrix, once, packed.matrix);
+      CHECK(same());
+      gemm(a.matrix, b.matrix, whole.matrix, 1, 1);
+      gemm(a.matrix, once, packed.matrix, 1);
+      CHECK(same());
+      gemm_onto_row(a.matrix, b.matrix, row.data(), whole.matrix);
+      gemm_onto_row(a.matrix, once, row.data(), packed.matrix);
+      CHECK(same());
+    }
+}
+
 TEST_CASE("a product into columns, and one by BLAS, are the same product") {
   const std::int64_t m = 20, n = 30, k = 40;
   Stored a(m, k, false, 1), b(k, n, true, 2), rows(m, n, false, 3), columns(m, n, true, 4), blas(m, n, false, 5);

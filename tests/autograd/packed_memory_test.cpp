@@ -18,6 +18,8 @@ struct Outcome {
 
 enum class ScoreKind { inner, pairwise };
 
+constexpr Real factor = Real(0.3); // whose products are rounded
+
 // Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do.
 Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given) {
   const std::int64_t counts[] = {1, 1, 3, 1, 2};
@@ -30,7 +32,7 @@ Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, con
   const Tensor own_keys = scale(keys, 1);
   const Tensor some = slice(queries, 2, 0, 1);
   const PackedMemory* memory = !packed                    ? nullptr
-                               : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, Real(0.5)}, values)
+                               : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, factor}, values)
                                                           : pack_memory(PairwiseForm{some, own_keys, weights}, values);
   CHECK((memory != nullptr) == packed);
   Outcome out;
@@ -43,7 +45,7 @@ Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, con
     options.memory = memory;
     options.first = static_cast<std::uint64_t>(first * 1000);
     const Tensor y = kind == ScoreKind::inner
-                         ? attend_softmax(InnerForm{of_call, own_keys, Real(0.5)}, values, options)
+                         ? attend_softmax(InnerForm{of_call, own_keys, factor}, values, options)
                          : attend_softmax(PairwiseForm{of_call, own_keys, weights}, values, options);
     const Tensor flat = contiguous(y);
     out.y.insert(out.y.end(), flat.data, flat.data + flat.size());

@@ -23,11 +23,11 @@ public:
     DecoderState state = begin(pass, start);
     const StepByStep steps(pass, e);
     const std::span<Tensor> out = steps.keep(), contexts = steps.keep();
-    for (std::size_t t = 0; t < out.size(); ++t) {
-      const Seen seen = attend_then_step(pass, steps[t], state, *source);
+    steps.each([&](std::size_t t, const Tensor& e_t) {
+      const Seen seen = attend_then_step(pass, e_t, state, *source);
       out[t] = as_sequence(seen.state);
       contexts[t] = as_sequence(seen.context);
-    }
+    });
     const Tensor states = concat(out, 1);
     return attending_.read_out(pass, {pass.dropout(states, dropout_), concat(contexts, 1), e});
   }

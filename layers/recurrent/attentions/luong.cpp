@@ -38,7 +38,7 @@ public:
     DecoderState state = begin(pass, start);
     const StepByStep steps(pass, e);
     const std::span<Tensor> out = steps.keep();
-    for (std::size_t t = 0; t < out.size(); ++t) out[t] = as_sequence(step(pass, steps[t], state, source));
+    steps.each([&](std::size_t t, const Tensor& e_t) { out[t] = as_sequence(step(pass, e_t, state, source)); });
     return concat(out, 1);
   }
 

@@ -1,0 +1,68 @@
+#include "autograd/kernels/step_weight.hpp"
+
+#include "autograd/kernels/packed_product.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+// As deep as a product's blocks are (packed_product.cpp), so that gathering more would win nothing.
+constexpr std::int64_t enough_rows = 256;
+
+void add_gathered(StepWeight& s) {
+  const Tensor& w = s.weight;
+  const Into d = s.gathered > 0 ? w.tape->into(w) : Into{};
+  if (d)
+    gemm(row_major(s.slopes, s.gathered, w.shape[0]).transposed(), row_major(s.inputs, s.gathered, w.shape[1]),
+         {d.p, w.shape[0], w.shape[1], w.stride[0], w.stride[1]}, 1, d.first ? 0 : 1);
+  s.gathered = 0;
+}
+
+StepWeight* make(const Tensor& w, std::int64_t rows, StepWeight* next) {
+  const Op op("step_weight", {&w});
+  Tape& tape = op.tape();
+  const Matrix m{w.data, w.shape[0], w.shape[1], w.stride[0], w.stride[1]};
+  auto* s = new (tape.keep<StepWeight>(1)) StepWeight{};
+  s->weight = w;
+  s->next = next;
+  s->forwards = pack_matrix(m.transposed(), tape.keep<Real>(packed_size(m.columns, m.rows)));
+  s->room = std::max(rows, enough_rows / rows * rows);
+  s->node = op.output({1});
+  s->node.data[0] = 0;
+  if (!tape.recording()) return s;
+  s->backwards = pack_matrix(m, tape.keep<Real>(packed_size(m.rows, m.columns)));
+  if (!op.requires_grad()) return s;
+  s->inputs = tape.keep<Real>(s->room * m.columns);
+  s->slopes = tape.keep<Real>(s->room * m.rows);
+  op.record(s->node, [=] { add_gathered(*s); });
+  return s;
+}
+
+} // namespace
+
+Real* StepWeight::gather(const Matrix& x) {
+  const Into mark = weight.tape->into(node);
+  if (!mark) return nullptr;
+  *mark.p = 0;
+  if (gathered + x.rows > room) add_gathered(*this);
+  Real* to = inputs + gathered * x.columns;
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t j = 0; j < x.columns; ++j) to[i * x.columns + j] = x.p[i * x.row_stride + j * x.column_stride];
+  Real* dy = slopes + gathered * weight.shape[0];
+  gathered += x.rows;
+  return dy;
+}
+
+StepWeight* step_weight(const Tensor& w, std::int64_t rows) {
+  if (!own_product) return nullptr;
+  Tape::Steps* steps = w.tape->steps();
+  if (!steps || rows == 0 || w.size() == 0) return nullptr;
+  for (StepWeight* s = steps->weights; s; s = s->next)
+    if (s->weight.slot == w.slot && s->weight.data == w.data && s->weight.shape == w.shape)
+      return rows <= s->room ? s : nullptr;
+  return steps->weights = make(w, rows, steps->weights);
+}
+
+} // namespace heed::HEED_REAL
