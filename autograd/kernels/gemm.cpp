@@ -84,11 +84,12 @@ void gemm_onto_row(const Matrix& a, const Matrix& b, const Real* row, const Matr
 
 void gemm(const Matrix& a, const PackedMatrix& b, const Matrix& c, Real beta) {
   if (begin_product(a, b, c)) packed_product(a, b, c, beta == 0 ? Start::zero : Start::there);
-  else if (beta == 0) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
+  else if (beta == 0 && !counting_only()) each_row(c, [&](Real* row) { std::fill_n(row, c.columns, Real{0}); });
 }
 
 void gemm_onto_row(const Matrix& a, const PackedMatrix& b, const Real* row, const Matrix& c, const Finish* finish) {
   if (begin_product(a, b, c)) return packed_product(a, b, c, row ? Start::row : Start::zero, row, finish);
+  if (counting_only()) return;
   each_row(c, [&](Real* to) { row ? std::copy_n(row, c.columns, to) : std::fill_n(to, c.columns, Real{0}); });
   if (finish) each_row(c, [&](Real* done) { finish->run(finish->context, done, c.columns); });
 }

@@ -77,6 +77,7 @@ MemoryGradients* MemoryGradients::make(const Tensor& keys, const Tensor& values,
   Tape& tape = op.tape();
   auto* m = new (tape.keep<MemoryGradients>(1)) MemoryGradients{};
   m->node_ = op.output({1});
+  m->node_.data[0] = 0; // looked at in anomaly detection
   m->keys_ = keys;
   m->values_ = values;
   m->sharing_ = heads / values.shape[1];
@@ -129,7 +130,7 @@ void MemoryGradients::add() {
   if (gathered_ == 0) return;
   const auto [dk, dv, same] = values_.tape->into_together({keys_.tape ? keys_ : values_, values_, values_});
   const std::int64_t heads = values_.shape[1], keys = values_.shape[2], calls = gathered_ * sharing_;
-  for (std::int64_t b = 0; b < values_.shape[0]; ++b)
+  for (std::int64_t b = 0, some = counting_only() ? 0 : values_.shape[0]; b < some; ++b)
     for (std::int64_t h = 0; h < heads; ++h) {
       const auto added = [&](const Side& side) -> Added {
         const std::int64_t row = (b * heads + h) * room * sharing_;

@@ -379,7 +379,8 @@ struct Gradients {
         dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}), by_columns(packed),
         at_once(packed && one_query && of_k),
         dk_rows(x.projects() || packed ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
-    if (at_once && dk.first) std::fill_n(dk.p, x.e.batch * x.e.key_heads * x.e.width * x.k_row, Real{0});
+    if (at_once && dk.first && !counting_only())
+      std::fill_n(dk.p, x.e.batch * x.e.key_heads * x.e.width * x.k_row, Real{0});
     if (!counting_only()) return;
     const auto products = [](const Into& of_x, const Into& of_matrix) { return (of_x ? 1 : 0) + (of_matrix ? 1 : 0); };
     count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());

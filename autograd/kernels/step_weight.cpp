@@ -1,6 +1,7 @@
 #include "autograd/kernels/step_weight.hpp"
 
 #include "autograd/kernels/packed_product.hpp"
+#include "autograd/operation_count.hpp"
 
 #include <algorithm>
 
@@ -21,18 +22,22 @@ void add_gathered(StepWeight& s) {
 }
 
 StepWeight* make(const Tensor& w, std::int64_t rows, StepWeight* next) {
-  const Op op("step_weight", {&w});
+  const Op op("step_weight", {&w}, Counts::yes);
   Tape& tape = op.tape();
   const Matrix m{w.data, w.shape[0], w.shape[1], w.stride[0], w.stride[1]};
   auto* s = new (tape.keep<StepWeight>(1)) StepWeight{};
   s->weight = w;
   s->next = next;
-  s->forwards = pack_matrix(m.transposed(), tape.keep<Real>(packed_size(m.columns, m.rows)));
+  const auto packed = [&](const Matrix& of) -> PackedMatrix {
+    Real* to = tape.keep<Real>(packed_size(of.rows, of.columns));
+    return op.computes() ? pack_matrix(of, to) : PackedMatrix{to, of.rows, of.columns};
+  };
+  s->forwards = packed(m.transposed());
   s->room = std::max(rows, enough_rows / rows * rows);
   s->node = op.output({1});
-  s->node.data[0] = 0;
+  s->node.data[0] = 0; // looked at in anomaly detection
   if (!tape.recording()) return s;
-  s->backwards = pack_matrix(m, tape.keep<Real>(packed_size(m.rows, m.columns)));
+  s->backwards = packed(m);
   if (!op.requires_grad()) return s;
   s->inputs = tape.keep<Real>(s->room * m.columns);
   s->slopes = tape.keep<Real>(s->room * m.rows);
@@ -48,7 +53,7 @@ Real* StepWeight::gather(const Matrix& x) {
   *mark.p = 0;
   if (gathered + x.rows > room) add_gathered(*this);
   Real* to = inputs + gathered * x.columns;
-  for (std::int64_t i = 0; i < x.rows; ++i)
+  for (std::int64_t i = 0, some = counting_only() ? 0 : x.rows; i < some; ++i)
     for (std::int64_t j = 0; j < x.columns; ++j) to[i * x.columns + j] = x.p[i * x.row_stride + j * x.column_stride];
   Real* dy = slopes + gathered * weight.shape[0];
   gathered += x.rows;
