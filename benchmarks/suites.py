@@ -255,8 +255,11 @@ def generate(tools: Tools) -> list[dict]:
 
 # ---- recurrent decoders ---------------------------------------------------------------------------------------------
 
-# Attentions, each with its authors' score, at widths and lengths, with 32 rows.
-DECODERS = [("bahdanau", "additive"), ("luong", "dot")]
+# Attentions, each with its authors' score, at widths and lengths, with 32 rows: what it is called here and by the peer,
+# and the options that make it.
+DECODERS = [("bahdanau", "additive", "bahdanau", "bahdanau", []),
+            ("luong", "dot", "luong", "luong", []),
+            ("luong without feeding", "dot", "luong_without_feeding", "luong", ["recurrent.input_feeding=false"])]
 DECODED = [(64, 64), (64, 256), (256, 64), (256, 256)]
 
 
@@ -269,16 +272,16 @@ def recurrent(tools: Tools) -> list[dict]:
     for width, length in DECODED:
         alone = pair_in_turns(tools, ["decoder", "none", width, 32, length], ["decoder", "none", width, 32, length],
                               "a decoder without attention")
-        for attention_word, score in DECODERS:
-            progress(f"{attention_word}, width {width}, length {length}")
-            case = [attention_word, width, 32, length]
-            results = pair_in_turns(tools, ["decoder", *case, f"attention.score={score}"], ["decoder", *case],
-                                    attention_word)
+        for name, score, peer, attention, options in DECODERS:
+            progress(f"{name}, width {width}, length {length}")
+            size = [width, 32, length]
+            results = pair_in_turns(tools, ["decoder", attention, *size, f"attention.score={score}", *options],
+                                    ["decoder", peer, *size], name)
             pairs = take_one(tools, ["attention", score, 32, 1, length, width, "full", 1, 0])
             over = (results["heed"]["milliseconds"] - alone["heed"]["milliseconds"]) / pairs["milliseconds"]
-            records.append({"attention": attention_word, "score": score, "width": width, "length": length,
+            records.append({"attention": name, "score": score, "width": width, "length": length,
                             "alone": alone["heed"], "pairs": pairs, "over": over, **results})
-            rows.append([f"{attention_word}, {score}, width {width}, length {length}", cell(results["heed"]),
+            rows.append([f"{name}, {score}, width {width}, length {length}", cell(results["heed"]),
                          cell(alone["heed"]), cell(pairs), tables.times(over), cell(results.get("eager")),
                          tables.times(ratio(results.get("eager"), results["heed"]))])
     say()

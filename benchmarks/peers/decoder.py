@@ -6,15 +6,17 @@ import torch.nn as nn
 
 class Decoder(nn.Module):
     """bahdanau: additive scores of the state before the step; luong: dot products with the state after it, and input
-    feeding; none: nn.GRU over the whole sequence. What does not depend on the step before is done for all at once."""
+    feeding; luong_without_feeding, none: nn.GRU over the whole sequence. What does not depend on the step before is done
+    for all at once."""
 
     def __init__(self, attention: str, width: int, batch: int, length: int):
         super().__init__()
         self.attention = attention
-        if attention == "none":
+        if attention in ("none", "luong_without_feeding"):
             self.cells = nn.GRU(width, width, batch_first=True)
         else:
             self.cells = nn.GRUCell(2 * width, width)
+        if attention != "none":
             self.readout = nn.Linear((3 if attention == "bahdanau" else 2) * width, width, attention == "bahdanau")
         if attention == "bahdanau":
             self.query, self.key = (nn.Linear(width, width, bias=False) for _ in range(2))
@@ -44,6 +46,11 @@ class Decoder(nn.Module):
             fed = torch.tanh(self.readout(torch.cat([context, state], -1)))
             out.append(fed)
         return torch.stack(out, 1)
+
+    def luong_without_feeding(self, e: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        states = self.cells(e)[0]
+        contexts = nn.functional.scaled_dot_product_attention(states, memory, memory, scale=1.0)
+        return torch.tanh(self.readout(torch.cat([contexts, states], -1)))
 
     def none(self, e: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
         return self.cells(e)[0]

@@ -3,7 +3,7 @@
     serve.py steps THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
-    serve.py decoder THREADS none|bahdanau|luong WIDTH BATCH LENGTH
+    serve.py decoder THREADS none|bahdanau|luong|luong_without_feeding WIDTH BATCH LENGTH
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that

@@ -184,16 +184,15 @@ AttentionMemory Attention::remember(Pass& pass, const Tensor& values, const std:
   AttentionMemory m{.keys = keys, .values = values, .transformed = {}, .one_key = {}};
   const Tensor one = pass.tape().zeros({1, 1, 1, shape_.query_width});
   const ScoreForm form = projected(score_->form(pass, one, unsqueeze(keys, 1)));
-  if (const auto* inner = std::get_if<InnerForm>(&form)) m.transformed = inner->keys;
-  if (const auto* pairwise = std::get_if<PairwiseForm>(&form)) m.transformed = pairwise->keys;
-  if (!m.transformed.tape) return m;
-  m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
-  if (normalizer_->is_softmax())
-    std::visit(
-        [&](const auto& f) {
-          if constexpr (requires { f.keys; }) m.packed = pack_memory(f, unsqueeze(values, 1));
-        },
-        form);
+  std::visit(
+      [&](const auto& f) {
+        if constexpr (requires { f.keys; }) {
+          m.transformed = f.keys;
+          m.one_key = pass.tape().zeros({1, 1, 1, shape_.key_width});
+          if (normalizer_->is_softmax()) m.packed = pack_memory(f, unsqueeze(values, 1));
+        }
+      },
+      form);
   return m;
 }
 
