@@ -91,8 +91,9 @@ void give_back_pages(void* memory, std::size_t bytes) {
 
 std::int64_t resident_bytes() {
 #if defined(__linux__)
-  std::int64_t all = 0, resident = 0;
-  if (std::ifstream("/proc/self/statm") >> all >> resident) return resident * sysconf(_SC_PAGESIZE);
+  std::int64_t all = 0, resident = 0, of_files = 0;
+  if (std::ifstream("/proc/self/statm") >> all >> resident >> of_files)
+    return (resident - of_files) * sysconf(_SC_PAGESIZE);
 #endif
   return 0;
 }

@@ -46,7 +46,7 @@ private:
   double before_;
 };
 
-/// Memory of this process that is in use now; 0 where the system does not tell.
+/// Memory that this process alone uses now, without what it has mapped of files; 0 where the system does not tell.
 std::int64_t resident_bytes();
 
 /// What a container makes without a value is zero. As it comes: nothing is written.

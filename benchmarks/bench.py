@@ -23,7 +23,7 @@ from rounds import Failure
 SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
           "generate": suites.generate, "recurrent": suites.recurrent, "attention": suites.attention,
           "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
-          "instructions": suites.instructions, "scale": suites.scale, "sweeps": suites.sweeps}
+          "instructions": suites.instructions, "scale": suites.scale, "sweeps": suites.sweeps, "data": suites.data}
 
 
 def arguments() -> argparse.Namespace:
@@ -37,6 +37,9 @@ def arguments() -> argparse.Namespace:
                         help=f"one of {', '.join(SUITES)}; may be given several times [all]")
     parser.add_argument("--folders", metavar="N", type=int, default=None,
                         help="run folders of the suite scale [100000 where --only names it, else 2000]")
+    parser.add_argument("--megabytes", metavar="N", type=int, default=200, help="of the suite data's text [200]")
+    parser.add_argument("--pairs", metavar="N", type=int, default=200_000,
+                        help="lines with translations of the suite data [200000]")
     parser.add_argument("--rounds", metavar="N", type=int, default=7, help="turns that each program takes [7]")
     parser.add_argument("--build", help=argparse.SUPPRESS, default=str(suites.HERE.parent / "build"))
     options = parser.parse_args()
@@ -44,6 +47,8 @@ def arguments() -> argparse.Namespace:
         options.folders = 100_000 if "scale" in (options.only or []) else 2000
     if options.folders < scale.FEWEST:
         parser.error(f"--folders must be at least {scale.FEWEST}")
+    if options.megabytes < 5 or options.pairs < 50_000:
+        parser.error("--megabytes must be at least 5, and --pairs 50000")
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
     if options.json and not os.access(pathlib.Path(options.json).resolve().parent, os.W_OK):
@@ -91,7 +96,8 @@ def main() -> int:
         text = pathlib.Path(place) / "text.txt"
         make_text(text)
         threads = [n for n in (1, 2) if n <= len(os.sched_getaffinity(0))]
-        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0, options.folders)
+        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0, options.folders,
+                             options.megabytes, options.pairs)
         machine = describe(tools.engine, torch_about if torch_python else None)
         tools.memory = machine["memory"]
         print(f"{machine['cpu']}, {machine['cores']} cores; {machine['compiler']} {machine['flags']}; "

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+import data as large_data
 import scale as folders
 import sweeps as of_sweeps
 import tables
@@ -24,8 +25,8 @@ SERVE, TRAIN = HERE / "peers" / "serve.py", HERE / "peers" / "train.py"
 
 @dataclasses.dataclass
 class Tools:
-    """What is measured with: the build folder, a Python with PyTorch (or none), how long to take, and of how many run
-    folders the suite scale is."""
+    """What is measured with: the build folder, a Python with PyTorch (or none), how long to take, of how many run
+    folders the suite scale is, and of what size the data of the suite data."""
 
     build: pathlib.Path
     torch_python: str | None
@@ -34,6 +35,8 @@ class Tools:
     text: pathlib.Path
     memory: float
     folders: int
+    megabytes: int
+    pairs: int
 
     @property
     def engine(self) -> str:
@@ -682,6 +685,17 @@ def sweeps(tools: Tools) -> dict:
     say()
     say(of_sweeps.table(figures, cost))
     return {"commands": [dataclasses.asdict(figure) for figure in figures], "run": dataclasses.asdict(cost)}
+
+
+# ---- data -----------------------------------------------------------------------------------------------------------
+
+
+def data(tools: Tools) -> list[dict]:
+    say(f"Data made for it: a text of {tools.megabytes} MB, and {tools.pairs} lines with their translations.")
+    figures = large_data.measure(str(tools.build / "heed"), tools.megabytes, tools.pairs, progress)
+    say()
+    say(large_data.table(figures))
+    return [dataclasses.asdict(figure) for figure in figures]
 
 
 # ---- kernels --------------------------------------------------------------------------------------------------------

@@ -13,7 +13,10 @@ public:
   std::int32_t unknown() const override { return -1; }
 
   void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
-    for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+    const std::size_t before = tokens.size();
+    tokens.resize(before + text.size());
+    std::ranges::transform(text, tokens.begin() + static_cast<std::ptrdiff_t>(before),
+                           [](char c) { return static_cast<unsigned char>(c); });
   }
 
   std::string decode(std::span<const std::int32_t> tokens) const override {
@@ -35,6 +38,10 @@ public:
 } // namespace
 
 std::shared_ptr<const Vocabulary> make_byte_vocabulary(const VocabularySource&) {
+  return std::make_shared<ByteVocabulary>();
+}
+
+std::shared_ptr<const Vocabulary> read_byte_vocabulary(const DataOptions&, FieldReader&) {
   return std::make_shared<ByteVocabulary>();
 }
 

@@ -3,8 +3,10 @@
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/vocabulary_kinds.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
+#include <sys/stat.h>
 
 #include <exception>
 
@@ -72,6 +74,21 @@ private:
 
 std::shared_ptr<const Vocabulary> make_sentencepiece_vocabulary(const VocabularySource& source) {
   return std::make_shared<SentencePieceVocabulary>(source.options.sentencepiece);
+}
+
+std::shared_ptr<const Vocabulary> read_sentencepiece_vocabulary(const DataOptions& options, FieldReader&) {
+  return std::make_shared<SentencePieceVocabulary>(options.sentencepiece);
+}
+
+std::string sentencepiece_identity(const DataOptions& options) {
+  // Another version may cut texts otherwise. The file that has this function: the library, or a program that holds it.
+  std::string library;
+  ::Dl_info found = {};
+  struct stat about = {};
+  if (::dladdr(reinterpret_cast<const void*>(&sentencepiece::SetRandomGeneratorSeed), &found) != 0 && found.dli_fname &&
+      ::stat(found.dli_fname, &about) == 0)
+    library = fmt::format(" {} {}", about.st_size, about.st_mtim.tv_sec);
+  return fingerprint_of(read_data_file("data", "sentencepiece", options.sentencepiece)) + library;
 }
 
 } // namespace heed

@@ -86,17 +86,16 @@ private:
 
 } // namespace
 
-std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name) {
+std::string_view text_of_rows(std::string_view bytes, const std::string& name) {
   require_text(bytes, name);
-  bytes = without_mark(bytes);
+  return without_mark(bytes);
+}
+
+std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name) {
   std::vector<TableRow> rows;
-  for (std::size_t begin = 0; begin < bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
-    std::string_view line = bytes.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    rows.push_back({std::ssize(rows) + 1, {std::string(line)}});
-    begin = end + 1;
-  }
+  each_line(text_of_rows(bytes, name), [&](std::int64_t number, std::string_view line) {
+    rows.push_back({number, {std::string(line)}});
+  });
   return rows;
 }
 

@@ -14,6 +14,22 @@ struct TableRow {
   std::vector<std::string> cells;
 };
 
+/// UTF-8 that rows are read from, without a byte-order mark. Throws as the readers below do.
+std::string_view text_of_rows(std::string_view bytes, const std::string& name);
+
+/// Calls `use` with the number of each line, from 1, and the line: \n and \r\n end lines, and what follows the last of
+/// them is a line if it is not empty.
+template <class Use> void each_line(std::string_view text, Use use) {
+  std::int64_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t found = text.find('\n', begin), end = found == text.npos ? text.size() : found;
+    std::string_view line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(++number, line);
+    begin = end + 1;
+  }
+}
+
 /// Each line as a row of one cell; \n and \r\n end lines, and what follows the last of them is a line if it is not
 /// empty. All readers throw heed::Refused, with `name` in front, for bytes that are empty or not UTF-8.
 std::vector<TableRow> read_lines(std::string_view bytes, const std::string& name);

@@ -2,19 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 
-/// A text, each character as its number in the text's own alphabet. Two bytes a character.
-struct Text {
-  std::vector<char32_t> alphabet;    ///< every character that occurs, once, by code point; a token is an index
-  std::vector<std::uint16_t> tokens; ///< the text
-  std::string fingerprint;           ///< of the bytes: "xxh128:" and 32 hexadecimal digits
-};
+/// Checks what an option names before it is opened, and returns it as errors name it: [data] path = "input.txt". Throws
+/// heed::Refused where the path is empty, missing or not a regular file, and where the file has more bytes than this
+/// machine has memory.
+std::string require_data_file(const std::string& table, const std::string& option, const std::string& path);
 
 /// A file's bytes. Option `option` of [table] named it, and stands in errors. Throws heed::Refused where the path is
 /// empty, missing, not a regular file or not readable, and where the file is empty.
@@ -26,17 +22,11 @@ std::string fingerprint_of(std::string_view bytes);
 /// Throws heed::Refused where bytes are not UTF-8, with `name`, byte offset and line.
 void require_utf8(std::string_view bytes, const std::string& name);
 
-/// The text in a file. Throws heed::Refused where the path is empty, missing, not a regular file or not readable, and
-/// where `text_of` does.
-Text read_text_file(const std::string& path);
+/// Throws heed::Refused for what is not UTF-8: bytes that begin at this offset of `name`, in this line.
+[[noreturn]] void refuse_utf8(const std::string& name, std::string_view bytes, std::uint64_t offset, std::int64_t line);
 
 /// UTF-8 without a byte-order mark, which says how a file is written, and is no part of its text.
 std::string_view without_mark(std::string_view bytes);
-
-/// The text in UTF-8 bytes; `name` stands in errors. Line ends and a byte-order mark are characters like any other.
-/// Throws heed::Refused where the text is empty, is not UTF-8 (with byte offset and line), or has more than 65536
-/// different characters.
-Text text_of(std::string_view bytes, const std::string& name);
 
 /// UTF-8 as code points; throws heed::Refused with `name`, the byte offset and the line of the first byte that is not
 /// UTF-8 (overlong forms and surrogates are not).
@@ -44,9 +34,6 @@ std::u32string from_utf8(std::string_view bytes, const std::string& name);
 
 /// Code points, which must be valid, as UTF-8.
 std::string to_utf8(std::u32string_view characters);
-
-/// The token of a character, or -1 where the alphabet does not have it.
-std::int32_t find_character(std::span<const char32_t> alphabet, char32_t character);
 
 /// A character as errors show it: `"é" (U+00E9)`, `U+000A` where it can't be seen.
 std::string show_character(char32_t character);

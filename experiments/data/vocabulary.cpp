@@ -13,11 +13,17 @@ namespace heed {
 namespace {
 
 constexpr VocabularyKind kinds[] = {
-    {"characters", make_character_vocabulary},
-    {"bytes", make_byte_vocabulary},
-    {"words", make_word_vocabulary},
-    {"sentencepiece", make_sentencepiece_vocabulary},
+    {"characters", make_character_vocabulary, read_character_vocabulary},
+    {"bytes", make_byte_vocabulary, read_byte_vocabulary},
+    {"words", make_word_vocabulary, read_word_vocabulary},
+    {"sentencepiece", make_sentencepiece_vocabulary, read_sentencepiece_vocabulary, sentencepiece_identity},
 };
+
+const VocabularyKind& kind_of(const DataOptions& data) {
+  const auto kind = std::ranges::find(kinds, data.tokens, &VocabularyKind::name);
+  if (kind == std::end(kinds)) throw Failed(fmt::format("[data] there are no tokens of the kind \"{}\"", data.tokens));
+  return *kind;
+}
 
 } // namespace
 
@@ -29,9 +35,23 @@ std::vector<std::string> vocabulary_kinds() {
 
 std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, std::span<const std::string_view> training,
                                                   bool line_ends) {
-  const auto kind = std::ranges::find(kinds, data.tokens, &VocabularyKind::name);
-  if (kind == std::end(kinds)) throw Failed(fmt::format("[data] there are no tokens of the kind \"{}\"", data.tokens));
-  return kind->make({data, training, line_ends});
+  const EachText each = [&](const std::function<void(std::string_view)>& use) {
+    for (const std::string_view text : training) use(text);
+  };
+  return make_vocabulary(data, each, line_ends);
+}
+
+std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, const EachText& training, bool line_ends) {
+  return kind_of(data).make({data, training, line_ends});
+}
+
+std::shared_ptr<const Vocabulary> read_vocabulary(const DataOptions& data, FieldReader& fields) {
+  return kind_of(data).read(data, fields);
+}
+
+std::string vocabulary_identity(const DataOptions& data) {
+  const VocabularyKind& kind = kind_of(data);
+  return kind.identity ? kind.identity(data) : "";
 }
 
 void fail_unknown_token(std::int32_t token, std::int64_t size, std::string_view noun) {

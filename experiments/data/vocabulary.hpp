@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 namespace heed {
 
 struct DataOptions;
+class FieldReader;
+class FieldWriter;
 
 class Vocabulary {
 public:
@@ -30,6 +33,8 @@ public:
   virtual std::string label(std::int32_t token) const { return decode({&token, 1}); }
   /// Of the file that it was read from; empty where it was made from the training part.
   virtual std::string fingerprint() const { return {}; }
+  /// Adds what `read_vocabulary` makes the same one of.
+  virtual void write(FieldWriter&) const {}
 };
 
 /// A vocabulary of words, which stand between white space, in the given order. A line end is a word of its own where
@@ -52,5 +57,17 @@ std::vector<std::string> vocabulary_kinds();
 /// Throws heed::Refused where a SentencePiece model is not one.
 std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, std::span<const std::string_view> training,
                                                   bool line_ends = false);
+
+/// The same from texts that are not all there at once: calls its argument with one after another, in any pieces between
+/// characters and words, and each time that it is called itself.
+using EachText = std::function<void(const std::function<void(std::string_view text)>& use)>;
+std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, const EachText& training, bool line_ends);
+
+/// The vocabulary that `write` wrote under the same options.
+std::shared_ptr<const Vocabulary> read_vocabulary(const DataOptions& data, FieldReader& fields);
+
+/// All that a vocabulary of [data] tokens follows from beside options and training texts; empty where that is nothing.
+/// sentencepiece: the model's fingerprint, and the library that there is.
+std::string vocabulary_identity(const DataOptions& data);
 
 } // namespace heed

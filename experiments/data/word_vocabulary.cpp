@@ -1,34 +1,46 @@
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/vocabulary_kinds.hpp"
+#include "experiments/data/word_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <array>
 #include <utility>
 
 namespace heed {
 
 namespace {
 
+/// Whether a byte is white space between words.
+constexpr std::array<bool, 256> is_space = [] {
+  std::array<bool, 256> out{};
+  for (const char c : {' ', '\t', '\r', '\n', '\v', '\f'}) out[static_cast<unsigned char>(c)] = true;
+  return out;
+}();
+
 /// Calls `use` with each word in turn: what stands between white space and, if asked for, each line end.
 template <class Use> void each_word(std::string_view text, bool line_ends, Use use) {
+  const auto space = [&](std::size_t i) { return is_space[static_cast<unsigned char>(text[i])]; };
   for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == '\n' && line_ends) use(text.substr(i, 1));
+    if (space(i)) {
+      if (line_ends && text[i] == '\n') use(text.substr(i, 1));
+      ++i;
+      continue;
+    }
     const std::size_t begin = i;
-    i = std::min(text.find_first_of(" \t\r\n\v\f", begin), text.size());
-    if (i > begin) use(text.substr(begin, i - begin));
-    else ++i;
+    while (i < text.size() && !space(i)) ++i;
+    use(text.substr(begin, i - begin));
   }
 }
 
 class WordVocabulary final : public Vocabulary {
 public:
   WordVocabulary(std::vector<std::string> words, std::int32_t unknown) : words_(std::move(words)), unknown_(unknown) {
-    for (std::size_t i = 0; i < words_.size(); ++i) token_of_[words_[i]] = static_cast<std::int32_t>(i);
-    line_ends_ = token_of_.contains("\n");
+    token_of_.resize(words_.size());
+    for (std::size_t i = 0; i < words_.size(); ++i) token_of_[table_.add(words_[i])] = static_cast<std::int32_t>(i);
+    line_ends_ = table_.contains("\n");
   }
 
   std::int64_t size() const override { return static_cast<std::int64_t>(words_.size()); }
@@ -36,9 +48,9 @@ public:
 
   void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
     each_word(text, line_ends_, [&](std::string_view word) {
-      const auto found = token_of_.find(word);
-      if (found == token_of_.end() && unknown_ < 0) refuse(word);
-      tokens.push_back(found == token_of_.end() ? unknown_ : found->second);
+      const std::uint32_t found = table_.find(word);
+      if (found == WordTable::none && unknown_ < 0) refuse(word);
+      tokens.push_back(found == WordTable::none ? unknown_ : token_of_[found]);
     });
   }
 
@@ -57,6 +69,11 @@ public:
     return word == "\n" ? "line end" : word;
   }
 
+  void write(FieldWriter& fields) const override {
+    fields.number(unknown_).number(size());
+    for (const std::string& word : words_) fields.text(word);
+  }
+
 private:
   const std::string& word_of(std::int32_t token) const {
     if (token < 0 || token >= size()) fail_unknown_token(token, size(), "words");
@@ -73,7 +90,8 @@ private:
   std::vector<std::string> words_;
   std::int32_t unknown_;
   bool line_ends_ = false;
-  std::map<std::string, std::int32_t, std::less<>> token_of_;
+  WordTable table_{WordTable::Texts::lent};
+  std::vector<std::int32_t> token_of_; // by the table's numbers; of words that are there twice, the last
 };
 
 } // namespace
@@ -83,18 +101,31 @@ std::shared_ptr<const Vocabulary> word_vocabulary(std::vector<std::string> words
 }
 
 std::shared_ptr<const Vocabulary> make_word_vocabulary(const VocabularySource& source) {
-  std::unordered_map<std::string_view, std::int64_t> counts;
-  for (const std::string_view text : source.training)
-    each_word(text, source.line_ends, [&](std::string_view word) { ++counts[word]; });
+  WordTable table(WordTable::Texts::copied);
+  std::vector<std::int64_t> counts;
+  source.training([&](std::string_view text) {
+    each_word(text, source.line_ends, [&](std::string_view word) {
+      const std::uint32_t number = table.add(word);
+      if (number == counts.size()) counts.push_back(0);
+      ++counts[number];
+    });
+  });
   std::vector<std::pair<std::int64_t, std::string_view>> kept; // by -count, so that pairs compare as wanted
-  for (const auto& [word, count] : counts)
-    if (count >= source.options.min_count) kept.emplace_back(-count, word);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] >= source.options.min_count) kept.emplace_back(-counts[i], table[i]);
   std::ranges::sort(kept);
   if (source.options.max_vocabulary > 0 && std::ssize(kept) > source.options.max_vocabulary - 1)
     kept.resize(static_cast<std::size_t>(source.options.max_vocabulary - 1));
   std::vector<std::string> words = {"<unknown>"};
   for (const auto& entry : kept) words.emplace_back(entry.second);
   return word_vocabulary(std::move(words), 0);
+}
+
+std::shared_ptr<const Vocabulary> read_word_vocabulary(const DataOptions&, FieldReader& fields) {
+  const auto unknown = static_cast<std::int32_t>(fields.number());
+  std::vector<std::string> words;
+  for (std::int64_t left = fields.number(); left > 0 && fields; --left) words.emplace_back(fields.text());
+  return word_vocabulary(std::move(words), unknown);
 }
 
 } // namespace heed

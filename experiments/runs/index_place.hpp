@@ -2,27 +2,17 @@
 // local disk, or nowhere.
 #pragma once
 
+#include "experiments/system/own_folder.hpp"
+
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace heed {
-
-/// A folder that an index could stand in, as it was found.
-struct FoundFolder {
-  std::filesystem::path path;
-  bool shared = false;  ///< several machines may have it (is_on_shared_file_system)
-  bool writable = true; ///< for this user
-};
 
 /// OUT/index.sqlite where OUT is of this machine alone and can be written. Else HASH.sqlite in the first of the other
 /// folders of which that is so, HASH being the canonical path's; empty where it is so of none.
 std::filesystem::path index_place(const FoundFolder& out, const std::filesystem::path& canonical,
                                   const std::vector<FoundFolder>& others);
-
-/// A folder for indexes, made for this user alone where it is missing. What another user has, or may write to, as can be
-/// among temporary files, is not one to write to, nor is a link.
-FoundFolder own_folder(const std::filesystem::path& path);
 
 /// index_place of the folders that there are: other ones are $XDG_CACHE_HOME/heed/index (~/.cache/heed/index), and
 /// heed-index-UID in the folder for temporary files, where the home folder, too, is several machines'. They are made

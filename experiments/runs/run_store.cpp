@@ -1,7 +1,7 @@
 #include "experiments/runs/run_store.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/system/threads.hpp"
 #include "experiments/training/inspected_metrics.hpp"

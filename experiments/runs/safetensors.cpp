@@ -1,6 +1,6 @@
 #include "experiments/runs/safetensors.hpp"
 
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/clock.hpp"

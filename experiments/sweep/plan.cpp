@@ -1,7 +1,7 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/runs/run_store.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/settings.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/sweep/tuning.hpp"

@@ -2,7 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/system/child.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/text.hpp"

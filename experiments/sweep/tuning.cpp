@@ -1,7 +1,7 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/config/config.hpp"
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/system/lease.hpp"

@@ -120,17 +120,20 @@ Descriptor open_aside(fs::path& aside, const fs::path& path) {
   }
 }
 
+/// Gives a file that was written aside its name.
+bool give_name(int held, const fs::path& aside, const fs::path& path, Durability durability) {
+  if (durability != Durability::process && (made_to_fail(path) || ::fsync(held) != 0)) return false;
+  // Some file systems report a failed write only where a file is closed, and the lock must outlive the renaming.
+  if (const int copy = ::fcntl(held, F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) return false;
+  return !made_to_fail(path) && ::rename(aside.c_str(), path.c_str()) == 0;
+}
+
 /// Writes all of a file aside, and gives it its name.
 bool write_aside(fs::path& aside, const fs::path& path, std::string_view bytes, Durability durability) {
   if (made_to_fail(path)) return false;
   const Descriptor held = open_aside(aside, path);
   if (held.get() < 0) return false;
-  if (!write_all(held.get(), bytes, path)) return false;
-  const bool synchronises = durability != Durability::process;
-  if (synchronises && (made_to_fail(path) || ::fsync(held.get()) != 0)) return false;
-  // Some file systems report a failed write only where a file is closed, and the lock must outlive the renaming.
-  if (const int copy = ::fcntl(held.get(), F_DUPFD_CLOEXEC, 0); copy < 0 || ::close(copy) != 0) return false;
-  return !made_to_fail(path) && ::rename(aside.c_str(), path.c_str()) == 0;
+  return write_all(held.get(), bytes, path) && give_name(held.get(), aside, path, durability);
 }
 
 /// Without an exception: 0, or an errno.
@@ -206,6 +209,28 @@ void write_file(const fs::path& path, std::string_view bytes, Durability durabil
   if (const int error = try_write(path, bytes, durability)) fail("write", path, error);
 }
 
+NewFile::NewFile(const fs::path& path) : path_(path) {
+  if (made_to_fail(path)) fail("write", path, errno);
+  held_ = open_aside(aside_, path);
+  if (held_.get() >= 0) return;
+  aside_.clear();
+  fail("write", path, errno);
+}
+
+NewFile::~NewFile() {
+  if (!aside_.empty()) ::unlink(aside_.c_str());
+}
+
+void NewFile::write(std::string_view bytes) {
+  if (!write_all(held_.get(), bytes, path_)) fail("write", path_, errno);
+}
+
+void NewFile::finish(Durability durability) {
+  if (!give_name(held_.get(), aside_, path_, durability)) fail("write", path_, errno);
+  aside_.clear();
+  if (durability == Durability::disk) synchronise_folder(path_.parent_path());
+}
+
 void append_line(const fs::path& path, std::string_view line) {
   if (made_to_fail(path)) fail("write", path, errno);
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
@@ -242,6 +267,16 @@ Parsed<FileParts> FileParts::open(const fs::path& path) {
   if (const std::string_view why = open_regular(path, fd, about); !why.empty())
     return Result::wrong(unreadable(path, why));
   return Result::ok(FileParts(path, std::move(fd), static_cast<std::uint64_t>(about.st_size)));
+}
+
+FileIdentity FileParts::identity() const {
+  struct stat about = {};
+  if (::fstat(fd_.get(), &about) != 0) return {};
+  const auto nanoseconds = [](const struct timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino),
+          static_cast<std::uint64_t>(about.st_size), nanoseconds(about.st_mtim), nanoseconds(about.st_ctim)};
 }
 
 std::string FileParts::read(std::uint64_t begin, std::span<std::byte> to) const {

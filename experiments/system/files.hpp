@@ -40,6 +40,23 @@ enum class Durability { disk, content, process };
 /// mend it.
 void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability = Durability::disk);
 
+/// A file that is written in parts: aside, until `finish` gives it its name. Without that nothing is left of it.
+/// Everything throws heed::Failed, as write_file does.
+class NewFile {
+public:
+  explicit NewFile(const std::filesystem::path& path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view bytes);
+  void finish(Durability durability = Durability::disk);
+
+private:
+  std::filesystem::path path_, aside_; // aside_: empty once it has its name
+  Descriptor held_;
+};
+
 /// Adds `line` and a newline to the end of the file, which is made if it is missing. A write that fails half-way is
 /// taken back. Throws heed::Failed.
 void append_line(const std::filesystem::path& path, std::string_view line);
@@ -57,13 +74,23 @@ Parsed<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
 /// Of a regular file the first bytes, or as many as it has.
 Parsed<std::string> read_beginning(const std::filesystem::path& path, std::uint64_t bytes);
 
+/// Which file it is, and when it last changed: of two that are equal, nobody wrote to the file in between, as far as
+/// its times tell.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t written = 0, changed = 0; ///< its content, and anything of it; nanoseconds since 1970
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// A regular file that is read in parts.
 class FileParts {
 public:
   /// The error is that of read_file.
   static Parsed<FileParts> open(const std::filesystem::path& path);
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return size_; } ///< when it was opened
+  /// Now; all 0 where the system does not tell.
+  FileIdentity identity() const;
   /// The bytes from `begin` on, as many as `to` has. Returns why they can't be read; empty where they were.
   std::string read(std::uint64_t begin, std::span<std::byte> to) const;
 

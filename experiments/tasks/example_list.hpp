@@ -2,21 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heed {
 
 class ExampleList {
 public:
-  std::int64_t size() const { return static_cast<std::int64_t>(places_.size()); }
+  /// Where an example is among the tokens.
+  struct Place {
+    std::uint64_t begin = 0; ///< of its input, which the output follows, and that which of its tokens count
+    std::uint32_t input = 0, output = 0, counts = 0;
+    std::uint32_t unused = 0; ///< so that all bytes of it are written
+  };
+
+  ExampleList() = default;
+  /// Examples that lie elsewhere, which `owner` keeps there.
+  ExampleList(std::span<const std::int32_t> tokens, std::span<const Place> places, std::shared_ptr<const void> owner)
+      : owner_(std::move(owner)), lent_tokens_(tokens), lent_places_(places) {}
+
+  std::int64_t size() const { return static_cast<std::int64_t>(places().size()); }
 
   /// @param counts  of each output token, whether it is a target: 1 or 0; empty: all are
   void add(std::span<const std::int32_t> input, std::span<const std::int32_t> output,
            std::span<const std::int32_t> counts = {}) {
-    const std::size_t begin = tokens_.size(), middle = begin + input.size(), end = middle + output.size();
+    places_.push_back({tokens_.size(), length(input), length(output), length(counts)});
     for (const auto part : {input, output, counts}) tokens_.insert(tokens_.end(), part.begin(), part.end());
-    places_.push_back({begin, middle, end, tokens_.size()});
   }
 
   /// The last example again, so many times in all, without copies.
@@ -27,26 +40,30 @@ public:
 
   std::span<const std::int32_t> input(std::int64_t i) const {
     const Place& place = at(i);
-    return std::span(tokens_).subspan(place.input, place.output - place.input);
+    return tokens().subspan(place.begin, place.input);
   }
   std::span<const std::int32_t> output(std::int64_t i) const {
     const Place& place = at(i);
-    return std::span(tokens_).subspan(place.output, place.counts - place.output);
+    return tokens().subspan(place.begin + place.input, place.output);
   }
   /// Of each output token, whether it is a target; empty: all are.
   std::span<const std::int32_t> counts(std::int64_t i) const {
     const Place& place = at(i);
-    return std::span(tokens_).subspan(place.counts, place.end - place.counts);
+    return tokens().subspan(place.begin + place.input + place.output, place.counts);
   }
 
+  std::span<const std::int32_t> tokens() const { return owner_ ? lent_tokens_ : tokens_; }
+  std::span<const Place> places() const { return owner_ ? lent_places_ : places_; }
+
 private:
-  struct Place {
-    std::size_t input, output, counts, end;
-  };
-  const Place& at(std::int64_t i) const { return places_.at(static_cast<std::size_t>(i)); }
+  static std::uint32_t length(std::span<const std::int32_t> part) { return static_cast<std::uint32_t>(part.size()); }
+  const Place& at(std::int64_t i) const { return places()[static_cast<std::size_t>(i)]; }
 
   std::vector<std::int32_t> tokens_;
   std::vector<Place> places_;
+  std::shared_ptr<const void> owner_; // null: they are in the vectors
+  std::span<const std::int32_t> lent_tokens_;
+  std::span<const Place> lent_places_;
 };
 
 } // namespace heed

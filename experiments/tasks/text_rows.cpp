@@ -4,11 +4,11 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/split_sizes.hpp"
 #include "experiments/data/training_order.hpp"
+#include "experiments/data/word_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace heed {
 
@@ -85,8 +85,9 @@ std::vector<std::int32_t> counts_of(const TextRow& row, std::span<const std::int
 
 /// Of the rows of validation and test, how many have an input that training has too.
 std::int64_t count_seen_inputs(const SplitRows& rows) {
-  std::unordered_set<std::string_view> training;
-  for (const TextRow* row : rows[Split::train]) training.insert(row->input);
+  if (rows[Split::validation].empty() && rows[Split::test].empty()) return 0;
+  WordTable training(WordTable::Texts::lent);
+  for (const TextRow* row : rows[Split::train]) training.add(row->input);
   std::int64_t seen = 0;
   for (const Split split : {Split::validation, Split::test})
     seen += std::ranges::count_if(rows[split], [&](const TextRow* row) { return training.contains(row->input); });
@@ -95,7 +96,7 @@ std::int64_t count_seen_inputs(const SplitRows& rows) {
 
 } // namespace
 
-std::vector<std::string_view> SplitRows::training(std::string TextRow::*member) const {
+std::vector<std::string_view> SplitRows::training(std::string_view TextRow::*member) const {
   std::vector<std::string_view> texts;
   for (const TextRow* row : (*this)[Split::train]) texts.push_back(row->*member);
   return texts;
@@ -112,14 +113,14 @@ std::array<std::string, 3> RowFiles::described(const std::array<std::string, 3>&
 
 RowFiles read_row_files(
     const DataOptions& data,
-    const std::function<std::string(const std::string&, const std::string&, Split, std::vector<TextRow>&)>& read) {
+    const std::function<std::string(const std::string&, const std::string&, Split, RowFiles&)>& read) {
   RowFiles out;
   out.names = {data.path, data.validation_path, data.test_path};
   constexpr std::array<const char*, 3> options = {"path", "validation_path", "test_path"};
   constexpr std::array<const char*, 3> words = {"", " validation ", " test "};
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (i > 0 && out.names[i].empty()) continue;
-    out.fingerprint += words[i] + read(options[i], out.names[i], static_cast<Split>(i), out.rows[i]);
+    out.fingerprint += words[i] + read(options[i], out.names[i], static_cast<Split>(i), out);
     if (out.rows[i].empty())
       throw Refused(fmt::format("[data] {} = \"{}\" has no row; each split needs some", options[i], out.names[i]));
   }
@@ -176,7 +177,8 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
       outputs += std::ssize(counts);
       if (text_outputs && split != Split::train)
         listing.references[static_cast<std::size_t>(split)].push_back(
-            {row->output, !shortened && std::ranges::find(output, listing.output->unknown()) == output.end()});
+            {std::string(row->output),
+             !shortened && std::ranges::find(output, listing.output->unknown()) == output.end()});
     }
   empty.note("dropped", "the input or the output has no token", listing);
   too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),

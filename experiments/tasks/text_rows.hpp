@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -20,18 +22,27 @@ inline std::vector<std::string> options_of_text_rows() {
           "data.bucket",  "train.batch_tokens", "train.full_batch"};
 }
 
-/// An example as it stands in a file.
+/// An example as it stands in a file, whose text RowFiles keeps.
 struct TextRow {
   std::int64_t line = 0;
-  std::string input, output;           ///< texts; of a labelled text, the output is the label
-  std::optional<std::string> counts{}; ///< of each word of the output, whether it is a target: "0 0 1"; none: all are
+  std::string_view input, output; ///< texts; of a labelled text, the output is the label
+  std::optional<std::string_view>
+      counts{}; ///< of each word of the output, whether it is a target: "0 0 1"; none: all are
 };
 
 /// The rows of a task's files.
 struct RowFiles {
-  std::array<std::vector<TextRow>, 3> rows; ///< by Split; those of data.path are training's
-  std::array<std::string, 3> names;         ///< by Split; empty where a split is a part of data.path
-  std::string fingerprint;                  ///< of all files
+  std::array<std::vector<TextRow>, 3> rows;         ///< by Split; those of data.path are training's
+  std::array<std::string, 3> names;                 ///< by Split; empty where a split is a part of data.path
+  std::string fingerprint;                          ///< of all files
+  std::vector<std::shared_ptr<const void>> texts{}; ///< what rows are views of
+
+  /// Keeps what rows are to be views of.
+  template <class T> const T& keep(T value) {
+    auto kept = std::make_shared<const T>(std::move(value));
+    texts.push_back(kept);
+    return *kept;
+  }
 
   /// The file that the split's rows are from.
   const std::string& name(Split split) const {
@@ -43,10 +54,11 @@ struct RowFiles {
 };
 
 /// Reads data.path, and data.validation_path and data.test_path where they are given. `read` is called with the option
-/// that names the file, its path and the split, adds the file's rows to the last argument, and gives its fingerprint.
+/// that names the file, its path, the split, and where the file's rows go and what they are views of; it gives the
+/// file's fingerprint.
 RowFiles read_row_files(const DataOptions& data,
                         const std::function<std::string(const std::string& option, const std::string& path, Split split,
-                                                        std::vector<TextRow>& rows)>& read);
+                                                        RowFiles& files)>& read);
 
 /// The rows of each split. A split with a file of its own has all of that. Of data.path, in the file's order, or with
 /// [data] shuffle in one drawn by `task.seed`: the test takes the last test_rows or floor(test n); training the first
@@ -57,7 +69,7 @@ struct SplitRows {
   const std::vector<const TextRow*>& operator[](Split split) const { return rows[static_cast<std::size_t>(split)]; }
 
   /// The training rows' inputs or outputs, for a vocabulary.
-  std::vector<std::string_view> training(std::string TextRow::*member) const;
+  std::vector<std::string_view> training(std::string_view TextRow::*member) const;
 };
 /// Throws heed::Refused where nothing is left for a split that takes the rest.
 SplitRows split_rows(const Config& config, const RowFiles& files);

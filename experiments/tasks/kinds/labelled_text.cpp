@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/tasks/kept_listing.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
 
@@ -64,7 +65,8 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
   return number - 1;
 }
 
-std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOptions& options, const std::string& path) {
+std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledTextOptions& options,
+                             const std::string& path) {
   if (table.empty()) return {};
   const std::size_t text = find_column("text", options.text, options.header, table.front(), path);
   const std::size_t label = find_column("label", options.label, options.header, table.front(), path);
@@ -74,12 +76,12 @@ std::vector<TextRow> rows_of(std::vector<TableRow> table, const LabelledTextOpti
   const std::size_t columns = table.front().cells.size();
   std::vector<TextRow> rows;
   for (std::size_t i = options.header ? 1 : 0; i < table.size(); ++i) {
-    TableRow& row = table[i];
+    const TableRow& row = table[i];
     if (row.cells.size() != columns)
       throw Refused(fmt::format("{}:{}: {} cells, and the first row has {}; each row needs as many (put a cell that "
                                 "holds a separator in quotes, and choose the right format)",
                                 path, row.line, row.cells.size(), columns));
-    rows.push_back({row.line, std::move(row.cells[text]), std::move(row.cells[label])});
+    rows.push_back({row.line, row.cells[text], row.cells[label]});
   }
   return rows;
 }
@@ -117,24 +119,24 @@ void note_unseen_labels(const SplitRows& rows, Listing& task) {
                                      count, count == 1 ? "" : "s", count == 1 ? "has" : "have", first->output));
 }
 
-std::unique_ptr<Task> make_labelled_text(const Config& config) {
+Listing list_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
-  const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path, Split,
-                                                         std::vector<TextRow>& rows) {
+  const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
+                                                         Split split, RowFiles& to) {
     const std::string bytes = read_data_file("data", option, path);
-    rows = rows_of(read_table(bytes, path), options, path);
+    to.rows[static_cast<std::size_t>(split)] = rows_of(to.keep(read_table(bytes, path)), options, path);
     return fingerprint_of(bytes);
   });
   Listing task;
   task.name = "labelled_text";
   task.files = files.described();
-  std::map<std::string, std::int32_t> label_of;
+  std::map<std::string_view, std::int32_t> label_of;
   for (const auto& rows : files.rows)
     for (const TextRow& row : rows) label_of.emplace(row.output, 0);
   for (auto& [label, number] : label_of) {
     number = static_cast<std::int32_t>(task.labels.size());
-    task.labels.push_back(label);
+    task.labels.emplace_back(label);
   }
   if (task.labels.size() < 2)
     throw Refused(fmt::format("{}: every row has the label \"{}\"; a classifier needs two labels at least",
@@ -147,7 +149,12 @@ std::unique_ptr<Task> make_labelled_text(const Config& config) {
       [&](const TextRow& row, std::vector<std::int32_t>& to) { to.push_back(label_of.at(row.output)); }, task);
   note_unseen_labels(split, task);
   task.chance = commonest_label(task);
-  return listed_task(config, std::move(task));
+  return task;
+}
+
+std::unique_ptr<Task> make_labelled_text(const Config& config) {
+  return listed_task(config,
+                     kept_listing(config, named_files(config.data), [&] { return list_labelled_text(config); }));
 }
 
 } // namespace

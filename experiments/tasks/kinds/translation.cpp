@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/tasks/kept_listing.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
 
@@ -47,32 +48,43 @@ const OptionTable<TranslationOptions>& translation_option_table() {
 }
 
 /// `target`: the option that would name a file of outputs. `counts`: there is a third column.
-void add_tsv(const std::string& bytes, const std::string& path, const std::string& target, bool counts,
+void add_tsv(std::string_view bytes, const std::string& path, const std::string& target, bool counts,
              std::vector<TextRow>& rows) {
-  for (TableRow& row : read_tsv(bytes, path)) {
-    if (row.cells.size() < 2)
+  each_line(text_of_rows(bytes, path), [&](std::int64_t number, std::string_view line) {
+    if (line.empty()) return;
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos)
       throw Refused(fmt::format("{}:{}: there is no tab; a line is an input, a tab and its output. If the outputs "
                                 "stand in a file of their own, name it: task.translation.{}=FILE",
-                                path, row.line, target));
-    if (counts && row.cells.size() < 3)
+                                path, number, target));
+    std::string_view rest = line.substr(tab + 1);
+    const std::size_t second = rest.find('\t');
+    if (counts && second == rest.npos)
       throw Refused(
           fmt::format("{}:{}: there is no third column, and task.translation.counts is true; after the output, "
                       "write a tab and a 0 or 1 for each of its words",
-                      path, row.line));
-    rows.push_back({row.line, std::move(row.cells[0]), std::move(row.cells[1])});
-    if (counts) rows.back().counts = std::move(row.cells[2]);
-  }
+                      path, number));
+    rows.push_back({number, line.substr(0, tab), rest.substr(0, second)});
+    if (!counts) return;
+    rest.remove_prefix(second + 1);
+    rows.back().counts = rest.substr(0, rest.find('\t'));
+  });
 }
 
-void add_lines(const std::string& inputs, const std::string& input_path, const std::string& outputs,
+std::vector<std::string_view> lines_of(std::string_view bytes, const std::string& path) {
+  std::vector<std::string_view> lines;
+  each_line(text_of_rows(bytes, path), [&](std::int64_t, std::string_view line) { lines.push_back(line); });
+  return lines;
+}
+
+void add_lines(std::string_view inputs, const std::string& input_path, std::string_view outputs,
                const std::string& output_path, std::vector<TextRow>& rows) {
-  std::vector<TableRow> from = read_lines(inputs, input_path), to = read_lines(outputs, output_path);
+  const std::vector<std::string_view> from = lines_of(inputs, input_path), to = lines_of(outputs, output_path);
   if (from.size() != to.size())
     throw Refused(fmt::format("{} has {} lines and {} has {}; line n of one must be the translation of line n of the "
                               "other, so they must have as many",
                               input_path, from.size(), output_path, to.size()));
-  for (std::size_t i = 0; i < from.size(); ++i)
-    rows.push_back({from[i].line, std::move(from[i].cells[0]), std::move(to[i].cells[0])});
+  for (std::size_t i = 0; i < from.size(); ++i) rows.push_back({static_cast<std::int64_t>(i) + 1, from[i], to[i]});
 }
 
 /// Kinds of tokens whose vocabulary is the same whatever the text.
@@ -80,21 +92,25 @@ bool given(const Vocabulary& vocabulary, const DataOptions& data) {
   return !vocabulary.fingerprint().empty() || data.tokens == "bytes";
 }
 
-std::unique_ptr<Task> make_translation(const Config& config) {
-  const TranslationOptions options = translation_option_table().read(config.task_options);
-  const std::array<std::string, 3> targets = {options.target, options.validation_target, options.test_target};
-  constexpr std::array<const char*, 3> names = {"target", "validation_target", "test_target"};
+constexpr std::array<const char*, 3> target_names = {"target", "validation_target", "test_target"};
+
+std::array<std::string, 3> targets_of(const TranslationOptions& options) {
+  return {options.target, options.validation_target, options.test_target};
+}
+
+Listing list_translation(const Config& config, const TranslationOptions& options) {
+  const std::array<std::string, 3> targets = targets_of(options);
   const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
-                                                         Split split, std::vector<TextRow>& rows) {
-    const std::string bytes = read_data_file("data", option, path);
+                                                         Split split, RowFiles& to) {
+    const std::string& bytes = to.keep(read_data_file("data", option, path));
     const auto index = static_cast<std::size_t>(split);
     const std::string& target = targets[index];
     if (target.empty()) {
-      add_tsv(bytes, path, names[index], options.counts, rows);
+      add_tsv(bytes, path, target_names[index], options.counts, to.rows[index]);
       return fingerprint_of(bytes);
     }
-    const std::string outputs = read_data_file("task.translation", names[index], target);
-    add_lines(bytes, path, outputs, target, rows);
+    const std::string& outputs = to.keep(read_data_file("task.translation", target_names[index], target));
+    add_lines(bytes, path, outputs, target, to.rows[index]);
     return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
   });
   Listing task;
@@ -113,7 +129,16 @@ std::unique_ptr<Task> make_translation(const Config& config) {
       config.data, split, files, true,
       [&](const TextRow& row, std::vector<std::int32_t>& to) { task.output->encode(row.output, to); }, task);
   task.chance = commonest_output_token(task);
-  return listed_task(config, std::move(task));
+  return task;
+}
+
+std::unique_ptr<Task> make_translation(const Config& config) {
+  const TranslationOptions options = translation_option_table().read(config.task_options);
+  std::vector<NamedFile> files = named_files(config.data);
+  const std::array<std::string, 3> targets = targets_of(options);
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (!targets[i].empty()) files.push_back({"task.translation", target_names[i], targets[i]});
+  return listed_task(config, kept_listing(config, files, [&] { return list_translation(config, options); }));
 }
 
 } // namespace

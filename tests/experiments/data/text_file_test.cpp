@@ -1,21 +1,55 @@
-// The contract of reading text: UTF-8 in, code points by the alphabet of the text, and every bad file refused clearly.
+// The contract of reading text: UTF-8 in, code points out, and every bad file refused clearly.
 #include "experiments/data/text_file.hpp"
+#include "experiments/data/data_file.hpp"
+#include "experiments/data/utf8.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
+#include <array>
+#include <boost/locale/utf.hpp>
+#include <iterator>
 #include <xxhash.h>
 
 using namespace heed;
 using namespace heed::test;
 using Catch::Contains;
 
-TEST_CASE("a text is its characters as numbers of its own alphabet", "[text]") {
-  const Text text = text_of("naïve €😀 a\r\n", "t");
-  CHECK(std::u32string(text.alphabet.begin(), text.alphabet.end()) == U"\n\r aenvï€😀");
-  CHECK(text.tokens == std::vector<std::uint16_t>{5, 3, 7, 6, 4, 2, 8, 9, 2, 3, 1, 0});
+TEST_CASE("UTF-8 is read and written by characters", "[text]") {
   CHECK(to_utf8(U"naïve €😀 a\r\n") == "naïve €😀 a\r\n");
   CHECK(from_utf8("naïve €😀 a\r\n", "t") == U"naïve €😀 a\r\n");
   CHECK(from_utf8(std::string_view("a\0b", 3), "t") == std::u32string(U"a\0b", 3));
+}
+
+TEST_CASE("every character and no other sequence of bytes is UTF-8", "[text]") {
+  // Against Boost's decoder, which is another: all code points, and all sequences of three bytes with a fourth that
+  // ends or continues them.
+  namespace utf = boost::locale::utf;
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    if (c >= 0xd800 && c < 0xe000) continue;
+    std::string bytes;
+    utf::utf_traits<char>::encode(c, std::back_inserter(bytes));
+    char32_t read = 0;
+    if (decode_utf8(bytes.data(), bytes.data() + bytes.size(), read) != bytes.size() || read != c) {
+      CAPTURE(static_cast<std::uint32_t>(c));
+      FAIL("read otherwise");
+    }
+  }
+  for (std::uint32_t first = 0; first < (1U << 24); first += first < (0xc0U << 16) ? 977 : 7)
+    for (const char last : {'a', '\x80', '\xbf'}) {
+      const std::array<char, 4> bytes = {static_cast<char>(first >> 16), static_cast<char>(first >> 8),
+                                         static_cast<char>(first), last};
+      for (std::size_t size = 1; size <= bytes.size(); ++size) {
+        const char* p = bytes.data();
+        const utf::code_point expected = utf::utf_traits<char>::decode(p, bytes.data() + size);
+        const bool right = expected != utf::illegal && expected != utf::incomplete;
+        char32_t read = 0;
+        const std::size_t found = decode_utf8(bytes.data(), bytes.data() + size, read);
+        if (found != (right ? static_cast<std::size_t>(p - bytes.data()) : 0) || (right && read != expected)) {
+          CAPTURE(first, size);
+          FAIL("read otherwise");
+        }
+      }
+    }
 }
 
 TEST_CASE("the fingerprint is the XXH3 hash of the bytes, of 128 bits", "[text]") {
@@ -23,12 +57,11 @@ TEST_CASE("the fingerprint is the XXH3 hash of the bytes, of 128 bits", "[text]"
   const XXH128_hash_t none = XXH3_128bits("", 0);
   REQUIRE(none.high64 == 0x99aa06d3014798d8ULL);
   REQUIRE(none.low64 == 0x6001c324468d497fULL);
-  const std::string fingerprint = text_of("abc", "t").fingerprint;
-  CHECK(fingerprint == "xxh128:06b05ab6733a618578af5f94892f3950");
+  CHECK(fingerprint_of("abc") == "xxh128:06b05ab6733a618578af5f94892f3950");
 }
 
 TEST_CASE("what is not UTF-8 is refused with its place", "[text]") {
-  const auto message = [](std::string_view bytes) { return refusal([&] { text_of(bytes, "notes.txt"); }); };
+  const auto message = [](std::string_view bytes) { return refusal([&] { require_utf8(bytes, "notes.txt"); }); };
   CHECK(message("caf\xe9\n") ==
         "notes.txt is not UTF-8: byte 0xE9 at byte offset 3, line 1, does not begin a character; a text must be UTF-8 "
         "throughout (to convert one: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE)");
@@ -43,27 +76,11 @@ TEST_CASE("what is not UTF-8 is refused with its place", "[text]") {
   }
 }
 
-TEST_CASE("an empty text is refused", "[text]") {
-  CHECK(refusal([] { text_of("", "notes.txt"); }) == "notes.txt is empty; a text needs characters to learn from");
-}
-
-TEST_CASE("more different characters than two bytes count are refused", "[text]") {
-  std::u32string all;
-  for (char32_t c = 0x10000; c < 0x10000 + 65536; ++c) all += c;
-  CHECK(text_of(to_utf8(all), "t").tokens.back() == 65535);
-  all += U'a';
-  CHECK(refusal([&] { text_of(to_utf8(all), "t"); }) ==
-        "t has 65537 different characters; at most 65536 can be told apart");
-}
-
-TEST_CASE("a file is read whole", "[text]") {
-  const TemporaryFile file("ab\nä");
-  CHECK(read_text_file(file.path()).fingerprint == text_of("ab\nä", "t").fingerprint);
-  CHECK(read_text_file(file.path()).tokens == std::vector<std::uint16_t>{1, 2, 0, 3});
-}
-
 TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
-  const auto message = [](const std::string& path) { return refusal([&] { read_text_file(path); }); };
+  const auto message = [](const std::string& path) {
+    return refusal([&] { DataFile("data", "path", path).require_utf8(); });
+  };
+  const auto whole = [](const std::string& path) { return refusal([&] { read_data_file("data", "path", path); }); };
   CHECK(message("") == "[data] path is empty, and the task reads a file: name one, data.path=FILE");
   CHECK(message("/nowhere/at all.txt") == "[data] path = \"/nowhere/at all.txt\" does not exist");
   CHECK(message("no such file.txt") == "[data] path = \"no such file.txt\" does not exist (looked for it from " +
@@ -72,7 +89,10 @@ TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
   CHECK(message(directory) == "[data] path = \"" + directory + "\" is a directory; name a text file");
   CHECK(message("/dev/null") ==
         "[data] path = \"/dev/null\" is not a regular file, which can be read again; copy it to one");
+  for (const std::string& path : {std::string(), std::string("no such file.txt"), directory, std::string("/dev/null")})
+    CHECK(whole(path) == message(path));
   const TemporaryFile file("");
+  CHECK(whole(file.path()) == message(file.path()));
   CHECK(message(file.path()) ==
         "[data] path = \"" + file.path() + "\" is empty; the task needs something to read in it");
   CHECK_THAT(message(file.path() + "/within"), Contains("[data] path = \"" + file.path() + "/within\" "));

@@ -1,4 +1,4 @@
-#include "experiments/runs/content_hash.hpp"
+#include "experiments/system/content_hash.hpp"
 
 #include <fmt/format.h>
 #include <new>

@@ -1,0 +1,50 @@
+// UTF-8, one character at a time, for whoever goes through large texts.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace heed {
+
+/// The character that begins at `p` (RFC 3629: neither overlong forms nor surrogates), and how many bytes it has; 0
+/// bytes where none does. p < end.
+inline std::size_t decode_utf8(const char* p, const char* end, char32_t& character) {
+  const auto byte = [&](int i) { return static_cast<unsigned char>(p[i]); };
+  const auto goes_on = [&](int i) { return (byte(i) & 0xc0) == 0x80; };
+  const unsigned char first = byte(0);
+  const auto left = end - p;
+  if (first < 0x80) {
+    character = first;
+    return 1;
+  }
+  if (first < 0xe0) {
+    if (first < 0xc2 || left < 2 || !goes_on(1)) return 0;
+    character = static_cast<char32_t>((first & 0x1f) << 6 | (byte(1) & 0x3f));
+    return 2;
+  }
+  if (first < 0xf0) {
+    if (left < 3 || !goes_on(1) || !goes_on(2)) return 0;
+    character = static_cast<char32_t>((first & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f));
+    return character < 0x800 || (character >= 0xd800 && character < 0xe000) ? 0 : 3;
+  }
+  if (first > 0xf4 || left < 4 || !goes_on(1) || !goes_on(2) || !goes_on(3)) return 0;
+  character = static_cast<char32_t>((first & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
+                                    (byte(3) & 0x3f));
+  return character < 0x10000 || character > 0x10ffff ? 0 : 4;
+}
+
+/// Calls `use` with each character in turn, up to the first that is not UTF-8. Returns where that begins, or the size.
+template <class Use> std::size_t each_utf8(std::string_view bytes, Use use) {
+  const char* const begin = bytes.data();
+  const char* const end = begin + bytes.size();
+  for (const char* p = begin; p != end;) {
+    char32_t character = 0;
+    const std::size_t size = decode_utf8(p, end, character);
+    if (size == 0) return static_cast<std::size_t>(p - begin);
+    use(character);
+    p += size;
+  }
+  return bytes.size();
+}
+
+} // namespace heed

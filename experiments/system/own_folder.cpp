@@ -1,0 +1,64 @@
+#include "experiments/system/own_folder.hpp"
+
+#include "experiments/system/file_system.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An absolute path from the environment; empty where there is none.
+fs::path folder_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  const fs::path path = text ? text : "";
+  return path.is_absolute() ? path : fs::path();
+}
+
+} // namespace
+
+FoundFolder own_folder(const fs::path& path) {
+  FoundFolder out{path, false, false};
+  if (path.empty()) return out;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  ::mkdir(path.c_str(), S_IRWXU);
+  struct stat about = {};
+  const bool own = ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() &&
+                   (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  out.writable = own && may_write(path);
+  out.shared = is_on_shared_file_system(path);
+  return out;
+}
+
+fs::path cache_folder(const std::string& name) {
+  fs::path cache = folder_in("XDG_CACHE_HOME");
+  if (const fs::path home = folder_in("HOME"); cache.empty() && !home.empty()) cache = home / ".cache";
+  return cache.empty() ? cache : cache / "heed" / name;
+}
+
+fs::path temporary_folder(const std::string& name) {
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  return error ? fs::path() : temporary / fmt::format("heed-{}-{}", name, ::geteuid());
+}
+
+FolderLock::FolderLock(const fs::path& folder, std::chrono::milliseconds longest)
+    : held_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  while (held_.get() >= 0 && ::flock(held_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > end) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+} // namespace heed

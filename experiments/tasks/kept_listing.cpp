@@ -1,0 +1,137 @@
+#include "experiments/tasks/kept_listing.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/settings.hpp"
+#include "experiments/data/data_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace heed {
+
+namespace {
+
+/// Goes up with whatever makes another listing of the same files and options, or writes it otherwise.
+constexpr int version = 1;
+
+constexpr std::array<const char*, 3> token_names = {"training tokens", "validation tokens", "test tokens"};
+constexpr std::array<const char*, 3> place_names = {"training places", "validation places", "test places"};
+
+void write_level(const std::optional<Task::Level>& level, FieldWriter& to) {
+  to.number(level.has_value());
+  if (level) to.real(level->value).text(level->how);
+}
+
+std::optional<Task::Level> read_level(FieldReader& from) {
+  if (from.number() == 0) return std::nullopt;
+  const double value = from.real();
+  return Task::Level{value, std::string(from.text())};
+}
+
+void write_texts(const std::vector<std::string>& texts, FieldWriter& to) {
+  to.number(std::ssize(texts));
+  for (const std::string& text : texts) to.text(text);
+}
+
+std::vector<std::string> read_texts(FieldReader& from) {
+  std::vector<std::string> texts;
+  for (std::int64_t left = from.number(); left > 0 && from; --left) texts.emplace_back(from.text());
+  return texts;
+}
+
+void write_listing(const Listing& listing, KeptWriter& to) {
+  for (std::size_t i = 0; i < token_names.size(); ++i) {
+    const auto tokens = listing.examples[i].tokens();
+    to.begin(token_names[i], Check::at_once, tokens.size_bytes());
+    to.write_numbers(tokens);
+    to.begin(place_names[i]);
+    to.write_numbers(listing.examples[i].places());
+  }
+  FieldWriter about;
+  about.text(listing.name).text(listing.fingerprint);
+  for (const std::string& file : listing.files) about.text(file);
+  for (const auto& references : listing.references) {
+    about.number(std::ssize(references));
+    for (const Task::Reference& reference : references) about.text(reference.text).number(reference.sayable);
+  }
+  write_texts(listing.labels, about);
+  write_texts(listing.notes, about);
+  about.real(listing.chance.accuracy).text(listing.chance.how);
+  write_level(listing.chance.sequence, about);
+  write_level(listing.chance.loss, about);
+  listing.input->write(about);
+  about.number(listing.output == nullptr ? 0 : listing.output == listing.input ? 1 : 2);
+  if (listing.output && listing.output != listing.input) listing.output->write(about);
+  to.begin("about");
+  to.write(about.bytes());
+}
+
+Listing read_listing(const std::shared_ptr<const KeptData>& kept, const DataOptions& data) {
+  Listing out;
+  for (std::size_t i = 0; i < token_names.size(); ++i)
+    out.examples[i] = ExampleList(kept->numbers<std::int32_t>(token_names[i]),
+                                  kept->numbers<ExampleList::Place>(place_names[i]), kept);
+  FieldReader about(kept->section("about"));
+  out.name = about.text();
+  out.fingerprint = about.text();
+  for (std::string& file : out.files) file = about.text();
+  for (auto& references : out.references)
+    for (std::int64_t left = about.number(); left > 0 && about; --left) {
+      references.push_back({std::string(about.text()), true});
+      references.back().sayable = about.number() != 0;
+    }
+  out.labels = read_texts(about);
+  out.notes = read_texts(about);
+  out.chance.accuracy = about.real();
+  out.chance.how = about.text();
+  out.chance.sequence = read_level(about);
+  out.chance.loss = read_level(about);
+  out.input = read_vocabulary(data, about);
+  if (const std::int64_t output = about.number(); output == 1) out.output = out.input;
+  else if (output == 2) out.output = read_vocabulary(data, about);
+  if (!about.whole())
+    throw Failed("what was kept of data is not what this program writes; remove Heed's folder data/ in ~/.cache");
+  return out;
+}
+
+} // namespace
+
+std::vector<NamedFile> named_files(const DataOptions& data) {
+  std::vector<NamedFile> files = {{"data", "path", data.path}};
+  if (!data.validation_path.empty()) files.push_back({"data", "validation_path", data.validation_path});
+  if (!data.test_path.empty()) files.push_back({"data", "test_path", data.test_path});
+  return files;
+}
+
+Listing kept_listing(const Config& config, const std::vector<NamedFile>& names, const std::function<Listing()>& make,
+                     const std::function<KeptPlace(std::uint64_t)>& place_of) {
+  std::vector<DataFile> files;
+  std::uint64_t bytes = 0;
+  for (const NamedFile& named : names) bytes += files.emplace_back(named.table, named.option, named.path).size();
+  const KeptPlace place = place_of(bytes);
+  if (place.folder.empty()) return make();
+
+  std::string key = fmt::format("listing {}\n", version);
+  std::vector<std::string> fingerprints;
+  for (const DataFile& file : files) key += fingerprints.emplace_back(known_fingerprint(file, 0, place)) + "\n";
+  // Notes name files and lines, so paths are part of it.
+  for (const FlatOption& option : flatten(config))
+    if ((option.key.starts_with("data.") || option.key.starts_with("task.")) && option.key != "data.bucket")
+      key += option.key + "=" + option.value + "\n";
+  key += vocabulary_identity(config.data);
+
+  const auto kept = kept_data(place, key, [&](KeptWriter& to) {
+    const Listing listing = make();
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (files[i].fingerprint() != fingerprints[i])
+        throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i].name()));
+    write_listing(listing, to);
+  });
+  return read_listing(kept, config.data);
+}
+
+} // namespace heed

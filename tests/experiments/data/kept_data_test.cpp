@@ -1,0 +1,228 @@
+// The contract of kept data: made once, never wrong whatever becomes of its files, and made in memory where it can't be
+// kept.
+#include "experiments/data/kept_data.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/system/files.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/tasks/task_support.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace heed;
+using namespace heed::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Writes two sections, and counts how often.
+struct Maker {
+  std::string one = "numbers and words, not a multiple of any size";
+  std::vector<std::int32_t> two = {1, -2, 3};
+  int calls = 0;
+
+  std::function<void(KeptWriter&)> make() {
+    return [this](KeptWriter& to) {
+      ++calls;
+      to.begin("one", Check::when_used, one.size());
+      to.write(std::as_bytes(std::span(one).first(7)));
+      to.write(std::as_bytes(std::span(one).subspan(7)));
+      to.begin("two");
+      to.write_numbers(std::span<const std::int32_t>(two));
+    };
+  }
+  bool is_in(const KeptData& data) const {
+    const auto numbers = data.numbers<std::int32_t>("two");
+    return text_of(data.section("one")) == one && std::ranges::equal(numbers, two) && data.section("none").empty();
+  }
+};
+
+} // namespace
+
+TEST_CASE("data is made once and found again", "[data][kept]") {
+  const Scratch scratch;
+  Maker maker;
+  const auto made = kept_data({scratch.path}, "key", maker.make()),
+             found = kept_data({scratch.path}, "key", maker.make());
+  CHECK(maker.calls == 1);
+  CHECK((maker.is_in(*made) && maker.is_in(*found)));
+  CHECK((found->is_whole("one") && !found->is_whole("none")));
+  CHECK(files_in(scratch.path, ".kept").size() == 1);
+  for (const char* name : {"one", "two"})
+    CHECK(reinterpret_cast<std::uintptr_t>(found->section(name).data()) % 64 == 0);
+
+  Maker other;
+  other.one = "something else";
+  CHECK(other.is_in(*kept_data({scratch.path}, "key 2", other.make())));
+  CHECK(other.calls == 1);
+  // A file that has another's name is not taken for it.
+  const auto files = files_in(scratch.path, ".kept");
+  fs::rename(files[0], files[1]);
+  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+  CHECK(other.is_in(*kept_data({scratch.path}, "key 2", other.make())));
+}
+
+TEST_CASE("data is in memory where there is no folder for it", "[data][kept]") {
+  Maker maker;
+  CHECK(maker.is_in(*kept_data({}, "key", maker.make())));
+  CHECK(maker.is_in(*made_data(maker.make())));
+  CHECK(maker.is_in(*kept_data({"/dev/null/folder"}, "key", maker.make())));
+  CHECK(kept_place(least_kept_bytes - 1).folder.empty());
+  const Scratch scratch;
+  const Environment cache("XDG_CACHE_HOME", scratch.path.string());
+  CHECK(kept_place(least_kept_bytes).folder == scratch.path / "heed" / "data");
+  // Where that can't be made, among temporary files, and where that can't be, nowhere.
+  const Environment none("XDG_CACHE_HOME", "/dev/null/cache"), temporary("TMPDIR", scratch.path.string());
+  CHECK(kept_place(least_kept_bytes).folder.parent_path() == scratch.path);
+  const Environment no_temporary("TMPDIR", "/dev/null");
+  CHECK(kept_place(least_kept_bytes).folder.empty());
+}
+
+TEST_CASE("a damaged file is made anew and never taken for whole", "[data][kept]") {
+  const Scratch scratch;
+  Maker maker;
+  kept_data({scratch.path}, "key", maker.make());
+  const fs::path file = files_in(scratch.path, ".kept").front();
+  const std::string whole = *read_file(file);
+  const auto check = [&](const std::string& damaged, std::size_t at) {
+    INFO("at " << at);
+    write_file(file, damaged, Durability::process); // as the program does: those who have the old one keep it
+    const int before = maker.calls;
+    const auto data = kept_data({scratch.path}, "key", maker.make());
+    REQUIRE(std::ranges::equal(data->numbers<std::int32_t>("two"), maker.two));
+    if (text_of(data->section("one")) == maker.one) return;
+    REQUIRE(maker.calls == before); // it is found out when it is used
+    REQUIRE(!data->is_whole("one"));
+    REQUIRE(!fs::exists(file));
+    REQUIRE(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+  };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    check(damaged, i);
+    check(whole.substr(0, i), i);
+  }
+  check(whole + "x", whole.size());
+  fs::remove(file);
+  fs::create_directory(file); // nothing can be written there
+  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+}
+
+TEST_CASE("where it can't be written, data is in memory and nothing is left", "[data][kept]") {
+  for (const int error : {ENOSPC, EROFS, EDQUOT})
+    for (int n = 0;; ++n) {
+      const Scratch scratch;
+      Maker maker;
+      int left = n;
+      const WriteHook hook([&](const fs::path&) { return left-- == 0 ? error : 0; });
+      CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+      if (left >= 0) { // it got through
+        CHECK(n > 5);
+        break;
+      }
+      CHECK(fs::is_empty(scratch.path));
+    }
+}
+
+TEST_CASE("what a maker refuses is passed on and leaves nothing", "[data][kept]") {
+  const Scratch scratch;
+  const auto refuse = [&](KeptWriter& to) {
+    to.begin("one");
+    throw Refused("it is not UTF-8");
+  };
+  CHECK(refusal([&] { kept_data({scratch.path}, "key", refuse); }) == "it is not UTF-8");
+  CHECK(fs::is_empty(scratch.path));
+}
+
+TEST_CASE("several at once make data once", "[data][kept]") {
+  const Scratch scratch;
+  std::atomic<int> calls = 0, right = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      Maker maker;
+      const auto data = kept_data({scratch.path}, "key", [&](KeptWriter& to) {
+        ++calls;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        maker.make()(to);
+      });
+      right += maker.is_in(*data);
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(calls == 1);
+  CHECK(right == 4);
+  // A process that is killed meanwhile holds nobody up, and what it left aside goes.
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    kept_data({scratch.path}, "another key", [&](KeptWriter& to) {
+      to.begin("one");
+      ::_exit(0);
+    });
+    ::_exit(1);
+  }
+  ::waitpid(killed, nullptr, 0);
+  CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 2);
+  Maker maker;
+  CHECK(maker.is_in(*kept_data({scratch.path}, "another key", maker.make())));
+  CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 2);
+}
+
+TEST_CASE("old files go when a new one comes", "[data][kept]") {
+  const Scratch scratch;
+  Maker maker;
+  const auto keep = [&](const std::string& key, std::uint64_t most = 1 << 20) {
+    return kept_data({scratch.path, most, 14}, key, maker.make());
+  };
+  const auto age = [&](const fs::path& file, int hours) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  const auto first = keep("first");
+  const fs::path old = files_in(scratch.path, ".kept").front();
+  const std::uint64_t size = fs::file_size(old);
+  age(old, 15 * 24);
+  CHECK(keep("first")); // it is used
+  keep("second");
+  CHECK(files_in(scratch.path, ".kept").size() == 2);
+  age(old, 15 * 24);
+  keep("third");
+  CHECK(files_in(scratch.path, ".kept").size() == 2);
+  CHECK(!fs::exists(old));
+  CHECK((maker.is_in(*first) && first->is_whole("one"))); // who has it, has it
+
+  for (const fs::path& file : files_in(scratch.path, ".kept")) age(file, 2);
+  keep("fourth", 2 * size + size / 2);
+  CHECK(files_in(scratch.path, ".kept").size() == 2);
+  keep("fifth", 1);
+  CHECK(files_in(scratch.path, ".kept").size() == 1);
+  const int before = maker.calls;
+  keep("fifth", 1);
+  CHECK(maker.calls == before);
+}
+
+TEST_CASE("fields are read as they were written", "[data][kept]") {
+  FieldWriter to;
+  to.number(-3).real(0.1).text("").text(std::string_view("a\0b", 3)).number(7);
+  FieldReader from(to.bytes());
+  CHECK(from.number() == -3);
+  CHECK(from.real() == 0.1);
+  CHECK(from.text().empty());
+  CHECK(from.text() == std::string_view("a\0b", 3));
+  CHECK(!from.whole());
+  CHECK(from.number() == 7);
+  CHECK(from.whole());
+  CHECK(from.number() == 0);
+  CHECK((!from.whole() && !from));
+  FieldReader beyond(to.bytes().first(12));
+  beyond.number();
+  CHECK((beyond.real() == 0 && !beyond));
+}
