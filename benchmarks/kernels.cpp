@@ -140,12 +140,16 @@ template <int gates> void recurrent_of(benchmark::State& state) {
   });
 }
 
-/// The same, step by step, as decoders go.
+/// The same, step by step, as decoders go: to the last state, and with the inputs' projection, which is made for all
+/// steps at once.
 template <int gates> void recurrent_steps_of(benchmark::State& state) {
   const std::int64_t rows = state.range(0), steps = state.range(1), n = state.range(2);
-  Input x(Shape{steps, rows, gates * n}), w(Shape{gates * n, n}, 4), candidate(Shape{n}, 5);
+  Input x(Shape{steps, rows, n}), in(Shape{gates * n, n}, 2), bias(Shape{gates * n}, 3), w(Shape{gates * n, n}, 4),
+      candidate(Shape{n}, 5);
   forward_backward(state, rows * n, [&](Tape& tape) {
-    const Tensor projected = x.on(tape), weight = w.on(tape), b = candidate.on(tape), zeros = tape.zeros({rows, n});
+    const Tensor projected = linear(x.on(tape), in.on(tape), bias.on(tape)), zeros = tape.zeros({rows, n});
+    const Tensor weight = w.on(tape), b = candidate.on(tape);
+    const Tape::Steps together(tape);
     Recurrence s{.states = {}, .last = zeros, .cell = zeros};
     for (std::int64_t t = 0; t < steps; ++t) {
       const Tensor now = slice(projected, 0, t, 1);

@@ -2,8 +2,7 @@
 
     recurrent.py [ROWS STEPS WIDTH [SECONDS]]
 
-Prints the median time of each in milliseconds: over whole sequences by nn.GRU and nn.LSTM, and step by step by cells
-on projected inputs.
+Prints the median time of each in milliseconds: over whole sequences by nn.GRU and nn.LSTM, and step by step by cells.
 """
 
 import statistics
