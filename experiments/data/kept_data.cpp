@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 // is and its checksum; and a tail, which has the same of the index.
 constexpr std::size_t step = 64;
 constexpr std::string_view head = "Heed: made of data files, and made anew where it is missing. 1\n\n";
-static_assert(head.size() == step - 1 + 1);
+static_assert(head.size() == step);
 constexpr std::string_view tail_mark = "Heed's data ends";
 constexpr std::size_t hash_digits = 32, tail_size = 2 * sizeof(std::uint64_t) + hash_digits + tail_mark.size();
 static_assert(tail_size == step);
