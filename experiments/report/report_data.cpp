@@ -218,7 +218,7 @@ template <class ValueOf> statistics::SeedValues results_of(std::span<const Repor
 }
 
 /// A run's value by the deciding metric, or by a further one.
-std::optional<double> value_of(const ReportRun& run) { return run.value; }
+std::optional<double> deciding_value(const ReportRun& run) { return run.value; }
 auto further_value(std::size_t which) {
   return [which](const ReportRun& run) { return which < run.also.size() ? run.also[which] : std::nullopt; };
 }
@@ -275,7 +275,7 @@ private:
 void describe(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     const std::span<const ReportRun> counted = report.counted_runs(arm);
-    const std::vector<double> values = results_of(counted, value_of).values;
+    const std::vector<double> values = results_of(counted, deciding_value).values;
     std::vector<double> seconds;
     for (const ReportRun& run : arm.runs)
       if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
@@ -304,7 +304,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
     return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
   };
   for (const ReportArm& arm : report.arms) {
-    results.push_back(results_of(first(arm), value_of));
+    results.push_back(results_of(first(arm), deciding_value));
     reference_of.push_back(arm.reference);
     questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
