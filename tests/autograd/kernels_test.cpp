@@ -164,9 +164,9 @@ TEST_CASE("a matrix that is packed once gives the products of the matrix itself,
       const std::vector<Real> row = drawn(n, 9);
       std::vector<Real> memory(static_cast<std::size_t>(packed_size(k, n)));
       const PackedMatrix once = pack_matrix(b.matrix, memory.data());
-      const auto same = [&] {
+      const auto same = [&, columns = n] {
         for (std::int64_t i = 0; i < 13; ++i)
-          for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t j = 0; j < columns; ++j)
             if (packed.at(i, j) != whole.at(i, j)) return false;
         return true;
       };
