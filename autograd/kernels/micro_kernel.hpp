@@ -19,9 +19,6 @@ inline constexpr int rows_beside(int vectors) {
   return sums / vectors < 2 * block_rows ? sums / vectors : 2 * block_rows;
 }
 
-/// n rounded up to whole vectors.
-inline constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
-
 /// Element (i, k) stands at p[i row + k column]: read one by one, so any strides will do.
 struct Scattered {
   const Real* p;

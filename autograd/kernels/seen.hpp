@@ -29,12 +29,15 @@ struct Seen {
     for (std::int64_t j = range.first(); j < range.end; ++j) n += counts(j) ? 1 : 0;
     return n;
   }
+  /// Where its numbers are best written for `scatter`: where they belong, if that is one piece.
+  Real* place(Real* row, Real* scratch) const { return in_one_piece() ? row + range.begin : scratch; }
   /// The other way: zeros where nothing is seen.
   void scatter(const Real* numbers, Real* row, std::int64_t keys, bool first) const {
     if (first) {
       std::fill_n(row, range.first(), Real{0});
       std::fill(row + range.end, row + keys, Real{0});
     }
+    if (numbers == row + range.begin) return;
     if (in_one_piece()) {
       map(range.end - range.begin,
           [&](std::int64_t j, int m) { deposit(row + range.begin + j, load(numbers + j, m), first, m); });

@@ -5,12 +5,16 @@
 #include "autograd/real.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <xsimd/xsimd.hpp>
 
 namespace heed::HEED_REAL {
 
 using Simd = xsimd::batch<Real>;
 inline constexpr int lanes = static_cast<int>(Simd::size);
+
+/// n rounded up to whole vectors.
+inline constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + lanes - 1) / lanes * lanes; }
 
 /// The first n numbers at p; the other lanes are zero.
 inline Simd load(const Real* p, int n = lanes) {
@@ -64,6 +68,13 @@ template <class F> inline Real sum_over(std::int64_t size, F&& f) {
   Simd total(Real{0});
   map(size, [&](std::int64_t i, int n) { total += f(i, n); });
   return lane_sum(total);
+}
+
+/// The sums over i of two numbers at once: f(i, n, a, b) adds to vectors, and adds zeros to lanes beyond n.
+template <class F> inline std::pair<Real, Real> sums_over(std::int64_t size, F&& f) {
+  Simd a(Real{0}), b(Real{0});
+  map(size, [&](std::int64_t i, int n) { f(i, n, a, b); });
+  return {lane_sum(a), lane_sum(b)};
 }
 
 /// The largest lane; a NaN may be passed over.

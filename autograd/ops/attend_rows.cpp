@@ -238,8 +238,9 @@ struct Rows {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Seen seen = seen_by(head, block, r);
       const std::int64_t n = seen.count();
-      if (n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), row(1), n, row(2));
-      seen.scatter(row(1), w + r * strip.row, block.keys, true);
+      Real* const to = seen.place(w + r * strip.row, row(1));
+      if (n > 0) policy.weights(seen.gather(s + r * strip.row, row(0)), to, n, row(2));
+      seen.scatter(to, w + r * strip.row, block.keys, true);
     }
   }
   // Numbers of a strip times the factors of dropout.

@@ -10,70 +10,34 @@
 
 namespace heed::HEED_REAL {
 
-namespace {
-
-bool has_nan(const Real* x, std::int64_t n) {
-  std::int64_t nans = 0; // without a way out of the loop, so that it runs in vectors
-  for (std::int64_t i = 0; i < n; ++i) nans += x[i] != x[i];
-  return nans > 0;
-}
-
-void fill_nan(Real* y, std::int64_t n) { std::fill_n(y, n, std::numeric_limits<Real>::quiet_NaN()); }
-
-} // namespace
-
-Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
-
-Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {
-  map(n, [&](std::int64_t j, int m) { store(y + j, exponential(load(x + j, m) - shift), m); });
-  return row_sum(y, n);
-}
-
-Real row_sum(const Real* x, std::int64_t n) {
-  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m); });
-}
-
-Real row_dot(const Real* x, const Real* y, std::int64_t n) {
-  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m) * load(y + j, m); });
-}
-
-bool row_is_lost(const Real* x, Real* y, std::int64_t n) {
-  if (!has_nan(x, n) && !std::isinf(largest(x, n))) return false;
-  fill_nan(y, n);
-  return true;
-}
-
-void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
+// Newton's steps from 1 below the top, where the best score alone has a weight of 1: each threshold is that which the
+// scores above the last one would have together, so that it rises, with fewer scores each time.
+void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* x) const {
   if (row_is_lost(s, w, n)) return;
-  const Real top = largest(s, n);
-  // Whatever lies 1 or more below the top has no weight. Of the rest, what lies below the threshold that it would
-  // have together is left out, until nothing is.
-  std::int64_t count = 0;
-  for (std::int64_t j = 0; j < n; ++j)
-    if (s[j] - top > -1) active[count++] = s[j] - top;
+  const Simd zero(Real{0}), one(Real{1});
+  row_from_top(s, Real{1}, x, n);
+  Real threshold = -1;
   for (;;) {
-    Real sum = 0;
-    for (std::int64_t j = 0; j < count; ++j) sum += active[j];
-    const Real threshold = (sum - 1) / static_cast<Real>(count);
-    std::int64_t left = 0;
-    for (std::int64_t j = 0; j < count; ++j)
-      if (active[j] > threshold) active[left++] = active[j];
-    if (left == count) {
-      map(n,
-          [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(s + j, m) - top - threshold, Simd(Real{0})), m); });
-      return;
-    }
-    count = left;
+    const auto [sum, count] = sums_over(whole_vectors(n), [&](std::int64_t j, int, Simd& total, Simd& counted) {
+      const Simd xs = load(x + j);
+      const auto above = xs > Simd(threshold);
+      total += xsimd::select(above, xs, zero);
+      counted += xsimd::select(above, one, zero);
+    });
+    const Real next = (sum - 1) / count;
+    if (!(next > threshold)) break;
+    threshold = next;
   }
+  map(n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
 }
 
 void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
   const Simd zero(Real{0}), one(Real{1});
-  const Real sum = sum_over(n, [&](std::int64_t j, int m) {
-    return xsimd::select(load(w + j, m) != zero, load(dw + j, m), zero);
+  const auto [sum, count] = sums_over(n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
+    const auto has_weight = load(w + j, m) != zero;
+    total += xsimd::select(has_weight, load(dw + j, m), zero);
+    counted += xsimd::select(has_weight, one, zero);
   });
-  const Real count = sum_over(n,
-                              [&](std::int64_t j, int m) { return xsimd::select(load(w + j, m) != zero, one, zero); });
   const Real mean = sum / count;
   map(n, [&](std::int64_t j, int m) {
     store(ds + j, xsimd::select(load(w + j, m) != zero, load(dw + j, m) - mean, zero), m);
@@ -107,9 +71,12 @@ void SumRows::slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std
 }
 
 void HardmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
-  if (has_nan(s, n)) return fill_nan(w, n);
+  if (row_has_nan(s, n)) {
+    std::fill_n(w, n, std::numeric_limits<Real>::quiet_NaN());
+    return;
+  }
   std::fill_n(w, n, Real{0});
-  w[std::max_element(s, s + n) - s] = 1;
+  w[std::find(s, s + n, largest(s, n)) - s] = 1;
 }
 
 void HardmaxRows::slopes(const Real* s, const Real*, const Real* dw, Real* ds, std::int64_t n, Real* p) const {
@@ -132,14 +99,15 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     const std::int64_t b = r / (heads * queries), h = r / queries % heads, i = r % queries;
     return Seen{mask.range(b, i, keys), mask.row(b, h, i, queries, keys)};
   };
-  Real* scratch = op.tape().keep<Real>(5 * keys);
+  const std::int64_t room = whole_vectors(keys);
+  Real* scratch = op.tape().keep<Real>(5 * room);
   const RowRules* rules = &given;
   const auto rule = [=](std::int64_t r) -> const RowPolicy& { return rules->of_head(r / queries % heads); };
   for (std::int64_t r = 0, some = op.computed(rows); r < some; ++r) {
     const Seen s = seen(r);
     const std::int64_t n = s.count();
-    if (n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + keys, n, scratch + 2 * keys);
-    s.scatter(scratch + keys, y.data + r * keys, keys, true);
+    if (n > 0) rule(r).weights(s.gather(x.data + r * keys, scratch), scratch + room, n, scratch + 2 * room);
+    s.scatter(scratch + room, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
     const Into d = y.tape->into(x);
@@ -150,9 +118,9 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
       const Seen s = seen(r);
       const std::int64_t n = s.count(), at = r * keys;
       if (n > 0)
-        rule(r).slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + keys),
-                       s.gather(dy + at, scratch + 2 * keys), scratch + 3 * keys, n, scratch + 4 * keys);
-      if (d) s.scatter(scratch + 3 * keys, d.p + at, keys, d.first);
+        rule(r).slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
+                       s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, n, scratch + 4 * room);
+      if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.first);
     }
     rules->end_slopes(*y.tape);
   });

@@ -2,6 +2,7 @@
 
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/seed_text.hpp"
 
@@ -90,11 +91,13 @@ constexpr std::string_view seed_key = "seed";
 /// What runs have in common whose configurations differ in the seed alone.
 struct EntryReader::Shared {
   std::vector<FlatOption> flat;
+  int numerics;                                      ///< of the configuration
   std::vector<std::pair<std::string, Cell>> options; ///< as `flat`
   std::vector<MetricInfo> metrics;
   std::map<std::string, SeedText, std::less<>> identities; ///< what the ID is the hash of, by the data's fingerprint
 
-  explicit Shared(const Config& config) : flat(flatten(config)), metrics(metrics_of(config)) {
+  explicit Shared(const Config& config)
+      : flat(flatten(config)), numerics(numerics_of(flat)), metrics(metrics_of(config)) {
     for (const FlatOption& option : flat) options.emplace_back(option.key, option_cell(option.key, option.value));
   }
 
@@ -145,13 +148,15 @@ struct EntryReader::Known {
 namespace {
 
 /// Why a manifest and a configuration don't belong to the folder; empty where they do.
+/// @param numerics  of the configuration
 /// @param id_of  the configuration's ID with some data
-template <class IdOf> std::string foreign(const RunFolder& run, const Manifest& manifest, const IdOf& id_of) {
+template <class IdOf>
+std::string foreign(const RunFolder& run, const Manifest& manifest, int numerics, const IdOf& id_of) {
   if (manifest.run != run.id()) return fmt::format("its manifest.json is that of run {}", manifest.run);
-  if (manifest.numerics != 0 && manifest.numerics != numerics_version)
-    return fmt::format("it is from another version of Heed (heed {}, numerics {}; this one has numerics {}), whose "
+  if (manifest.numerics != 0 && manifest.numerics != numerics)
+    return fmt::format("it is from another version of Heed (heed {}, numerics {}; here it has numerics {}), whose "
                        "bits are not comparable",
-                       manifest.build.version, manifest.numerics, numerics_version);
+                       manifest.build.version, manifest.numerics, numerics);
   if (!manifest.data.empty() && id_of(manifest.data) != run.id())
     return fmt::format("its config.toml no longer hashes to its ID: it was edited after the run was planned, or is "
                        "from another version of Heed ({}); where the folder is removed, the original file "
@@ -242,7 +247,8 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   if (look.has_manifest) {
     if (!look.manifest) return Result::wrong(look.manifest.error);
     const auto id_of = [&](const std::string& data) { return out.shared->run_id(data, out.seed); };
-    if (std::string why = foreign(run, *look.manifest, id_of); !why.empty()) return Result::wrong(std::move(why));
+    if (std::string why = foreign(run, *look.manifest, out.shared->numerics, id_of); !why.empty())
+      return Result::wrong(std::move(why));
     if (look.manifest->outcome == "finished" && record.state == RunState::interrupted && !look.wrong_metrics.empty())
       return Result::wrong(std::move(look.wrong_metrics));
     record.manifest = std::move(*look.manifest);

@@ -1,6 +1,7 @@
 #include "experiments/runs/run_index.hpp"
 
 #include "experiments/config/catalogue.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/folder_signatures.hpp"

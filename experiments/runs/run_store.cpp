@@ -1,6 +1,7 @@
 #include "experiments/runs/run_store.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/system/threads.hpp"
@@ -59,7 +60,7 @@ std::string run_id(const std::vector<FlatOption>& options, std::string_view fing
 std::string run_id_of(std::string_view identity_text) { return content_hash(identity_text).substr(0, id_digits); }
 
 std::string identity_text(const std::vector<FlatOption>& options, std::string_view fingerprint) {
-  std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_version, fingerprint);
+  std::string identity = fmt::format("numerics {}\ndata {}\n", numerics_of(options), fingerprint);
   for (const FlatOption& option : options)
     if (option.identifies) identity += fmt::format("{} = {}\n", option.key, option.value);
   return identity;

@@ -29,7 +29,7 @@
 namespace heed {
 
 /// A run's identity, 16 hexadecimal digits: the options that can change a result (FlatOption::identifies), the data
-/// (the task's `fingerprint()`) and `numerics_version`.
+/// (the task's `fingerprint()`) and the version of the numerics that last changed its results (`numerics_of`).
 std::string run_id(const Config& config, std::string_view fingerprint);
 std::string run_id(const std::vector<FlatOption>& options, std::string_view fingerprint);
 /// What the identity is made of, as a text, and the identity of such a text.

@@ -1,6 +1,7 @@
 #include "experiments/runs/worker.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/run_comparison.hpp"
@@ -41,7 +42,6 @@ public:
     manifest_.build = parts.build;
     manifest_.host = machine.host;
     manifest_.cpu = machine.cpu;
-    manifest_.numerics = numerics_version;
     manifest_.starts += 1;
     if (manifest_.started.empty()) manifest_.started = utc_now();
     manifest_.ended.clear();
@@ -226,6 +226,7 @@ std::string kernels_for(const RunFolder& run, const Config& config, const Worker
 Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const WorkerParts& parts, Record& record,
               bool& stepped) {
   Config config = read_config(run);
+  record.manifest().numerics = numerics_of(flatten(config));
   if (threads > 0) config.train.threads = threads;
   const std::unique_ptr<Task> task = parts.make_task(config);
   const std::string fingerprint = task->fingerprint();

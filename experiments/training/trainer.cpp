@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"

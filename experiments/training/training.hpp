@@ -173,9 +173,6 @@ const Engine& engine(const Config& config, const std::string& kernels);
 /// The same, with the kernels that the configuration asks for, or else the fastest.
 const Engine& engine(const Config& config);
 
-/// Goes up whenever the same configuration gives other bits; part of a run's identity.
-inline constexpr int numerics_version = 6;
-
 /// The metrics that the configuration's runs will have, best known first, with the direction that is better.
 struct MetricInfo {
   std::string name;

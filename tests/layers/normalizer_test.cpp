@@ -75,6 +75,23 @@ TEST_CASE("a score that is not a number makes a row of them, and no other row", 
   }
 }
 
+TEST_CASE("rows of any length, flat, steep or with equal scores, have the weights of the plain loop",
+          "[normalizer][contract]") {
+  for (const NormalizerInfo* info : normalizers())
+    for (const Setup& setup : setups(info->about))
+      for (const std::int64_t n : {1, 7, 16, 33, 64, 257, 1000})
+        for (const double spread : {0.01, 1.0, 20.0})
+          for (const bool ties : {false, true}) {
+            INFO(setup.text << ", " << n << " keys, within " << spread << (ties ? ", with equal scores" : ""));
+            std::vector<Real> scores = draw(n, static_cast<std::uint64_t>(n), {-spread, spread, 0}), expected(scores);
+            if (ties)
+              for (Real& s : scores)
+                s = static_cast<Real>(std::round(static_cast<double>(s) / spread * 4) * spread / 4);
+            info->row(scores.data(), expected.data(), n, setup.options);
+            CHECK(distance(row_of(info->about.name, scores, setup.options), expected) < 50 * rounding);
+          }
+}
+
 TEST_CASE("sparsemax is the nearest point of the simplex", "[normalizer]") {
   // Worked by hand from the definition: thresholds -0.2, 0.5, 2 and, for ten equal scores, 6.9.
   CHECK(distance(row_of("sparsemax", {Real(0.1), Real(0.2), Real(0.1)}), std::vector<double>{0.3, 0.4, 0.3}) <

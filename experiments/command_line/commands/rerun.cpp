@@ -4,6 +4,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_entry.hpp"
@@ -78,7 +79,7 @@ Original original_of(const RerunArguments& arguments, Console& console) {
   // Metrics that are not those that it finished with are compared all the same: that may be the question.
   if (const std::string why = wrong_metrics(out.folder, out.manifest); !why.empty())
     console.err << fmt::format("heed: warning: run {}: {}\n", id, why);
-  if (out.manifest.numerics == numerics_version && run_id(out.config, out.manifest.data) != id)
+  if (out.manifest.numerics == numerics_of(flatten(out.config)) && run_id(out.config, out.manifest.data) != id)
     throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
                               "made the run",
                               id));
@@ -100,7 +101,7 @@ void warn_of_differences(const Original& original, Console& console) {
   here.build = this_build();
   here.build.kernels = kernels_of(original.config, {original.manifest.build.kernels});
   here.build.blas = engine(original.config, here.build.kernels).products();
-  here.numerics = numerics_version;
+  here.numerics = numerics_of(flatten(original.config));
   here.cpu = machine.cpu;
   for (const MachineDifference& d : bit_differences(original.manifest, here))
     console.err << fmt::format("heed: warning: {} was \"{}\", and is \"{}\" here; the bits may differ\n", d.what, d.a,

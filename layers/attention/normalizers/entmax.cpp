@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <type_traits>
 
 namespace heed::HEED_REAL {
@@ -29,40 +30,26 @@ const OptionTable<Options>& table() {
 struct Entmax {
   double step, rest; ///< alpha - 1, 2 - alpha
 
-  // The sum of weights falls in t and is convex: Newton's steps from -1 come to where it is 1 from below, each with
-  // fewer keys, and end where no digit changes.
-  void weights(const Real* s, Real* w, std::int64_t n, Real* active) const {
+  // The sum of weights falls in t and is convex: Newton's steps come to where it is 1 from below, each with fewer keys,
+  // and end where no digit changes. They start where the best key alone has a weight of 1, or, if that is nearer, where
+  // n keys as good as the mean have it together, which is below, too, since powers of 1 / (alpha - 1) are convex.
+  void weights(const Real* s, Real* w, std::int64_t n) const {
     if (row_is_lost(s, w, n)) return;
-    const auto top = static_cast<double>(row_largest(s, n));
-    const double power = 1 / step;
-    std::int64_t count = std::copy_if(s, s + n, active, [&](Real x) { return step * (x - top) > -1; }) - active;
-    double threshold = -1;
+    const auto top = static_cast<double>(row_largest(s, n)), count = static_cast<double>(n);
+    const double power = 1 / step, mean = step * (std::accumulate(s, s + n, 0.0) / count - top);
+    RowLine line{step, top, std::max(-1.0, mean - std::pow(count, -step))};
     for (;;) {
-      double sum = 0, slope = 0;
-      std::int64_t left = 0;
-      for (std::int64_t j = 0; j < count; ++j) {
-        const double above = step * (static_cast<double>(active[j]) - top) - threshold;
-        if (above <= 0) continue;
-        active[left++] = active[j];
-        const double less = std::pow(above, power - 1);
-        sum += less * above;
-        slope += less * power;
-      }
-      count = left;
-      const double next = threshold + (sum - 1) / slope;
-      if (!(next > threshold)) break;
-      threshold = next;
+      const RowPowerSums sums = row_power_sums(s, line, power, n);
+      const double next = line.threshold + (sums.of_power - 1) / (power * sums.of_one_less);
+      if (!(next > line.threshold)) break;
+      line.threshold = next;
     }
-    for (std::int64_t j = 0; j < n; ++j) {
-      const double above = step * (static_cast<double>(s[j]) - top) - threshold;
-      w[j] = above > 0 ? static_cast<Real>(std::pow(above, power)) : Real{0};
-    }
+    row_powers(s, line, power, w, n);
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = w_j^(2 - alpha) (Peters et al. 2019, proposition 2).
   void slopes(const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const {
-    for (std::int64_t j = 0; j < n; ++j)
-      g[j] = w[j] > 0 ? static_cast<Real>(std::pow(static_cast<double>(w[j]), rest)) : Real{0};
+    row_powers(w, {1, 0, 0}, rest, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }
@@ -103,9 +90,7 @@ class EntmaxRows final : public RowPolicy {
 public:
   explicit EntmaxRows(double alpha) : rule_{alpha - 1, 2 - alpha} {}
 
-  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
-    rule_.weights(s, w, n, scratch);
-  }
+  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
   void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
     rule_.slopes(w, dw, ds, n, scratch);
   }
@@ -122,9 +107,7 @@ public:
 
   explicit LearnedHead(double step) : rule_{std::max(step, least_step), 1 - std::max(step, least_step)} {}
 
-  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
-    rule_.weights(s, w, n, scratch);
-  }
+  void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
   void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
     rule_.slopes(w, dw, ds, n, scratch);
     sum_ += rule_.slope_by_alpha(w, dw, n);

@@ -13,33 +13,25 @@ public:
   // With x_j = (s_j - max s) / 2, the threshold t is the root in [-1, 0] of f(t) = sum_j max(x_j - t, 0)^2 - 1, which
   // falls and is convex: Newton's steps from -1 come to it from below, each with fewer keys, and end where no digit
   // changes.
-  void weights(const Real* s, Real* w, std::int64_t n, Real* active) const override {
+  void weights(const Real* s, Real* w, std::int64_t n, Real* x) const override {
     if (row_is_lost(s, w, n)) return;
-    const Real top = row_largest(s, n);
-    std::int64_t count = 0;
-    for (std::int64_t j = 0; j < n; ++j)
-      if (const Real x = (s[j] - top) / 2; x > -1) active[count++] = x;
+    row_from_top(s, Real(0.5), x, n);
     Real threshold = -1;
     for (;;) {
-      std::int64_t left = 0;
-      for (std::int64_t j = 0; j < count; ++j)
-        if (active[j] > threshold) active[left++] = active[j];
-      count = left;
-      Real* const above = w; // of the active ones, until there are weights
-      for (std::int64_t j = 0; j < count; ++j) above[j] = active[j] - threshold;
-      const Real next = threshold + (row_dot(above, above, count) - 1) / (2 * row_sum(above, count));
+      const auto [sum, squares] = row_above(x, threshold, n);
+      const Real next = threshold + (squares - 1) / (2 * sum);
       if (!(next > threshold)) break;
       threshold = next;
     }
     for (std::int64_t j = 0; j < n; ++j) {
-      const Real above = std::max((s[j] - top) / 2 - threshold, Real{0});
+      const Real above = std::max(x[j] - threshold, Real{0});
       w[j] = above * above;
     }
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
   void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
-    for (std::int64_t j = 0; j < n; ++j) g[j] = std::sqrt(w[j]);
+    row_roots(w, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
   }

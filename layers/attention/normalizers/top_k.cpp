@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -27,15 +27,13 @@ public:
   // Of keys with one score, those before the others are taken.
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
     if (row_is_lost(s, w, n)) return;
-    row_exponentials(s, row_largest(s, n), w, n);
-    if (k_ < n) {
-      std::copy_n(s, n, scratch);
-      std::nth_element(scratch, scratch + k_ - 1, scratch + n, std::greater<>());
-      const Real least = scratch[k_ - 1];
-      std::int64_t of_least = k_ - std::count_if(s, s + n, [&](Real x) { return x > least; });
-      for (std::int64_t j = 0; j < n; ++j)
-        if (s[j] < least || (s[j] == least && of_least-- <= 0)) w[j] = 0;
-    }
+    const Real least = k_ < n ? row_kth_largest(s, k_, n, scratch) : -std::numeric_limits<Real>::infinity();
+    std::int64_t too_many = row_exponentials_from(s, least, row_largest(s, n), w, n) - k_;
+    for (std::int64_t j = n - 1; too_many > 0; --j)
+      if (s[j] == least) {
+        w[j] = 0;
+        --too_many;
+      }
     const Real total = row_sum(w, n);
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -27,7 +28,7 @@ inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::
   m.build = {"0.1.0", "gcc", "-O2", "blas"};
   m.host = "host";
   m.cpu = "cpu";
-  m.numerics = numerics_version;
+  m.numerics = numerics_of(flatten(config));
   m.data = data;
   m.started = "2024-05-01T12:00:00Z";
   m.ended = "2024-05-01T12:00:09Z";

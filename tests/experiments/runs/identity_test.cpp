@@ -2,6 +2,7 @@
 // pretends that an option came later, and compares with the identity of a version that has never heard of it.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/run_store.hpp"
@@ -151,6 +152,18 @@ TEST_CASE("whichever option came later, its neutral value is left out, and diffe
   }
   CHECK(left_out > 100);
   CHECK(compared > 200);
+}
+
+TEST_CASE("a version that changed some configurations' bits concerns their identity alone", "[runs][identity]") {
+  const auto numerics = [](const std::string& toml) { return numerics_of(flatten(config(toml))); };
+  const auto text = [](const std::string& toml) { return identity_text(flatten(config(toml)), "data"); };
+  CHECK(numerics("") == 6);
+  CHECK(numerics("attention.normalizer = \"sigmoid\"") == 6);
+  CHECK(numerics("attention.normalizer = \"sparsemax\"") == 7);
+  CHECK(numerics("[[block.override]]\nlayers = [1]\nattention.normalizer = \"entmax15\"") == 7);
+  CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_normalizer = \"entmax\"") == 7);
+  CHECK(text("").starts_with("numerics 6\n"));
+  CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
 }
 
 TEST_CASE("the neutral value of an option is its default, and of its type and bounds", "[runs][identity]") {

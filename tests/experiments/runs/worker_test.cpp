@@ -1,5 +1,6 @@
 // The worker with an engine of three lines, so that each test sees what the worker itself does.
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/training/kernels.hpp"
@@ -128,7 +129,7 @@ TEST_CASE("a run is recorded in its folder", "[runs][worker]") {
   CHECK(manifest->threads == 2);
   CHECK(manifest->data == "plain");
   CHECK(manifest->build.flags == "-O2");
-  CHECK(manifest->numerics == numerics_version);
+  CHECK(manifest->numerics == numerics_of(flatten(read_config(run))));
   CHECK_FALSE(manifest->cpu.empty());
   CHECK(manifest->started.size() == std::strlen("2024-05-01T12:00:00Z"));
   CHECK(manifest->ended >= manifest->started);

@@ -1,6 +1,7 @@
 // The IDs of runs that earlier versions made, of the configurations in tests/fixtures/identities: they must stay what
 // they are, or every run that someone has is orphaned.
 #include "experiments/config/config.hpp"
+#include "experiments/config/numerics.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
   for (const fs::path& file : files) found += ids_of(file);
   const fs::path golden = folder() / "ids.txt";
   INFO("An option that came later must be declared .neutral(its default) (docs/architecture.md, \"To add an option\"); "
-       "what a file means must stay. Only where numerics_version goes up does this list belong into "
+       "what a file means must stay. Only where numerics_of goes up does this list belong into "
        << golden.string() << ":\n"
        << found);
   CHECK((found == content(golden)));

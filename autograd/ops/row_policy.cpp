@@ -1,0 +1,150 @@
+#include "autograd/row_policy.hpp"
+
+#include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/simd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+using Wide = xsimd::batch<double>;
+constexpr int wide_lanes = static_cast<int>(Wide::size);
+
+// max(factor (x_j - shift) - threshold, 0) of the first n numbers at x; 0 in the other lanes.
+Wide above(const Real* x, const RowLine& line, int n) {
+  alignas(64) double all[wide_lanes];
+  std::fill_n(all, wide_lanes, -std::numeric_limits<double>::infinity());
+  std::copy_n(x, n, all);
+  return xsimd::max((Wide::load_aligned(all) - line.shift) * line.factor - line.threshold, Wide(0.0));
+}
+
+// x^power for x >= 0; 0^0 is 0 here: what has no weight counts for nothing.
+Wide to_the(const Wide& x, double power) {
+  return xsimd::select(x > Wide(0.0), xsimd::exp(xsimd::log(x) * power), Wide(0.0));
+}
+
+template <class F> void map_wide(std::int64_t size, F&& f) {
+  for (std::int64_t i = 0; i < size; i += wide_lanes)
+    f(i, static_cast<int>(std::min<std::int64_t>(wide_lanes, size - i)));
+}
+
+double wide_sum(const Wide& x) {
+  alignas(64) double all[wide_lanes];
+  x.store_aligned(all);
+  return std::accumulate(all, all + wide_lanes, 0.0);
+}
+
+} // namespace
+
+Real row_largest(const Real* x, std::int64_t n) { return largest(x, n); }
+
+Real row_exponentials(const Real* x, Real shift, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, exponential(load(x + j, m) - shift), m); });
+  return row_sum(y, n);
+}
+
+std::int64_t row_exponentials_from(const Real* x, Real least, Real shift, Real* y, std::int64_t n) {
+  std::int64_t count = 0;
+  map(n, [&](std::int64_t j, int m) {
+    const Simd xs = load(x + j, m);
+    const auto taken = xs >= Simd(least);
+    if (!xsimd::any(taken)) return store(y + j, Simd(Real{0}), m);
+    store(y + j, xsimd::select(taken, exponential(xs - shift), Simd(Real{0})), m);
+    for (std::int64_t i = j; i < j + m; ++i) count += x[i] >= least ? 1 : 0;
+  });
+  return count;
+}
+
+void row_from_top(const Real* x, Real factor, Real* y, std::int64_t n) {
+  const Real top = largest(x, n);
+  map(n, [&](std::int64_t j, int m) { store(y + j, (load(x + j, m) - top) * factor, m); });
+  std::fill(y + n, y + whole_vectors(n), -std::numeric_limits<Real>::infinity());
+}
+
+std::pair<Real, Real> row_above(const Real* x, Real threshold, std::int64_t n) {
+  return sums_over(whole_vectors(n), [&](std::int64_t j, int, Simd& sum, Simd& squares) {
+    const Simd here = xsimd::max(load(x + j) - threshold, Simd(Real{0}));
+    sum += here;
+    squares += here * here;
+  });
+}
+
+RowPowerSums row_power_sums(const Real* x, const RowLine& line, double power, std::int64_t n) {
+  Wide sum(0.0), less_sum(0.0);
+  map_wide(n, [&](std::int64_t j, int m) {
+    const Wide here = above(x + j, line, m), less = to_the(here, power - 1);
+    sum += less * here;
+    less_sum += less;
+  });
+  return {wide_sum(sum), wide_sum(less_sum)};
+}
+
+void row_powers(const Real* x, const RowLine& line, double power, Real* y, std::int64_t n) {
+  map_wide(n, [&](std::int64_t j, int m) {
+    alignas(64) double all[wide_lanes];
+    to_the(above(x + j, line, m), power).store_aligned(all);
+    for (int i = 0; i < m; ++i) y[j + i] = static_cast<Real>(all[i]);
+  });
+}
+
+// The k-th largest of the largest of some groups is no more than what is looked for: of twice k groups, about 1.4 k
+// numbers are as large.
+Real row_kth_largest(const Real* x, std::int64_t k, std::int64_t n, Real* scratch) {
+  const std::int64_t groups = whole_vectors(2 * k);
+  const auto select = [&](std::int64_t of) {
+    std::nth_element(scratch, scratch + k - 1, scratch + of, std::greater<>());
+    return scratch[k - 1];
+  };
+  std::int64_t candidates = n;
+  if (2 * groups > n) {
+    std::copy_n(x, n, scratch);
+  } else {
+    for (std::int64_t g = 0; g < groups; g += lanes) {
+      Simd best = load(x + g);
+      for (std::int64_t j = g + groups; j + lanes <= n; j += groups) best = xsimd::max(best, load(x + j));
+      store(scratch + g, best);
+    }
+    const Real least = select(groups);
+    candidates = 0;
+    map(n, [&](std::int64_t j, int m) {
+      if (m == lanes && !xsimd::any(load(x + j) >= Simd(least))) return;
+      for (std::int64_t i = j; i < j + m; ++i) { // without branches, which would be foreseen wrongly
+        scratch[candidates] = x[i];
+        candidates += x[i] >= least ? 1 : 0;
+      }
+    });
+  }
+  return select(candidates);
+}
+
+void row_roots(const Real* x, Real* y, std::int64_t n) {
+  map(n, [&](std::int64_t j, int m) { store(y + j, xsimd::sqrt(load(x + j, m)), m); });
+}
+
+Real row_sum(const Real* x, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m); });
+}
+
+Real row_dot(const Real* x, const Real* y, std::int64_t n) {
+  return sum_over(n, [&](std::int64_t j, int m) { return load(x + j, m) * load(y + j, m); });
+}
+
+bool row_has_nan(const Real* x, std::int64_t n) {
+  xsimd::batch_bool<Real> nans(false);
+  map(n, [&](std::int64_t j, int m) { nans = nans | xsimd::isnan(load(x + j, m)); });
+  return xsimd::any(nans);
+}
+
+bool row_is_lost(const Real* x, Real* y, std::int64_t n) {
+  if (!row_has_nan(x, n) && !std::isinf(largest(x, n))) return false;
+  std::fill_n(y, n, std::numeric_limits<Real>::quiet_NaN());
+  return true;
+}
+
+} // namespace heed::HEED_REAL
