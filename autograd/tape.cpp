@@ -234,6 +234,11 @@ Tape::Steps::Steps(Tape& tape) : tape_(tape) {
   tape.steps_ = this;
 }
 
+Tape::FixedWeights::FixedWeights(Tape& tape, const Real* values, std::int64_t n) : tape_(tape), values_(values), n_(n) {
+  if (tape.fixed_weights_) throw Failed("[tape] there are fixed weights already: those of one model at a time");
+  tape.fixed_weights_ = this;
+}
+
 Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), steps_(tape.steps_) {
   if (tape.aside_) throw Failed("[tape] what is made aside can't be set aside once more");
   tape.rooms_[1].rewind();

@@ -92,8 +92,11 @@ public:
   class Aside;
   class Transient;
   class Steps;
+  class FixedWeights;
   /// The one that there is, outside of its Asides and Transients; null: none.
   Steps* steps() const { return steps_; }
+  /// Null: there are none.
+  FixedWeights* fixed_weights() const { return fixed_weights_; }
   /// Is there an Aside?
   bool aside() const { return aside_; }
 
@@ -154,6 +157,7 @@ private:
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
   Steps* steps_ = nullptr;
+  FixedWeights* fixed_weights_ = nullptr;
   bool aside_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
@@ -242,6 +246,30 @@ public:
 
 private:
   Tape& tape_;
+};
+
+struct FixedWeight;
+
+/// As long as this lives, a model's parameters stay as they are: products that are not recorded pack a weight among them
+/// once, in memory of this, for all passes of the tape (autograd/kernels/fixed_weight.hpp), as is worth it where a model
+/// puts out token after token. It changes no bit.
+class Tape::FixedWeights {
+public:
+  /// @param values  all parameters, n numbers
+  /// Throws heed::Failed where the tape has some already.
+  FixedWeights(Tape& tape, const Real* values, std::int64_t n);
+  ~FixedWeights() { tape_.fixed_weights_ = nullptr; }
+  FixedWeights(const FixedWeights&) = delete;
+  FixedWeights& operator=(const FixedWeights&) = delete;
+
+  bool has(const Real* p) const { return p >= values_ && p < values_ + n_; }
+  Arena memory;
+  FixedWeight* weights = nullptr; ///< those that there are yet, the newest first
+
+private:
+  Tape& tape_;
+  const Real* values_;
+  std::int64_t n_;
 };
 
 /// Does an operation count itself, or have others within it that do? Its closure then runs as far as they are counted.

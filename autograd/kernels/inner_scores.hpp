@@ -1,7 +1,10 @@
 // Scores of the inner-product form, tile by tile.
 #pragma once
 
+#include "autograd/kernels/few_rows_product.hpp"
 #include "autograd/kernels/heads.hpp"
+
+#include <type_traits>
 
 namespace heed::HEED_REAL {
 
@@ -22,14 +25,53 @@ inline void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width
     pack_columns(x.from(j), std::min(key_tile, rows - j), width, factor, to + j * width, key_tile);
 }
 
+/// Can score_row be had of such keys?
+inline bool score_row_takes(const Scattered& k, std::int64_t width) {
+  return k.column == 1 && width % detail::square == 0;
+}
+
+/// A single query's scores with n keys as they stand, which saves their packing: squares of keys are turned in registers,
+/// and the bits are those of the packed product.
+inline void score_row(const Scattered& q, const Scattered& k, std::int64_t width, Real factor, Real* to,
+                      std::int64_t n) {
+  using detail::Square, detail::square, detail::unrolled;
+  const auto keys_from = [&](std::int64_t j, auto squares) __attribute__((always_inline)) {
+    constexpr int count = decltype(squares)::value;
+    Square sum[count];
+    for (int s = 0; s < count; ++s) sum[s] = Square(Real{0});
+    for (std::int64_t d = 0; d < width; d += square)
+      unrolled<count>([&](auto s) __attribute__((always_inline)) {
+        Square turned[square];
+        detail::turn_square(k.p + (j + s * square) * k.row + d, k.row, turned);
+        unrolled<static_cast<int>(square)>([&](auto i) __attribute__((always_inline)) {
+          sum[s] = detail::fused(Square(q.p[(d + i) * q.column]), turned[i] * factor, sum[s]);
+        });
+      });
+    for (int s = 0; s < count; ++s) sum[s].store_unaligned(to + j + s * square);
+  };
+  std::int64_t j = 0;
+  for (; j + 4 * square <= n; j += 4 * square) keys_from(j, std::integral_constant<int, 4>{});
+  for (; j + square <= n; j += square) keys_from(j, std::integral_constant<int, 1>{});
+  for (; j < n; ++j) {
+    Real sum = 0;
+    for (std::int64_t d = 0; d < width; ++d) sum = std::fma(q.p[d * q.column], factor * k.p[j * k.row + d], sum);
+    to[j] = sum;
+  }
+}
+
 /// Scores of some queries with the keys of a tile's columns, as a product.
 struct InnerScores {
   Scattered q;
-  const Real* k_tiles; // the keys times the factor
+  const Real* k_tiles; // the keys times the factor; null: a single query meets them as they stand
   std::int64_t width;
+  Scattered k{};
+  std::int64_t keys = 0;
+  Real factor = 0;
 
   void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
                   std::int64_t row) const {
+    if (!k_tiles)
+      return score_row(q.from(i), k.from(j0 + c.c0), width, factor, tile + c.c0, std::min(c.c1, keys - j0) - c.c0);
     small_product(q.from(i), k_tiles + j0 * width + c.c0, key_tile, tile + c.c0, row, rows, c.c1 - c.c0, width, false);
   }
 };

@@ -147,14 +147,21 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
                                                               std::int64_t kh) {
     return tiles + (b * key_heads + kh) * width * tiled;
   };
-  Real* own_k_tiles = packed ? nullptr : scratch.take<Real>(e.width * tiled);
+  const bool as_it_stands = !packed && e.queries == 1 && score_row_takes(head_of(k, k.data, 0, 0), e.width);
+  const bool packs = !packed && !as_it_stands;
+  Real* own_k_tiles = packs ? scratch.take<Real>(e.width * tiled) : nullptr;
   Real* v_scratch = scratch.take<Real>(e.keys * v_width);
   Real* sums = scratch.take<Real>(row_block * v_width);
   each_head(e, options, [&](std::int64_t b, std::int64_t h, std::int64_t kh) {
     const HeadProblem head{e, options, b, h};
-    if (!packed && h % e.sharing() == 0) pack_tiles(head_of(k, k.data, b, kh), e.keys, e.width, factor, own_k_tiles);
+    const Scattered keys = head_of(k, k.data, b, kh);
+    if (packs && h % e.sharing() == 0) pack_tiles(keys, e.keys, e.width, factor, own_k_tiles);
     const InnerScores scores{head_of(q, q.data, b, h),
-                             packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles, e.width};
+                             packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
+                             e.width,
+                             keys,
+                             e.keys,
+                             factor};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
     const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
     stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);

@@ -1,4 +1,5 @@
 #include "autograd/kernels/activations.hpp"
+#include "autograd/kernels/fixed_weight.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/step_weight.hpp"
 #include "autograd/kernels/walk.hpp"
@@ -153,10 +154,11 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
   const Activated activated{y.data, slope};
   const Finish finish{f, &activated};
   StepWeight* ready = step_weight(w, rows.rows);
+  const PackedMatrix* packed = ready ? &ready->forwards : fixed_weight(w);
   const auto product = [&](const auto& right) {
     gemm_onto_row(rows, right, biased ? b.data : nullptr, row_major(y.data, rows.rows, width), f ? &finish : nullptr);
   };
-  ready ? product(ready->forwards) : product(matrix(w, w.data).transposed());
+  packed ? product(*packed) : product(matrix(w, w.data).transposed());
 
   op.record(y, [=] {
     Tape& tape = *y.tape;

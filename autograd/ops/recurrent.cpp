@@ -4,6 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/simd.hpp"
+#include "autograd/kernels/fixed_weight.hpp"
 #include "autograd/kernels/step_weight.hpp"
 
 #include <algorithm>
@@ -177,8 +178,9 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
   };
 
   StepWeight* ready = T == 1 ? step_weight(w, B) : nullptr;
+  const PackedMatrix* packed = ready ? &ready->forwards : fixed_weight(w);
   const Matrix whole = row_major(w.data, all, H);
-  const Right forwards = ready ? Right{whole.transposed(), ready->forwards} : right(whole.transposed(), T > 1, tape);
+  const Right forwards = packed ? Right{whole.transposed(), *packed} : right(whole.transposed(), T > 1, tape);
   Real* products = tape.keep<Real>(B * all);
   for (std::int64_t s = 0; s < T; ++s) {
     const std::int64_t t = order.at(s);

@@ -75,7 +75,7 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
 // and then, where every step moves the window, anew.
 class Continuation {
 public:
-  Continuation(RunModel& run) : run_(run) {
+  Continuation(RunModel& run) : run_(run), fixed_(tape_, run.parameters.values(), run.parameters.extent()) {
     tape_.record(false);
     batch_.reset(1, 1, Form::language_model);
     Pass pass(tape_, run_.parameters, nullptr, {});
@@ -103,6 +103,7 @@ public:
 private:
   RunModel& run_;
   Tape tape_;
+  Tape::FixedWeights fixed_;
   Batch batch_;
   std::unique_ptr<Decoding> decoding_;
   std::size_t read_ = 0;
