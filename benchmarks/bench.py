@@ -16,14 +16,9 @@ import sys
 import tempfile
 import time
 
-import scale
-import suites
 from rounds import Failure
-
-SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
-          "generate": suites.generate, "recurrent": suites.recurrent, "attention": suites.attention,
-          "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
-          "instructions": suites.instructions, "scale": suites.scale, "sweeps": suites.sweeps, "data": suites.data}
+from shared import HERE, Tools
+from suites import SUITES, scale
 
 
 def arguments() -> argparse.Namespace:
@@ -41,7 +36,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", metavar="N", type=int, default=200_000,
                         help="lines with translations of the suite data [200000]")
     parser.add_argument("--rounds", metavar="N", type=int, default=7, help="turns that each program takes [7]")
-    parser.add_argument("--build", help=argparse.SUPPRESS, default=str(suites.HERE.parent / "build"))
+    parser.add_argument("--build", help=argparse.SUPPRESS, default=str(HERE.parent / "build"))
     options = parser.parse_args()
     if options.folders is None:
         options.folders = 100_000 if "scale" in (options.only or []) else 2000
@@ -96,7 +91,7 @@ def main() -> int:
         text = pathlib.Path(place) / "text.txt"
         make_text(text)
         threads = [n for n in (1, 2) if n <= len(os.sched_getaffinity(0))]
-        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0, options.folders,
+        tools = Tools(build, torch_python, threads, options.rounds, text, 0, options.folders,
                              options.megabytes, options.pairs)
         machine = describe(tools.engine, torch_about if torch_python else None)
         tools.memory = machine["memory"]

@@ -8,10 +8,10 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path[:0] = [sys.argv[1], str(pathlib.Path(__file__).resolve().parents[1])]
 
-import suites  # noqa: E402
-import sweeps  # noqa: E402
+import shared  # noqa: E402
 import tables  # noqa: E402
 from rounds import Failure, Subject, take_turns  # noqa: E402
+from suites import attention, sweeps  # noqa: E402
 from tap import run_case  # noqa: E402
 
 
@@ -47,13 +47,13 @@ class Driver(unittest.TestCase):
 
     def test_ratios_are_to_the_faster_of_the_peers(self):
         heed, eager, compiled = {"milliseconds": 2.0}, {"milliseconds": 6.0}, {"error": "it did not compile"}
-        self.assertEqual(suites.ratio(suites.best(eager, compiled), heed), 3.0)
-        self.assertEqual(suites.ratio(suites.best(eager, {"milliseconds": 5.0}), heed), 2.5)
-        self.assertIsNone(suites.ratio(suites.best(None, compiled), heed))
+        self.assertEqual(shared.ratio(shared.best(eager, compiled), heed), 3.0)
+        self.assertEqual(shared.ratio(shared.best(eager, {"milliseconds": 5.0}), heed), 2.5)
+        self.assertIsNone(shared.ratio(shared.best(None, compiled), heed))
 
     def test_every_score_is_measured_full_and_causal_at_every_length(self):
-        cases = suites.attention_cases()
-        for score in suites.SCORES:
+        cases = attention.attention_cases()
+        for score in attention.SCORES:
             for length in (128, 512, 2048):
                 found = [c["causal"] for c in cases if (c["score"], c["length"], c["width"]) == (score, length, 32)]
                 self.assertEqual(found, [False, True])
@@ -73,6 +73,15 @@ class Driver(unittest.TestCase):
     def test_a_hundred_arms_are_as_many_models(self):
         values = [line.split("=")[1].count('"') // 2 for line in sweeps.MODELS.splitlines()]
         self.assertEqual(values[0] * values[1] * values[2], 100)
+
+    def test_commands_say_what_they_took(self):
+        program = "import time\nx = bytearray(60_000_000)\ntime.sleep(0.3)"
+        took = shared.taken([sys.executable, "-c", program], watched=True)
+        self.assertGreater(took.wall, 0.3)
+        self.assertGreater(min(took.peak, took.memory, took.own), 60_000_000)
+        self.assertEqual(shared.taken(["true"]).memory, 0)
+        with self.assertRaisesRegex(Failure, "ended with 1: no way"):
+            shared.taken([sys.executable, "-c", "raise SystemExit('no way')"])
 
     def test_tables_stand_in_columns(self):
         self.assertEqual(tables.table(["what", "ms"], [["a", "1.0"], ["longer", "22.0"]]),
