@@ -226,7 +226,8 @@ class Watch:
         self.thread.start()
 
     def look(self):
-        while not self.ended.wait(0.02):
+        begin = time.monotonic()
+        while not self.ended.wait(0.002 if time.monotonic() - begin < 0.1 else 0.02):  # some commands take no longer
             found = memory_of(processes_of(self.process))
             self.most = tuple(map(max, self.most, found))
 

@@ -97,7 +97,7 @@ class Driver(unittest.TestCase):
                 Goal("to PyTorch", "3.8x", 6, goals.decoder_to_peer("luong", 64, 256), larger=True),
                 Goal("a bar that is just met", "-", 0.3, goals.command("heed report"), goals.SECONDS),
                 Goal("without PyTorch", "-", 2.5, goals.decoder_to_peer("luong", 256, 64), larger=True),
-                Goal("without a tool", "7", 7, goals.of_run("synchronised"), goals.COUNT),
+                Goal("without a tool", "7", 7, goals.count_of_run("synchronised"), goals.COUNT),
                 Goal("of another size", "-", 2, goals.over("luong", 64)),
                 Goal("one that failed", "68 %", 0.76, goals.of_peak("steps", 1), goals.PERCENT, larger=True)]
         rows = [goal.row(made_up) for goal in some]
@@ -111,7 +111,7 @@ class Driver(unittest.TestCase):
             "to PyTorch                3.8x      from 6.00x   6.10x  yes\n"
             "a bar that is just met       -  up to 0.30 s *  0.30 s  yes\n"
             "without PyTorch              -      from 2.50x     (1)    -\n"
-            "without a tool               7       up to 7.0     (2)    -\n"
+            "without a tool               7         up to 7     (2)    -\n"
             "of another size              -     up to 2.00x     (3)    -\n"
             "one that failed           68 %       from 76 %     (4)    -\n"
             "* Said of a core of a Zen 3; on another CPU the same share of the time before counts.\n"
