@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
                         help=f"one of {', '.join(SUITES)}; may be given several times [all]")
     parser.add_argument("--goals", action="store_true",
                         help="no suites, but what the project's goals need of them: one table of what they are, and "
-                             "what is met here; about 15 minutes")
+                             "what is met here; about 12 minutes")
     parser.add_argument("--folders", metavar="N", type=int, default=None,
                         help="run folders of the suite scale [100000 where --only names it, else 2000]")
     parser.add_argument("--megabytes", metavar="N", type=int, default=200, help="of the suite data's text [200]")
