@@ -14,7 +14,7 @@ namespace heed::bench {
 
 namespace {
 
-using namespace f32;
+using namespace HEED_REAL;
 
 // One thread's part: a layer with its parameters, and inputs with their gradients.
 class Part {
@@ -54,7 +54,7 @@ public:
     const Tensor y = (*attention_)(
         pass,
         {.queries = in[0], .values = in[2], .keys = in[1], .mask = mask_, .position = position_.get(), .rows = rows_});
-    tape_.backward(f32::bench::upstream(y, values_[3].data()));
+    tape_.backward(HEED_REAL::bench::upstream(y, values_[3].data()));
   }
 
 private:

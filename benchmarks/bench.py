@@ -16,14 +16,10 @@ import sys
 import tempfile
 import time
 
-import scale
-import suites
+import goals
 from rounds import Failure
-
-SUITES = {"kernels": suites.kernels, "steps": suites.steps, "evaluate": suites.evaluate,
-          "generate": suites.generate, "recurrent": suites.recurrent, "attention": suites.attention,
-          "streaming": suites.streaming, "sweep": suites.sweep, "processes": suites.processes,
-          "instructions": suites.instructions, "scale": suites.scale, "sweeps": suites.sweeps, "data": suites.data}
+from shared import HERE, Tools
+from suites import SUITES, scale
 
 
 def arguments() -> argparse.Namespace:
@@ -35,14 +31,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", help="write all results there, too")
     parser.add_argument("--only", metavar="SUITE", action="append", choices=list(SUITES),
                         help=f"one of {', '.join(SUITES)}; may be given several times [all]")
+    parser.add_argument("--goals", action="store_true",
+                        help="no suites, but what the project's goals need of them: one table of what they are, and "
+                             "what is met here; about 12 minutes")
     parser.add_argument("--folders", metavar="N", type=int, default=None,
                         help="run folders of the suite scale [100000 where --only names it, else 2000]")
     parser.add_argument("--megabytes", metavar="N", type=int, default=200, help="of the suite data's text [200]")
     parser.add_argument("--pairs", metavar="N", type=int, default=200_000,
                         help="lines with translations of the suite data [200000]")
     parser.add_argument("--rounds", metavar="N", type=int, default=7, help="turns that each program takes [7]")
-    parser.add_argument("--build", help=argparse.SUPPRESS, default=str(suites.HERE.parent / "build"))
+    parser.add_argument("--build", help=argparse.SUPPRESS, default=str(HERE.parent / "build"))
     options = parser.parse_args()
+    if options.goals and options.only:
+        parser.error("--goals measures no suites: leave out --only")
     if options.folders is None:
         options.folders = 100_000 if "scale" in (options.only or []) else 2000
     if options.folders < scale.FEWEST:
@@ -96,7 +97,7 @@ def main() -> int:
         text = pathlib.Path(place) / "text.txt"
         make_text(text)
         threads = [n for n in (1, 2) if n <= len(os.sched_getaffinity(0))]
-        tools = suites.Tools(build, torch_python, threads, options.rounds, text, 0, options.folders,
+        tools = Tools(build, torch_python, threads, options.rounds, text, 0, options.folders,
                              options.megabytes, options.pairs)
         machine = describe(tools.engine, torch_about if torch_python else None)
         tools.memory = machine["memory"]
@@ -107,9 +108,11 @@ def main() -> int:
         if machine["load"] > 0.5:
             print(f"Other programs are running (load {machine['load']:.1f}): these times are worth little.", flush=True)
         results = {"machine": machine}
-        for name in options.only or SUITES:
+        measures = {"goals": goals.measure} if options.goals else {
+            name: SUITES[name] for name in options.only or SUITES}
+        for name, measure in measures.items():
             print(f"\n== {name} ==", flush=True)
-            results[name] = SUITES[name](tools)
+            results[name] = measure(tools)
             if options.json:
                 write_json(options.json, results)
     return 0

@@ -8,7 +8,7 @@
 namespace heed::bench {
 
 void measure_decoder(const DecoderCase& about) {
-  using namespace f32;
+  using namespace HEED_REAL;
   Settings settings = Settings::parse("[model]\nkind = \"recurrent\"\n[task]\nkind = \"reverse\"\n", "bench");
   settings.override_with({"recurrent.cell=gru", "recurrent.attention=" + about.attention});
   settings.override_with(about.overrides);
@@ -37,7 +37,7 @@ void measure_decoder(const DecoderCase& about) {
     const Tensor states = tape.leaf(values[1].data(), gradients[1].data(), sequence);
     const RecurrentState start{tape.zeros({batch, width}), {}};
     const Tensor y = decoder(pass, e, {&start, 1}, decoder.read(pass, states, lengths.data()));
-    tape.backward(f32::bench::upstream(y, values[2].data()));
+    tape.backward(HEED_REAL::bench::upstream(y, values[2].data()));
   });
 }
 

@@ -12,11 +12,11 @@ void measure_evaluation(const std::string& config_file, const std::vector<std::s
   settings.override_with(overrides);
   const Config config = settings.resolve();
   const auto task = make_task(config);
-  f32::RunModel run(config, *task);
+  HEED_REAL::RunModel run(config, *task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(threads);
   serve_rounds({{"rows", task->evaluation_rows(run.form, Split::validation)}}, 1,
-               [&] { f32::evaluate_split(config, *task, run, Split::validation, 0, workers); });
+               [&] { HEED_REAL::evaluate_split(config, *task, run, Split::validation, 0, workers); });
 }
 
 } // namespace heed::bench

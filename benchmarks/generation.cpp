@@ -10,7 +10,7 @@ namespace heed::bench {
 
 void measure_generation(const std::string& config_file, const std::vector<std::string>& overrides, int prompt,
                         int tokens) {
-  using namespace f32;
+  using namespace HEED_REAL;
   Settings settings = Settings::load(config_file);
   settings.override_with(overrides);
   const Config config = settings.resolve();

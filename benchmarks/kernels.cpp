@@ -5,8 +5,7 @@
 #include "autograd/operation_count.hpp"
 #include "autograd/ops.hpp"
 #include "autograd/optimizers/adam.hpp"
-#include "autograd/recurrent.hpp"
-#include "benchmarks/upstream.hpp"
+#include "benchmarks/recurrent.hpp"
 
 #include <benchmark/benchmark.h>
 #include <functional>
@@ -14,25 +13,10 @@
 namespace {
 
 using namespace heed;
-using namespace heed::f32;
+using namespace heed::HEED_REAL;
+using bench::Input;
 
 constexpr std::int64_t tokens = 384, width = 128, vocabulary = 65;
-
-/// Numbers from a normal distribution, with room for their gradient.
-class Input {
-public:
-  explicit Input(const Shape& shape, std::uint64_t seed = 1)
-      : shape_(shape), values_(static_cast<std::size_t>(shape.size())), gradient_(values_.size()) {
-    const RandomKey key{.seed = seed, .stream = Stream::test, .step = 0};
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(normal(key, i));
-  }
-  Tensor on(Tape& tape) { return tape.leaf(values_.data(), gradient_.data(), shape_); }
-  const float* values() const { return values_.data(); }
-
-private:
-  Shape shape_;
-  std::vector<float> values_, gradient_;
-};
 
 /// Times `op`, a function of a tape, forward and backward, from a gradient of the result that is made up unless the
 /// result is a scalar. `elements` is what the time is divided by in `elements` a second.
@@ -66,9 +50,6 @@ void gemm_of(benchmark::State& state) {
   }
   set_flops(state, 2.0 * static_cast<double>(m * n * k));
 }
-
-/// All that a view's memory holds, as one vector.
-Tensor whole_slot(const Tensor& x) { return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1}); }
 
 void softmax_of(benchmark::State& state) {
   const Shape shape{tokens, state.range(0)};
@@ -127,37 +108,10 @@ void adamw_of(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * parameters.extent() * 7 * static_cast<std::int64_t>(sizeof(float)));
 }
 
-/// A recurrent layer: the inputs' projection and all steps, to all parameters and inputs. Arguments: rows, steps, width
-/// (of the inputs as well). benchmarks/peers/recurrent.py is the same in PyTorch.
-template <int gates> void recurrent_of(benchmark::State& state) {
-  const std::int64_t rows = state.range(0), steps = state.range(1), n = state.range(2);
-  Input x(Shape{steps, rows, n}), in(Shape{gates * n, n}, 2), bias(Shape{gates * n}, 3), w(Shape{gates * n, n}, 4),
-      candidate(Shape{n}, 5);
-  forward_backward(state, steps * rows * n + (gates == 4 ? rows * n : 0), [&](Tape& tape) {
-    const Tensor projected = linear(x.on(tape), in.on(tape), bias.on(tape)), zeros = tape.zeros({rows, n});
-    if constexpr (gates == 4) return whole_slot(lstm(projected, zeros, zeros, w.on(tape)).states);
-    else return gru(projected, zeros, w.on(tape), candidate.on(tape)).states;
-  });
-}
-
-/// The same, step by step, as decoders go: to the last state, and with the inputs' projection, which is made for all
-/// steps at once.
-template <int gates> void recurrent_steps_of(benchmark::State& state) {
-  const std::int64_t rows = state.range(0), steps = state.range(1), n = state.range(2);
-  Input x(Shape{steps, rows, n}), in(Shape{gates * n, n}, 2), bias(Shape{gates * n}, 3), w(Shape{gates * n, n}, 4),
-      candidate(Shape{n}, 5);
-  forward_backward(state, rows * n, [&](Tape& tape) {
-    const Tensor projected = linear(x.on(tape), in.on(tape), bias.on(tape)), zeros = tape.zeros({rows, n});
-    const Tensor weight = w.on(tape), b = candidate.on(tape);
-    const Tape::Steps together(tape);
-    Recurrence s{.states = {}, .last = zeros, .cell = zeros};
-    for (std::int64_t t = 0; t < steps; ++t) {
-      const Tensor now = slice(projected, 0, t, 1);
-      if constexpr (gates == 4) s = lstm(now, s.last, s.cell, weight);
-      else s = gru(now, s.last, weight, b);
-    }
-    return contiguous(transpose(s.last));
-  });
+/// A recurrent layer in one operation, or step by step. Arguments: rows, steps, width (of the inputs as well).
+template <int gates, bench::Stepping stepping> void recurrent_of(benchmark::State& state) {
+  bench::RecurrentLayer<gates> layer(state.range(0), state.range(1), state.range(2), stepping);
+  forward_backward(state, layer.size(), [&](Tape& tape) { return layer.forward(tape); });
 }
 
 /// Arguments: batch entries, length, causal. Four heads of width 32.
@@ -199,10 +153,10 @@ const auto* const registered = [] {
   const auto sizes = [](benchmark::internal::Benchmark* b) {
     b->ArgNames({"rows", "steps", "width"})->Args({32, 64, 128})->Args({16, 32, 64})->Args({32, 32, 256});
   };
-  RegisterBenchmark("gru", recurrent_of<3>)->Apply(sizes);
-  RegisterBenchmark("lstm", recurrent_of<4>)->Apply(sizes);
-  RegisterBenchmark("gru_steps", recurrent_steps_of<3>)->Apply(sizes);
-  RegisterBenchmark("lstm_steps", recurrent_steps_of<4>)->Apply(sizes);
+  RegisterBenchmark("gru", recurrent_of<3, bench::Stepping::once>)->Apply(sizes);
+  RegisterBenchmark("lstm", recurrent_of<4, bench::Stepping::once>)->Apply(sizes);
+  RegisterBenchmark("gru_steps", recurrent_of<3, bench::Stepping::together>)->Apply(sizes);
+  RegisterBenchmark("lstm_steps", recurrent_of<4, bench::Stepping::together>)->Apply(sizes);
   RegisterBenchmark("attend_inner", attend<false>)->Apply(attention_cases);
   return RegisterBenchmark("attend_pairwise", attend<true>)->Apply(attention_cases);
 }();

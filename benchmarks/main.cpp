@@ -22,6 +22,7 @@ constexpr const char* usage =
     "       bench_engine evaluate THREADS CONFIG [a.b=value ...]\n"
     "       bench_engine generate PROMPT TOKENS CONFIG [a.b=value ...]\n"
     "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH [a.b=value ...]\n"
+    "       bench_engine recurrent gru|lstm once|steps|together ROWS STEPS WIDTH\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -53,6 +54,12 @@ int measure(const std::vector<std::string>& words) {
                                   .batch = std::stoi(words[3]),
                                   .length = std::stoi(words[4]),
                                   .overrides = {words.begin() + 5, words.end()}});
+  } else if (what == "recurrent" && words.size() == 6) {
+    heed::bench::measure_recurrent({.cell = words[1],
+                                    .stepping = words[2],
+                                    .rows = std::stoi(words[3]),
+                                    .steps = std::stoi(words[4]),
+                                    .width = std::stoi(words[5])});
   } else if (what == "attention" && words.size() >= 9) {
     heed::bench::measure_attention({.score = words[1],
                                     .batch = std::stoi(words[2]),

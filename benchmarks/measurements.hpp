@@ -32,6 +32,16 @@ struct DecoderCase {
 };
 void measure_decoder(const DecoderCase& about);
 
+/// A GRU or an LSTM by itself, with its inputs' projection, over a whole sequence, forward and backward to parameters
+/// and inputs, on one thread.
+struct RecurrentCase {
+  std::string cell;     ///< gru, lstm
+  std::string stepping; ///< once, steps, together: heed::HEED_REAL::bench::Stepping
+  int rows = 1, steps = 1, width = 1;
+};
+
+void measure_recurrent(const RecurrentCase& about);
+
 /// Attention by itself, forward and backward to queries, keys, values and the parameters of score and relative
 /// position.
 struct AttentionCase {

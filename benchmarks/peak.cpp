@@ -22,8 +22,9 @@ void measure_peak(int threads) {
     workers.run(threads, [&](int job, int) {
       Product& p = products[static_cast<std::size_t>(job)];
       for (int i = 0; i < calls; ++i)
-        f32::blas_gemm(f32::row_major(p.a.data(), rows, inner), f32::row_major(p.b.data(), inner, columns),
-                       f32::row_major(p.c.data(), rows, columns));
+        HEED_REAL::blas_gemm(HEED_REAL::row_major(p.a.data(), rows, inner),
+                             HEED_REAL::row_major(p.b.data(), inner, columns),
+                             HEED_REAL::row_major(p.c.data(), rows, columns));
     });
   });
 }

@@ -15,11 +15,11 @@ void measure_steps(const std::string& config_file, const std::vector<std::string
   const auto task = make_task(config);
   const Cost cost = engine(config).cost(config, *task);
 
-  f32::RunModel run(config, *task);
+  HEED_REAL::RunModel run(config, *task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
-  const auto optimizer = f32::make_optimizer(config, run.parameters);
+  const auto optimizer = HEED_REAL::make_optimizer(config, run.parameters);
   Workers workers(threads);
-  f32::StepRunner step(config, *task, run, *optimizer, workers);
+  HEED_REAL::StepRunner step(config, *task, run, *optimizer, workers);
   std::int64_t done = 0;
   serve_rounds({{"flops", cost.flops_per_step}, {"parameters", cost.parameters}, {"vocabulary", run.shape.vocabulary}},
                5, [&] { step(done++); });

@@ -4,6 +4,7 @@
     serve.py evaluate THREADS eager|compiled TEXT LAYERS WIDTH HEADS BLOCK BATCH
     serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
     serve.py decoder THREADS none|bahdanau|luong|luong_without_feeding WIDTH BATCH LENGTH
+    serve.py recurrent THREADS gru|lstm once|steps ROWS STEPS WIDTH
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that
@@ -22,6 +23,7 @@ import torch
 import attention
 import decoder
 import nanogpt
+import recurrent
 
 
 def status_bytes(name: str) -> int:
@@ -93,6 +95,11 @@ def main(words: list[str]):
     if words[0] == "decoder":
         work = decoder.Decoder(words[2], *map(int, words[3:6])).step
         work()
+    if words[0] == "recurrent":
+        way = recurrent.sequence if words[3] == "once" else recurrent.stepwise
+        work = way(words[2].upper(), *map(int, words[4:7]))
+        for _ in range(3):
+            work()
     say(ready=True, torch=torch.__version__)
     for line in sys.stdin:
         try:

@@ -8,10 +8,12 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path[:0] = [sys.argv[1], str(pathlib.Path(__file__).resolve().parents[1])]
 
-import suites  # noqa: E402
-import sweeps  # noqa: E402
+import goals  # noqa: E402
+import shared  # noqa: E402
 import tables  # noqa: E402
+from goals import Goal, Missing  # noqa: E402
 from rounds import Failure, Subject, take_turns  # noqa: E402
+from suites import attention, sweeps  # noqa: E402
 from tap import run_case  # noqa: E402
 
 
@@ -47,13 +49,13 @@ class Driver(unittest.TestCase):
 
     def test_ratios_are_to_the_faster_of_the_peers(self):
         heed, eager, compiled = {"milliseconds": 2.0}, {"milliseconds": 6.0}, {"error": "it did not compile"}
-        self.assertEqual(suites.ratio(suites.best(eager, compiled), heed), 3.0)
-        self.assertEqual(suites.ratio(suites.best(eager, {"milliseconds": 5.0}), heed), 2.5)
-        self.assertIsNone(suites.ratio(suites.best(None, compiled), heed))
+        self.assertEqual(shared.ratio(shared.best(eager, compiled), heed), 3.0)
+        self.assertEqual(shared.ratio(shared.best(eager, {"milliseconds": 5.0}), heed), 2.5)
+        self.assertIsNone(shared.ratio(shared.best(None, compiled), heed))
 
     def test_every_score_is_measured_full_and_causal_at_every_length(self):
-        cases = suites.attention_cases()
-        for score in suites.SCORES:
+        cases = attention.attention_cases()
+        for score in attention.SCORES:
             for length in (128, 512, 2048):
                 found = [c["causal"] for c in cases if (c["score"], c["length"], c["width"]) == (score, length, 32)]
                 self.assertEqual(found, [False, True])
@@ -73,6 +75,65 @@ class Driver(unittest.TestCase):
     def test_a_hundred_arms_are_as_many_models(self):
         values = [line.split("=")[1].count('"') // 2 for line in sweeps.MODELS.splitlines()]
         self.assertEqual(values[0] * values[1] * values[2], 100)
+
+    def test_commands_say_what_they_took(self):
+        program = "import time\nx = bytearray(60_000_000)\ntime.sleep(0.3)"
+        took = shared.taken([sys.executable, "-c", program], watched=True)
+        self.assertGreater(took.wall, 0.3)
+        self.assertGreater(min(took.peak, took.memory, took.own), 60_000_000)
+        self.assertEqual(shared.taken(["true"]).memory, 0)
+        with self.assertRaisesRegex(Failure, "ended with 1: no way"):
+            shared.taken([sys.executable, "-c", "raise SystemExit('no way')"])
+
+    def test_goals_are_met_or_not_or_missing(self):
+        made_up = {
+            "decoders": [
+                {"attention": "luong", "width": 64, "length": 256, "over": 2.5, "heed": {"milliseconds": 10.0},
+                 "eager": {"milliseconds": 61.0}},
+                {"attention": "luong", "width": 256, "length": 64, "over": 1.0, "heed": {"milliseconds": 10.0}}],
+            "sweeps": {"commands": [{"what": "heed report", "cpu": 0.3}], "run": {"synchronised": None}},
+            "steps": {"missing": "a step failed"}}
+        some = [Goal("over", "12x", 2, goals.over("luong", 256)),
+                Goal("to PyTorch", "3.8x", 6, goals.decoder_to_peer("luong", 64, 256), larger=True),
+                Goal("a bar that is just met", "-", 0.3, goals.command("heed report"), goals.SECONDS),
+                Goal("without PyTorch", "-", 2.5, goals.decoder_to_peer("luong", 256, 64), larger=True),
+                Goal("without a tool", "7", 7, goals.count_of_run("synchronised"), goals.COUNT),
+                Goal("of another size", "-", 2, goals.over("luong", 64)),
+                Goal("one that failed", "68 %", 0.76, goals.of_peak("steps", 1), goals.PERCENT, larger=True)]
+        rows = [goal.row(made_up) for goal in some]
+        self.assertEqual([row["met"] for row in rows], [False, True, True, None, None, None, None])
+        self.assertEqual([row["measured"] for row in rows], [2.5, 6.1, 0.3, None, None, None, None])
+        self.assertEqual(
+            goals.table(rows, some),
+            "what                    before            goal    here  met\n"
+            "----------------------  ------  --------------  ------  ---\n"
+            "over                       12x     up to 2.00x   2.50x   no\n"
+            "to PyTorch                3.8x      from 6.00x   6.10x  yes\n"
+            "a bar that is just met       -  up to 0.30 s *  0.30 s  yes\n"
+            "without PyTorch              -      from 2.50x     (1)    -\n"
+            "without a tool               7         up to 7     (2)    -\n"
+            "of another size              -     up to 2.00x     (3)    -\n"
+            "one that failed           68 %       from 76 %     (4)    -\n"
+            "* Said of a core of a Zen 3; on another CPU the same share of the time before counts.\n"
+            "(1) PyTorch's side is missing\n(2) there is no strace\n(3) it was not measured\n(4) a step failed")
+
+    def test_every_goal_has_a_figure_or_says_why_not(self):
+        self.assertEqual({row["met"] for row in goals.rows({})}, {None})
+        self.assertTrue(all(row["why"] for row in goals.rows({})))
+        self.assertEqual(len({goal.what for goal in goals.GOALS}), len(goals.GOALS))
+
+    def test_the_slower_mask_and_the_slowest_size_count(self):
+        made_up = {
+            "variants": [{"variant": "sum", "mask": "causal", "to_softmax": 1.1},
+                         {"variant": "sum", "mask": "full", "to_softmax": 1.4}],
+            "layers": [{"cell": "gru", "once": {"milliseconds": 2.0}, "eager": {"milliseconds": peer}}
+                       for peer in (6.0, 3.0)],
+            "planned memory": [{"planned": 95.0, "measured": 100.0}, {"planned": 150.0, "measured": 100.0}]}
+        self.assertEqual(goals.to_softmax("sum")(made_up), 1.4)
+        self.assertEqual(goals.slowest_to_peer("gru", "layers")(made_up), 1.5)
+        self.assertEqual(goals.furthest_memory(made_up), 0.5)
+        with self.assertRaises(Missing):
+            goals.to_softmax("hard")(made_up)
 
     def test_tables_stand_in_columns(self):
         self.assertEqual(tables.table(["what", "ms"], [["a", "1.0"], ["longer", "22.0"]]),

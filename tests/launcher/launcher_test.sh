@@ -32,6 +32,7 @@ MESON
 printf "option('fuzz', type : 'boolean', value : false)\n" >"$project/meson_options.txt"
 cat >"$project/benchmarks/meson.build" <<'MESON'
 executable('bench_engine', '../main.cpp', build_by_default : false)
+executable('bench_engine_avx2', '../main.cpp', build_by_default : false)
 if import('fs').exists(meson.project_source_root() / 'google_benchmark')
   executable('bench_kernels', '../main.cpp', build_by_default : false)
 endif
@@ -230,6 +231,10 @@ SH
 heed bench "a b"
 [[ $? == 7 && $(<"$place/out") == "['bench_engine'] ['a b']" ]] && err_has libbenchmark-dev
 point "heed bench builds and runs the benchmarks, without the kernels where their library can't be had" $?
+heed bench --goals
+[[ $? == 7 && $(<"$place/out") == "['bench_engine', 'bench_engine_avx2'] ['--goals']" ]] && ! err_has libbenchmark-dev
+point "the goals' benchmarks are without these kernels, and with what else they need" $?
+rm "$project/build/benchmarks/bench_engine_avx2"
 rm "$place/no_benchmark"
 working_apt_get
 touch "$project/google_benchmark"

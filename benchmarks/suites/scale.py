@@ -7,15 +7,12 @@ where other programs share the machine; what runs on several threads counts for 
 
 import dataclasses
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
 import tables
-from rounds import Failure
+from shared import Tools, progress, say, taken
 
 FEW_ARMS, FEW_SEEDS = 10, 100      # arms of the sweep with many seeds; seeds of the sweep with many arms
 REPORTED, EVALUATIONS = 2000, 200  # runs of the sweep that is reported, and evaluations of each
@@ -47,14 +44,6 @@ grid."train.learning_rate" = [{rates}]
 
 
 @dataclasses.dataclass
-class Taken:
-    """The seconds that a command took: of the processors, and by the clock."""
-
-    cpu: float
-    wall: float
-
-
-@dataclasses.dataclass
 class Figure:
     """What was measured, beside what it may be."""
 
@@ -68,27 +57,6 @@ class Figure:
         held = "" if self.bar is None else "yes" if self.value < self.bar else "NO"
         return [self.what, f"{self.value:.2f} {self.unit}", "" if self.bar is None else f"{self.bar:g} {self.unit}",
                 held, "" if self.wall is None else f"{self.wall:.2f} s"]
-
-
-def taken(command: list) -> Taken:
-    """Runs a command to its end, and says what it took. Its output goes nowhere."""
-    with tempfile.TemporaryFile() as errors:
-        begin = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=errors)
-        try:
-            _, status, used = os.wait4(process.pid, 0)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        process.returncode = os.waitstatus_to_exitcode(status)
-        wall = time.perf_counter() - begin
-        if process.returncode:
-            errors.seek(0)
-            raise Failure(f"{' '.join(map(str, command[:3]))} ended with {process.returncode}: "
-                          f"{errors.read().decode(errors='replace').strip()[-500:]}")
-    return Taken(used.ru_utime + used.ru_stime, wall)
 
 
 def figure(what: str, command: list, bar: float | None, log) -> Figure:
@@ -205,7 +173,7 @@ def reports(heed: str, place: pathlib.Path, runs: int, log) -> list[Figure]:
     return [*figures, Figure("report.html of it", page.stat().st_size / 1e6, 10, "MB")]
 
 
-def measure(heed: str, folders: int, log=lambda text: None) -> list[Figure]:
+def figures_of(heed: str, folders: int, log=lambda text: None) -> list[Figure]:
     """All figures of a folder with so many runs. What it makes goes again; in the folder for temporary files there must
     be room for it (100,000 runs: 4.5 GB, 700,000 files)."""
     with tempfile.TemporaryDirectory(prefix="heed-scale-") as name:
@@ -218,5 +186,13 @@ def table(figures: list[Figure]) -> str:
     return tables.table(["CPU time", "taken", "bar", "held", "by the clock"], [each.row() for each in figures])
 
 
+def measure(tools: Tools) -> list[dict]:
+    say(f"A folder with {tools.folders} finished runs; CPU time, user's and system's.")
+    figures = figures_of(tools.heed, tools.folders, progress)
+    say()
+    say(table(figures))
+    return [dataclasses.asdict(figure) for figure in figures]
+
+
 if __name__ == "__main__":
-    print(table(measure(sys.argv[1], int(sys.argv[2]), lambda text: print(text, file=sys.stderr, flush=True))))
+    print(table(figures_of(sys.argv[1], int(sys.argv[2]), lambda text: print(text, file=sys.stderr, flush=True))))

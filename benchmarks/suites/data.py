@@ -8,17 +8,14 @@ file's, and so is not given up where others want memory.
 
 import dataclasses
 import itertools
-import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import tables
-from rounds import Failure
+from shared import Tools, progress, say, taken
 
 CONFIG = """name = "{kind}"
 [data]
@@ -56,76 +53,10 @@ class Figure:
                 tables.megabytes(self.own)]
 
 
-def processes_of(parent: int) -> list[int]:
-    """A process and all that it started."""
-    out = [parent]
-    try:
-        for task in os.listdir(f"/proc/{parent}/task"):
-            for child in pathlib.Path(f"/proc/{parent}/task/{task}/children").read_text().split():
-                out += processes_of(int(child))
-    except OSError:  # it has ended
-        pass
-    return out
-
-
-def memory_of(processes: list[int]) -> tuple[int, int]:
-    """Bytes that processes have together, and those of them that are no file's."""
-    sums = {"Pss:": 0, "Pss_Anon:": 0}
-    for process in processes:
-        try:
-            for line in pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                words = line.split()
-                if words[0] in sums:
-                    sums[words[0]] += 1024 * int(words[1])
-        except OSError:
-            pass
-    return sums["Pss:"], sums["Pss_Anon:"]
-
-
-class Watch:
-    """The most memory that a command has, looked at many times a second."""
-
-    def __init__(self, process: int):
-        self.most = (0, 0)
-        self.process = process
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.look)
-        self.thread.start()
-
-    def look(self):
-        while not self.ended.wait(0.02):
-            found = memory_of(processes_of(self.process))
-            self.most = tuple(map(max, self.most, found))
-
-    def end(self):
-        self.ended.set()
-        self.thread.join()
-
-
-def taken(what: str, command: list, environment: dict, log) -> Figure:
-    """Runs a command to its end, and says what it and what it started took. Its output goes nowhere."""
-    with tempfile.TemporaryFile() as errors:
-        begin = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=errors, env=os.environ | environment)
-        watch = Watch(process.pid)
-        try:
-            _, status, used = os.wait4(process.pid, 0)  # with the time of those that it waited for
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            watch.end()
-        wall = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            errors.seek(0)
-            raise Failure(f"{' '.join(map(str, command[:2]))} ended with {process.returncode}: "
-                          f"{errors.read().decode(errors='replace').strip()[-500:]}")
-    out = Figure(what, wall, used.ru_utime + used.ru_stime, *watch.most)
-    log(f"{what}: {out.cpu:.2f} s")
-    return out
+def figure(what: str, command: list, environment: dict, log) -> Figure:
+    took = taken(command, environment, watched=True)
+    log(f"{what}: {took.cpu:.2f} s")
+    return Figure(what, took.wall, took.cpu, took.memory, took.own)
 
 
 def words_of(draw: random.Random) -> tuple[list[str], list[float]]:
@@ -170,37 +101,52 @@ def sweep(heed: str, place: pathlib.Path, what: str, config: str, path: pathlib.
     def run(out: str) -> list:
         return [heed, "run", file, "--out", place / out, "--jobs", 2, "--threads", 1]
 
-    return [taken(f"{what}: two runs at once", run("first"), environment, log),
-            taken("  two runs at once, data kept before", run("second"), environment, log),
-            taken("  heed run, all done before", run("second"), environment, log),
-            taken("  heed report", [heed, "report", place / "second"], environment, log)]
+    return [figure(f"{what}: two runs at once", run("first"), environment, log),
+            figure("  two runs at once, data kept before", run("second"), environment, log),
+            figure("  heed run, all done before", run("second"), environment, log),
+            figure("  heed report", [heed, "report", place / "second"], environment, log)]
 
 
-def measure(heed: str, megabytes: int, pairs: int, log=lambda text: None) -> list[Figure]:
-    """All figures, of a text of so many MB and of so many pairs. What is made goes again; in the folder for temporary
-    files there must be room for twice of it."""
+def text_figures(heed: str, megabytes: int, log=lambda text: None) -> list[Figure]:
+    """Of a text of so many MB. What is made goes again; in the folder for temporary files there must be room for twice
+    of it, here and below."""
     with tempfile.TemporaryDirectory(prefix="heed-data-") as name:
         place = pathlib.Path(name)
         text = place / "text.txt"
         log(f"a text of {megabytes} MB is made")
         write_text(text, 1_000_000 * megabytes)
-        figures = sweep(heed, place, f"text of {megabytes} MB",
-                        CONFIG.format(kind="text", path=text, data="", model="decoder"), text, log)
+        return sweep(heed, place, f"text of {megabytes} MB",
+                     CONFIG.format(kind="text", path=text, data="", model="decoder"), text, log)
+
+
+def pairs_figures(heed: str, pairs: int, log=lambda text: None) -> list[Figure]:
+    """Of so many pairs."""
     with tempfile.TemporaryDirectory(prefix="heed-data-") as name:
         place = pathlib.Path(name)
         table = place / "pairs.tsv"
         log(f"{pairs} pairs are made")
         write_pairs(table, pairs)
         limits = "max_vocabulary = 4000\nmax_length = 60\ntoo_long = \"cut\""
-        return figures + sweep(heed, place, f"translation, {pairs} pairs",
-                               CONFIG.format(kind="translation", path=table, data=limits, model="encoder_decoder"),
-                               table, log)
+        return sweep(heed, place, f"translation, {pairs} pairs",
+                     CONFIG.format(kind="translation", path=table, data=limits, model="encoder_decoder"), table, log)
+
+
+def figures_of(heed: str, megabytes: int, pairs: int, log=lambda text: None) -> list[Figure]:
+    return text_figures(heed, megabytes, log) + pairs_figures(heed, pairs, log)
 
 
 def table(figures: list[Figure]) -> str:
     return tables.table(["large data", "by the clock", "CPU time", "MB", "own MB"], [each.row() for each in figures])
 
 
+def measure(tools: Tools) -> list[dict]:
+    say(f"Data made for it: a text of {tools.megabytes} MB, and {tools.pairs} lines with their translations.")
+    figures = figures_of(tools.heed, tools.megabytes, tools.pairs, progress)
+    say()
+    say(table(figures))
+    return [dataclasses.asdict(figure) for figure in figures]
+
+
 if __name__ == "__main__":
-    print(table(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]),
+    print(table(figures_of(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]),
                         lambda text: print(text, file=sys.stderr, flush=True))))

@@ -6,7 +6,6 @@ and the system's together, since other programs change them little, and beside t
 """
 
 import dataclasses
-import json
 import pathlib
 import random
 import re
@@ -16,15 +15,15 @@ import subprocess
 import sys
 import tempfile
 
-import scale
 import tables
 from rounds import Failure
+from shared import SIZES, Tools, progress, say, taken, write_recipe
+from suites import scale
 
 FOLDERS = (2000, 20_000)  # finished runs of a sweep
 STEPS = 20                # of each; half as many evaluations
 TINY = 100                # runs of two steps, one after the other
 TURNS = 3                 # of what is over in a second
-RECIPE = pathlib.Path(__file__).resolve().parent.parent / "configs" / "papers" / "nanogpt-char.toml"
 SYNCHRONISING = ("fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync")
 
 # A hundred arms of nanoGPT's recipe: of one model, and of as many models.
@@ -65,8 +64,8 @@ class RunCost:
 
 def figure(what: str, command: list, turns: int, log) -> Figure:
     log(what)
-    taken = [scale.taken(command) for _ in range(turns)]
-    return Figure(what, statistics.median(t.cpu for t in taken), statistics.median(t.wall for t in taken))
+    each = [taken(command) for _ in range(turns)]
+    return Figure(what, statistics.median(t.cpu for t in each), statistics.median(t.wall for t in each))
 
 
 def done_sweep(heed: str, place: pathlib.Path, runs: int, log) -> list[Figure]:
@@ -76,7 +75,7 @@ def done_sweep(heed: str, place: pathlib.Path, runs: int, log) -> list[Figure]:
     scale.write_config(config, "done", scale.FEW_ARMS, runs // scale.FEW_ARMS, STEPS)
     scale.make_runs(heed, place, out, scale.planned_runs(heed, config, out), STEPS, log)
     run, report = [heed, "run", config, "--out", out], [heed, "report", out]
-    scale.taken(run)
+    taken(run)
     turns = TURNS if runs <= FOLDERS[0] else 1
     figures = [figure(f"heed run, nothing to do, {runs:,} runs", run, turns, log),
                figure(f"heed report, {runs:,} runs", report, turns, log)]
@@ -90,13 +89,15 @@ def checks(heed: str, place: pathlib.Path, log) -> list[Figure]:
     draw = random.Random(1)
     text.write_text("".join(draw.choices("abcdefghijklmnopqrstuvwxyz .\n", k=500_000)))
     rates = ", ".join(f"{1e-5 * (i + 2):.6g}" for i in range(99))
-    cases = {"heed check, 100 arms of one model": RATES.format(rates), "heed check, 100 arms, each a model": MODELS,
-             "heed check, one arm, block of 32,768": ""}
+    cases = {"heed check, 100 arms of one model": ({}, RATES.format(rates)),
+             "heed check, 100 arms, each a model": ({}, MODELS),
+             "heed check, 100 arms of L, each a model": (SIZES["L"].overrides(), MODELS),
+             "heed check, one arm, block of 32,768": ({"task.text.block": 32768}, "")}
     figures = []
-    for what, block in cases.items():
-        sweep = f"[sweep]\nseeds = 6\n[[sweep.block]]\n{block}" if block else "[task.text]\nblock = 32768\n"
-        config.write_text(f'extends = [{json.dumps(str(RECIPE))}]\nname = "checked"\n'
-                          f"[data]\npath = {json.dumps(str(text))}\n{sweep}")
+    for what, (options, block) in cases.items():
+        write_recipe(config, "checked", {"data.path": str(text), "sweep.seeds": 6, **options})
+        if block:
+            config.write_text(f"{config.read_text()}[[sweep.block]]\n{block}")
         figures.append(figure(what, [heed, "check", config], TURNS, log))
     return figures
 
@@ -120,7 +121,7 @@ def run_cost(heed: str, place: pathlib.Path, log) -> RunCost:
     took = []
     for turn in range(TURNS):
         out = place / f"tiny-{turn}"
-        took.append(scale.taken([*words, out]))
+        took.append(taken([*words, out]))
     folders = [folder for folder in out.iterdir() if (folder / "config.toml").exists()]
     files = [file for folder in folders for file in folder.iterdir()]
     calls = None
@@ -140,7 +141,7 @@ def run_cost(heed: str, place: pathlib.Path, log) -> RunCost:
                    (len(folders) + len(files)) / TINY, sum(file.stat().st_size for file in files) / TINY)
 
 
-def measure(heed: str, log=lambda text: None, folders: tuple[int, ...] = FOLDERS) -> tuple[list[Figure], RunCost]:
+def figures_of(heed: str, log=lambda text: None, folders: tuple[int, ...] = FOLDERS) -> tuple[list[Figure], RunCost]:
     """What it makes goes again; in the folder for temporary files there must be room for it (20,000 runs: 1 GB)."""
     with tempfile.TemporaryDirectory(prefix="heed-sweeps-") as name:
         place = pathlib.Path(name)
@@ -156,6 +157,14 @@ def table(figures: list[Figure], cost: RunCost) -> str:
             tables.table(["two steps, a process each", "ms", "CPU ms", "synchronised", "inodes", "kB"], [cost.row()]))
 
 
+def measure(tools: Tools) -> dict:
+    say("What a sweep costs beside its training. Run folders are written, not trained.")
+    figures, cost = figures_of(tools.heed, progress)
+    say()
+    say(table(figures, cost))
+    return {"commands": [dataclasses.asdict(figure) for figure in figures], "run": dataclasses.asdict(cost)}
+
+
 if __name__ == "__main__":
-    print(table(*measure(sys.argv[1], lambda text: print(text, file=sys.stderr, flush=True),
+    print(table(*figures_of(sys.argv[1], lambda text: print(text, file=sys.stderr, flush=True),
                          tuple(map(int, sys.argv[2:])) or FOLDERS)))
