@@ -2,6 +2,7 @@
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/seen.hpp"
 
 #include <algorithm>
@@ -131,15 +132,11 @@ Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const 
   const Tensor g = tape.make(shape);
   const std::int64_t n = shape.size();
   numbers.each_run(n, shape.rank ? shape[-1] : 1, [&](std::int64_t at, std::uint64_t first, std::int64_t count) {
-    // One random block decides four elements; which four depends on their number alone.
-    for (std::uint64_t i = first / 4 * 4, end = first + static_cast<std::uint64_t>(count); i < end; i += 4) {
-      const RandomBlock bits = random_block(key, i / 4);
-      for (std::uint64_t j = 0; j < 4; ++j)
-        if (i + j >= first && i + j < end)
-          // In (0, 1), both ends excluded, and exact in both precisions.
-          g.data[at + static_cast<std::int64_t>(i + j - first)] = (static_cast<Real>(bits[j] >> 9) + Real(0.5)) *
-                                                                  Real(0x1p-23);
-    }
+    each_random_words(key, first, count, [&](std::int64_t i, const std::uint32_t* bits, std::int64_t some) {
+      // In (0, 1), both ends excluded, and exact in both precisions.
+      for (std::int64_t j = 0; j < some; ++j)
+        g.data[at + i + j] = (static_cast<Real>(static_cast<std::int32_t>(bits[j] >> 9)) + Real(0.5)) * Real(0x1p-23);
+    });
   });
   map(n, [&](std::int64_t i, int m) {
     const Simd u = load(g.data + i, m);

@@ -1,4 +1,5 @@
 // The kernels' building blocks against plain loops in double.
+#include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/exponential.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
@@ -194,4 +195,22 @@ TEST_CASE("a product into columns, and one by BLAS, are the same product") {
       CHECK(columns.at(i, j) == Approx(rows.at(i, j)).epsilon(1e-4).margin(1e-4));
       CHECK(blas.at(i, j) == Approx(rows.at(i, j)).epsilon(1e-4).margin(1e-4));
     }
+}
+
+TEST_CASE("random words in vectors are those of one block after the other, wherever they begin") {
+  for (const RandomKey& key :
+       {RandomKey{.seed = 1, .stream = Stream::dropout, .step = 0},
+        RandomKey{.seed = 0xfedc'ba98'7654'3210ULL, .stream = Stream::test, .step = (1ULL << 48) - 1}})
+    for (const std::uint64_t first : {0ULL, 1ULL, 3ULL, 6ULL, (1ULL << 34) - 6, (1ULL << 63) + 5})
+      for (const std::int64_t n : {0, 1, 2, 4, 5, 31, 64, 200}) {
+        INFO("from " << first << ", " << n << " elements");
+        std::vector<std::uint32_t> found, expected;
+        each_random_words(key, first, n, [&](std::int64_t i, const std::uint32_t* words, std::int64_t some) {
+          REQUIRE(i == std::ssize(found));
+          found.insert(found.end(), words, words + some);
+        });
+        for (std::uint64_t i = first; i < first + static_cast<std::uint64_t>(n); ++i)
+          expected.push_back(random_block(key, i / 4)[i % 4]);
+        CHECK(found == expected);
+      }
 }

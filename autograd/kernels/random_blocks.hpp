@@ -1,0 +1,97 @@
+// Many blocks of random bits at once, in vectors.
+#pragma once
+
+#include "autograd/real.hpp"
+#include "autograd/rng.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <xsimd/xsimd.hpp>
+
+namespace heed::HEED_REAL {
+
+namespace detail {
+
+using Words = xsimd::batch<std::uint64_t>; // of 32 bits each; what the upper half holds doesn't matter
+inline constexpr int words_at_once = static_cast<int>(Words::size);
+
+/// Of the lower halves, all 64 bits.
+template <class W> inline W whole_product(const W& x, const W& y) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(W) == 64) return W(_mm512_mul_epu32(x, y));
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(W) == 32) return W(_mm256_mul_epu32(x, y));
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(W) == 16) return W(_mm_mul_epu32(x, y));
+#endif
+  const W low(0xffff'ffffULL);
+  return (x & low) * (y & low);
+}
+
+/// random_block at `first` and what follows, `groups` vectors of them.
+template <int Groups> inline void random_vectors(const RandomKey& key, std::uint64_t first, std::uint32_t* words) {
+  constexpr int n = words_at_once;
+  alignas(64) std::uint64_t at[n];
+  for (int i = 0; i < n; ++i) at[i] = first + static_cast<std::uint64_t>(i);
+  const std::uint64_t place = (key.step & 0xffff'ffff'ffffULL) | static_cast<std::uint64_t>(key.stream) << 48;
+  Words a[Groups], b[Groups], c[Groups], d[Groups];
+  for (int g = 0; g < Groups; ++g) {
+    a[g] = Words::load_aligned(at) + Words(static_cast<std::uint64_t>(g * n));
+    b[g] = a[g] >> 32;
+    c[g] = Words(place);
+    d[g] = Words(place >> 32);
+  }
+  // The multipliers of Philox4x32, and what its keys grow by (Salmon et al. 2011, section 3.3).
+  const Words m0(0xd251'1f53ULL), m1(0xcd9e'8d57ULL), grow0(0x9e37'79b9ULL), grow1(0xbb67'ae85ULL);
+  Words k0(key.seed), k1(key.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (int g = 0; g < Groups; ++g) {
+      const Words x = whole_product(a[g], m0), y = whole_product(c[g], m1);
+      a[g] = (y >> 32) ^ b[g] ^ k0;
+      c[g] = (x >> 32) ^ d[g] ^ k1;
+      b[g] = y;
+      d[g] = x;
+    }
+    k0 += grow0;
+    k1 += grow1;
+  }
+  const Words low(0xffff'ffffULL);
+  for (int g = 0; g < Groups; ++g) {
+    alignas(64) std::uint64_t front[n], back[n];
+    ((a[g] & low) | (b[g] << 32)).store_aligned(front);
+    ((c[g] & low) | (d[g] << 32)).store_aligned(back);
+    for (int i = 0; i < n; ++i) {
+      // Little-endian, as the blocks' numbers themselves are.
+      const std::uint32_t block[4] = {static_cast<std::uint32_t>(front[i]), static_cast<std::uint32_t>(front[i] >> 32),
+                                      static_cast<std::uint32_t>(back[i]), static_cast<std::uint32_t>(back[i] >> 32)};
+      std::memcpy(words + 4 * (g * n + i), block, sizeof block);
+    }
+  }
+}
+
+} // namespace detail
+
+/// Calls f(i, words, n) for the random words of elements i .. i + n - 1 of `size`, of which element 0 has the number
+/// `first`: a block decides four elements, and which four depends on their number alone.
+template <class F> inline void each_random_words(const RandomKey& key, std::uint64_t first, std::int64_t size, F&& f) {
+  constexpr int groups = 2, at_once = 4 * groups * detail::words_at_once;
+  alignas(64) std::uint32_t words[at_once];
+  std::int64_t i = 0;
+  while (i < size) {
+    const std::uint64_t number = first + static_cast<std::uint64_t>(i), before = number % 4;
+    const std::int64_t n = std::min(size - i, at_once - static_cast<std::int64_t>(before));
+    if (n + static_cast<std::int64_t>(before) > 4) {
+      detail::random_vectors<groups>(key, number / 4, words);
+    } else {
+      const RandomBlock block = random_block(key, number / 4);
+      std::copy(block.begin(), block.end(), words);
+    }
+    f(i, words + before, n);
+    i += n;
+  }
+}
+
+} // namespace heed::HEED_REAL
