@@ -79,6 +79,13 @@ struct StreamingOptions {
   /// Of the form's keys and the values; null: they are packed by the call. Taken by attend_softmax alone, and not where
   /// matrices project.
   const PackedMemory* memory = nullptr;
+  /// Gumbel noise is added to the finished scores, as gumbel_noise of the whole [B, H, Tq, Tk] would. Taken by
+  /// attend_rows alone.
+  struct Noise {
+    RandomKey key;
+    std::uint64_t first;
+  };
+  std::optional<Noise> noise = {};
 };
 
 /// y_i = sum_j softmax_j(f(s_ij + terms_ij)) v_j for scores of a form, over the keys that mask and formula let through.

@@ -1,3 +1,4 @@
+#include "autograd/kernels/gumbel.hpp"
 #include "autograd/kernels/inner_scores.hpp"
 #include "autograd/kernels/pairwise_scores.hpp"
 #include "autograd/kernels/seen.hpp"
@@ -210,8 +211,18 @@ struct Rows {
     each_tile(head, block, [&](const ScoreTile& tile, std::int64_t at, const Columns& seen) {
       form.scores(tile.i, tile.queries, tile.j - seen.c0, seen, s + at, strip.row);
       head.finish_scores(tile, s + at + seen.c0, before ? before + at + seen.c0 : nullptr);
+      if (head.options.noise) add_noise(head, tile, s + at + seen.c0);
       if (allows) fill_allows(head, tile, allows + at + seen.c0);
     });
+  }
+  void add_noise(const HeadProblem& head, const ScoreTile& tile, Real* to) const {
+    const StreamingOptions::Noise& noise = *head.options.noise;
+    alignas(64) Real numbers[key_tile];
+    for (std::int64_t r = 0; r < tile.queries; ++r) {
+      gumbel_numbers(noise.key, noise.first + static_cast<std::uint64_t>(head.number(tile.i + r, tile.j)), tile.keys,
+                     numbers);
+      for (std::int64_t c = 0; c < tile.keys; ++c) to[r * tile.row + c] += numbers[c];
+    }
   }
   void fill_allows(const HeadProblem& head, const ScoreTile& tile, std::uint8_t* to) const {
     for (std::int64_t r = 0; r < tile.queries; ++r) {

@@ -2,7 +2,7 @@
 
 #include "autograd/kernels/activations.hpp"
 #include "autograd/kernels/exponential.hpp"
-#include "autograd/kernels/random_blocks.hpp"
+#include "autograd/kernels/gumbel.hpp"
 #include "autograd/kernels/seen.hpp"
 
 #include <algorithm>
@@ -130,17 +130,8 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
 
 Tensor gumbel_noise(Tape& tape, const Shape& shape, const RandomKey& key, const Numbering& numbers) {
   const Tensor g = tape.make(shape);
-  const std::int64_t n = shape.size();
-  numbers.each_run(n, shape.rank ? shape[-1] : 1, [&](std::int64_t at, std::uint64_t first, std::int64_t count) {
-    each_random_words(key, first, count, [&](std::int64_t i, const std::uint32_t* bits, std::int64_t some) {
-      // In (0, 1), both ends excluded, and exact in both precisions.
-      for (std::int64_t j = 0; j < some; ++j)
-        g.data[at + i + j] = (static_cast<Real>(static_cast<std::int32_t>(bits[j] >> 9)) + Real(0.5)) * Real(0x1p-23);
-    });
-  });
-  map(n, [&](std::int64_t i, int m) {
-    const Simd u = load(g.data + i, m);
-    store(g.data + i, -xsimd::log(-xsimd::log(u)), m);
+  numbers.each_run(shape.size(), shape.rank ? shape[-1] : 1, [&](std::int64_t at, std::uint64_t first, std::int64_t n) {
+    gumbel_numbers(key, first, n, g.data + at);
   });
   return g;
 }

@@ -19,9 +19,9 @@ struct NewBits {
 constexpr int for_all = 6;
 
 const std::vector<NewBits>& new_bits() {
-  static const std::vector<std::string_view> by_threshold = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\""};
-  static const std::vector<NewBits> all = {{7, "attention.normalizer", by_threshold},
-                                           {7, "attention.cross_normalizer", by_threshold}};
+  static const std::vector<std::string_view> row_wise = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
+  static const std::vector<NewBits> all = {{7, "attention.normalizer", row_wise},
+                                           {7, "attention.cross_normalizer", row_wise}};
   return all;
 }
 

@@ -21,6 +21,10 @@ StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
       .mask = x.mask, .terms = x.terms(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
   options.memory = x.memory;
   const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
+  if (pass.training() && x.normalizer->has_noise()) {
+    const Pass::DropoutPlace place = pass.next_dropout(all);
+    options.noise = {place.key, place.numbers.first};
+  }
   if (pass.training() && x.dropout > 0) {
     const Pass::DropoutPlace place = pass.next_dropout(all);
     options.dropout = x.dropout;
@@ -196,7 +200,10 @@ const AttentionAlgorithm& algorithm_for(const AttentionProblem& problem) {
 Tensor Normalizer::operator()(Pass& pass, const Tensor& scores, const Mask& mask) const {
   const RowRules* how = rules(pass);
   if (!how) throw Failed("[attention] a normaliser must give its rule for a row or compute its weights itself");
-  return normalize_rows("normalizer", scores, mask, *how);
+  if (!has_noise() || !pass.training()) return normalize_rows("normalizer", scores, mask, *how);
+  const Pass::DropoutPlace place = pass.next_dropout(scores.shape);
+  return normalize_rows("normalizer", add(scores, gumbel_noise(pass.tape(), scores.shape, place.key, place.numbers)),
+                        mask, *how);
 }
 
 } // namespace heed::HEED_REAL

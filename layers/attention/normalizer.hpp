@@ -25,7 +25,9 @@ public:
   /// Rules that have learned numbers, as they are in one attention of a pass, in the tape's memory; otherwise the rule.
   virtual const RowRules* rules(Pass&) const { return row_policy(); }
   virtual bool has_rules() const { return row_policy() != nullptr; }
-  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules if not said otherwise. Masked entries are 0; a row
+  /// Is Gumbel noise added to scores before the rules see them, in training?
+  virtual bool has_noise() const { return false; }
+  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules, with the noise, if not said otherwise. Masked entries are 0; a row
   /// without any other is all 0, with a zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
 };

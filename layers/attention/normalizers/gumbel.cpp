@@ -21,23 +21,43 @@ const OptionTable<Options>& table() {
   return t;
 }
 
-class Gumbel : public Normalizer {
+// softmax(s / temperature), or 1 for the best score with the gradient of that softmax; s is with the noise.
+class GumbelRows final : public RowPolicy {
 public:
-  explicit Gumbel(const Options& options) : options_(options) {}
+  explicit GumbelRows(const Options& options)
+      : inverse_(static_cast<Real>(1 / options.temperature)), hard_(options.hard) {}
 
-  Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const override {
-    Tensor s = scores;
-    if (pass.training()) {
-      const Pass::DropoutPlace place = pass.next_dropout(s.shape);
-      s = add(s, gumbel_noise(pass.tape(), s.shape, place.key, place.numbers));
-    }
-    s = scale(s, static_cast<Real>(1 / options_.temperature));
-    return options_.hard ? normalize_rows("gumbel", s, mask, hard_) : masked_softmax(s, mask);
+  void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override {
+    if (hard_) HardmaxRows().weights(s, w, n, scratch);
+    else softmax(s, w, n, scratch);
+  }
+  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+    if (hard_) softmax(s, scratch, n, scratch);
+    const Real* p = hard_ ? scratch : w;
+    const Real mean = row_dot(p, dw, n);
+    for (std::int64_t j = 0; j < n; ++j) ds[j] = p[j] * (dw[j] - mean) * inverse_;
   }
 
 private:
-  Options options_;
-  HardmaxRows hard_;
+  // `scratch` may be w.
+  void softmax(const Real* s, Real* w, std::int64_t n, Real* scratch) const {
+    row_from_top(s, inverse_, scratch, n);
+    const Real total = row_exponentials(scratch, 0, w, n);
+    for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
+  }
+
+  Real inverse_;
+  bool hard_;
+};
+
+class Gumbel final : public Normalizer {
+public:
+  explicit Gumbel(const Options& options) : rule_(options) {}
+  const RowPolicy* row_policy() const override { return &rule_; }
+  bool has_noise() const override { return true; }
+
+private:
+  GumbelRows rule_;
 };
 
 // As in evaluation.
@@ -69,7 +89,7 @@ extern const NormalizerInfo normalizer_gumbel{
                          "noise; in evaluation the best; gradients are those of softmax((s + noise) / temperature)",
               .paper = "Jang, Gu and Poole 2017, arXiv 1611.01144; Maddison, Mnih and Teh 2017, arXiv 1611.00712",
               .equals = "hard in evaluation; with hard = false and temperature = 1, softmax in evaluation",
-              .cost = "two logarithms for each pair in training; runs in blocks of queries, twice in training",
+              .cost = "a random number and two logarithms for each pair, twice in training",
               .options = table().options(),
               .presets = {}},
     .make = [](const Scope&, std::int64_t, const OptionValues& options) -> std::unique_ptr<Normalizer> {

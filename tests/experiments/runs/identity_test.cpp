@@ -162,6 +162,7 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("attention.normalizer = \"sparsemax\"") == 7);
   CHECK(numerics("[[block.override]]\nlayers = [1]\nattention.normalizer = \"entmax15\"") == 7);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_normalizer = \"entmax\"") == 7);
+  CHECK(numerics("attention.normalizer = \"gumbel\"") == 7);
   CHECK(text("").starts_with("numerics 6\n"));
   CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
 }
