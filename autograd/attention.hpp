@@ -12,6 +12,7 @@
 #include "autograd/score_formula.hpp"
 #include "autograd/score_terms.hpp"
 
+#include <optional>
 #include <variant>
 
 namespace heed::HEED_REAL {
