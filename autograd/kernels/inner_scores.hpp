@@ -3,6 +3,7 @@
 
 #include "autograd/kernels/few_rows_product.hpp"
 #include "autograd/kernels/heads.hpp"
+#include "autograd/kernels/packed_product.hpp"
 
 #include <type_traits>
 
@@ -25,9 +26,9 @@ inline void pack_tiles(const Scattered& x, std::int64_t rows, std::int64_t width
     pack_columns(x.from(j), std::min(key_tile, rows - j), width, factor, to + j * width, key_tile);
 }
 
-/// Can score_row be had of such keys?
+/// Can score_row be had of such keys? Not without fused multiply-add, where a rest of keys would be rounded otherwise.
 inline bool score_row_takes(const Scattered& k, std::int64_t width) {
-  return k.column == 1 && width % detail::square == 0;
+  return own_product && k.column == 1 && width % detail::square == 0;
 }
 
 /// A single query's scores with n keys as they stand, which saves their packing: squares of keys are turned in registers,
