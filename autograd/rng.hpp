@@ -30,6 +30,11 @@ struct RandomKey {
   std::uint64_t step = 0; ///< optimiser step, parameter number, ...: below 2^48
 };
 
+/// The half of a block's counter that is the key's: step (48 bits) and stream (16 bits).
+inline std::uint64_t step_and_stream(const RandomKey& key) {
+  return (key.step & 0xffff'ffff'ffffULL) | static_cast<std::uint64_t>(key.stream) << 48;
+}
+
 /// Four words of 32 random bits.
 using RandomBlock = std::array<std::uint32_t, 4>;
 

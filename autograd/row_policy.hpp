@@ -66,8 +66,8 @@ void row_from_top(const Real* x, Real factor, Real* y, std::int64_t n);
 /// With a_j = max(x_j - threshold, 0): the sums of a_j and of their squares. x ends as row_from_top leaves it.
 std::pair<Real, Real> row_above(const Real* x, Real threshold, std::int64_t n);
 
-/// a_j = max(factor (x_j - shift) - threshold, 0), worked out in double, whatever Real is: for powers, which take digits
-/// away.
+/// a_j = max(factor (x_j - shift) - threshold, 0), worked out in double, whatever Real is: for powers, which take
+/// digits away.
 struct RowLine {
   double factor, shift, threshold;
 };

@@ -31,8 +31,8 @@ inline bool score_row_takes(const Scattered& k, std::int64_t width) {
   return own_product && k.column == 1 && width % detail::square == 0;
 }
 
-/// A single query's scores with n keys as they stand, which saves their packing: squares of keys are turned in registers,
-/// and the bits are those of the packed product.
+/// A single query's scores with n keys as they stand, which saves their packing: squares of keys are turned in
+/// registers, and the bits are those of the packed product.
 inline void score_row(const Scattered& q, const Scattered& k, std::int64_t width, Real factor, Real* to,
                       std::int64_t n) {
   using detail::Square, detail::square, detail::unrolled;

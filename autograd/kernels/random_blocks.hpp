@@ -36,7 +36,7 @@ template <int Groups> inline void random_vectors(const RandomKey& key, std::uint
   constexpr int n = words_at_once;
   alignas(64) std::uint64_t at[n];
   for (int i = 0; i < n; ++i) at[i] = first + static_cast<std::uint64_t>(i);
-  const std::uint64_t place = (key.step & 0xffff'ffff'ffffULL) | static_cast<std::uint64_t>(key.stream) << 48;
+  const std::uint64_t place = step_and_stream(key);
   Words a[Groups], b[Groups], c[Groups], d[Groups];
   for (int g = 0; g < Groups; ++g) {
     a[g] = Words::load_aligned(at) + Words(static_cast<std::uint64_t>(g * n));

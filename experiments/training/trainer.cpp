@@ -68,13 +68,13 @@ struct Place {
   std::optional<double> step_seconds = 0; // none: goes on from a checkpoint that does not know
 };
 
-Checkpoint make_checkpoint(const RunModel& run, Optimizer& optimizer, const Place& place) {
+Checkpoint make_checkpoint(const Config& config, const RunModel& run, Optimizer& optimizer, const Place& place) {
   Checkpoint c;
   c.metadata = {{"format", "pt"}, // what readers of the format expect of tensors in PyTorch's layout
                 {"step", fmt::format("{}", place.step)},
                 {"tokens", fmt::format("{}", place.tokens)},
                 {"seconds", fmt::format("{}", place.seconds)},
-                {"numerics_version", fmt::format("{}", numerics_version)}};
+                {"numerics_version", fmt::format("{}", numerics_of(flatten(config)))}};
   if (place.step_seconds) c.metadata["step_seconds"] = fmt::format("{}", *place.step_seconds);
   for (const auto& e : run.parameters.entries())
     c.tensors.push_back(stored(e.name, e.shape, run.parameters.values() + e.offset));
@@ -131,7 +131,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
   };
   const auto keep = [&] {
     require_finite(run.parameters, place.step);
-    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(run, *optimizer, place));
+    if (hooks.checkpoint) hooks.checkpoint(make_checkpoint(config, run, *optimizer, place));
   };
   const auto due = [&](std::int64_t every) { return every > 0 && place.step % every == 0; };
   const auto evaluate = [&] {

@@ -27,8 +27,8 @@ public:
   virtual bool has_rules() const { return row_policy() != nullptr; }
   /// Is Gumbel noise added to scores before the rules see them, in training?
   virtual bool has_noise() const { return false; }
-  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules, with the noise, if not said otherwise. Masked entries are 0; a row
-  /// without any other is all 0, with a zero gradient.
+  /// scores [B, H, Tq, Tk] to weights of the same shape, by the rules, with the noise, if not said otherwise. Masked
+  /// entries are 0; a row without any other is all 0, with a zero gradient.
   virtual Tensor operator()(Pass& pass, const Tensor& scores, const Mask& mask) const;
 };
 

@@ -205,6 +205,7 @@ TEST_CASE("a run whose loss is not finite fails, names the step and the operatio
     CHECK_THAT(message, Contains("step 2") && Contains("not finite") && Contains("[") && Contains("learning_rate"));
     REQUIRE(kept.size() == 1);
     CHECK(kept[0].metadata.at("step") == "1");
+    CHECK(kept[0].metadata.at("numerics_version") == "6"); // which sparsemax's alone went beyond
     CHECK(finite(kept[0]));
   }
 }
