@@ -268,7 +268,7 @@ private:
   }
 
   /// As many different examples of a split as are wanted, or all that it has.
-  ExampleList collect(Split split) const {
+  ExampleList collect(Split split) {
     ExampleList examples;
     if (wanted(split) == 0) return examples;
     // A tenth of all draws belong to each of the smaller splits. One that has twice as many examples as are wanted
@@ -276,16 +276,29 @@ private:
     // some. This many draws cover both: of equally likely examples, each is left out with a probability below e^-20.
     const bool own = split == Split::test && generator_.draw_test; // then no other split has any of these
     const auto& draw = own ? generator_.draw_test : generator_.draw;
-    const double most = std::min(static_cast<double>(wanted(split)),
-                                 own ? generator_.test_examples : generator_.examples);
+    const auto enough = static_cast<double>(wanted(split));
+    const double there_are = own ? generator_.test_examples : generator_.examples, most = std::min(enough, there_are);
     const auto draws = static_cast<std::int64_t>(20 * most * (std::log(most) + 10)) + 2000;
+    // Where a split may have fewer, most of these are in vain, but for who knows that all examples have been met.
+    const bool known = !own && split_sizes_;
+    constexpr double most_to_remember = 1 << 18;
+    const bool meets_all = generator_.exact && !known && there_are < std::min(20 * enough, most_to_remember);
+    const std::int64_t all = meets_all ? std::llround(there_are) : -1;
+    const std::int64_t last = known ? std::min(wanted(split), (*split_sizes_)[static_cast<std::size_t>(split)])
+                                    : wanted(split);
     RandomSource random({seed_, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
-    std::unordered_set<std::uint64_t> seen;
+    std::unordered_set<std::uint64_t> seen; // of the split; to meet all, of all
     Example example;
-    for (std::int64_t i = 0; i < draws && examples.size() < wanted(split); ++i) {
+    for (std::int64_t i = 0; i < draws && examples.size() < last && std::ssize(seen) != all; ++i) {
       draw(random, example);
       const std::uint64_t h = hash(example);
-      if ((own || split_of(h) == split) && seen.insert(h).second) examples.add(example.input, example.output);
+      const bool is_of_split = own || split_of(h) == split;
+      if ((meets_all || is_of_split) && seen.insert(h).second && is_of_split)
+        examples.add(example.input, example.output);
+    }
+    if (!own && std::ssize(seen) == all) {
+      split_sizes_.emplace();
+      for (const std::uint64_t h : seen) ++(*split_sizes_)[static_cast<std::size_t>(split_of(h))];
     }
     return examples;
   }
@@ -334,10 +347,11 @@ private:
   TaskOptions options_;
   TrainOptions train_;
   std::uint64_t seed_;
-  std::array<std::int64_t, 3> wanted_; // by Split
-  std::array<ExampleList, 3> lists_;   // by Split
-  std::optional<TrainingOrder> order_; // where training is listed
-  bool full_batch_ = false;            // each step goes through all of that order
+  std::array<std::int64_t, 3> wanted_;                     // by Split
+  std::array<ExampleList, 3> lists_;                       // by Split
+  std::optional<std::array<std::int64_t, 3>> split_sizes_; // how many there are, by Split, once all were met
+  std::optional<TrainingOrder> order_;                     // where training is listed
+  bool full_batch_ = false;                                // each step goes through all of that order
   std::unordered_map<std::string, std::int32_t> token_of_word_;
 };
 

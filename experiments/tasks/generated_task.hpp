@@ -44,6 +44,7 @@ struct Generator {
   std::int64_t labels = 0;               ///< the output is one of the tokens first_label ... ; 0: no classification
   std::int32_t first_label = 0;
   double examples = 0;                               ///< how many different ones there are, about
+  bool exact = false;                                ///< not about: neither these, nor the test's
   std::string enlarge;                               ///< the options to raise where they are too few
   std::function<void(RandomSource&, Example&)> draw; ///< clears and fills the example
   /// The test's examples, where they are of another kind than training's and share none with them; else as `draw`.

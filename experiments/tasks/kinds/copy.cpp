@@ -49,6 +49,7 @@ Generator copy_of(const CopyOptions& options) {
   copy.separator = static_cast<std::int32_t>(options.symbols);
   copy.longest_input = copy.longest_output = test ? test->longest : lengths.longest;
   copy.enlarge = "task.copy.length or task.copy.symbols";
+  copy.exact = true;
   draw_by_lengths(
       copy, lengths, test,
       [=](RandomSource& random, const Lengths& which, Example& example) {

@@ -50,6 +50,7 @@ Generator parity_of(const ParityOptions& options) {
   parity.longest_output = 1;
   parity.labels = 2;
   parity.enlarge = "task.parity.length";
+  parity.exact = true;
   draw_by_lengths(
       parity, lengths, test,
       [](RandomSource& random, const Lengths& which, Example& example) {

@@ -49,6 +49,7 @@ Generator reverse_of(const ReverseOptions& options) {
   reverse.separator = static_cast<std::int32_t>(options.symbols);
   reverse.longest_input = reverse.longest_output = test ? test->longest : lengths.longest;
   reverse.enlarge = "task.reverse.length or task.reverse.symbols";
+  reverse.exact = true;
   draw_by_lengths(
       reverse, lengths, test,
       [=](RandomSource& random, const Lengths& which, Example& example) {

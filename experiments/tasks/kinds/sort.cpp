@@ -91,6 +91,7 @@ Generator sort_of(const SortOptions& options) {
   sort.separator = static_cast<std::int32_t>(options.symbols);
   sort.longest_input = sort.longest_output = test ? test->longest : lengths.longest;
   sort.enlarge = "task.sort.length or task.sort.symbols";
+  sort.exact = true;
   draw_by_lengths(
       sort, lengths, test,
       [=](RandomSource& random, const Lengths& which, Example& example) {

@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -278,6 +280,66 @@ TEST_CASE("together the splits are all there is, in about 80 : 10 : 10", "[tasks
     for (const Row& row : rows) all.insert(row.tokens);
   }
   CHECK(static_cast<double>(all.size()) == examples);
+}
+
+TEST_CASE("splits of few examples are the first that so many draws give, as those of many are", "[tasks]") {
+  struct Case {
+    std::string kind;
+    OptionValues options;
+    std::int64_t validation, test; // as many as there are, or fewer
+  };
+  std::vector<Case> cases;
+  for (const char* kind : {"copy", "reverse", "sort"})
+    for (const auto& options : {whole_numbers({{"length", 4}, {"symbols", 8}}),                      // 4096
+                                whole_numbers({{"length", 4}, {"min_length", 1}, {"symbols", 5}}),   // 780, the short
+                                whole_numbers({{"length", 5}, {"min_length", 1}, {"symbols", 12}}),  // more often
+                                whole_numbers({{"length", 3}, {"symbols", 7}, {"test_length", 4}}),  // of its own
+                                whole_numbers({{"length", 4}, {"symbols", 6}, {"test_length", 5}})}) // 1296 and 7776
+      cases.push_back({kind, options, 512, 512});
+  cases.push_back({"copy", whole_numbers({{"length", 4}, {"symbols", 8}}), 100, 512});
+  cases.push_back({"copy", whole_numbers({{"length", 4}, {"symbols", 8}}), 512, 100});
+  for (const int length : {8, 10, 12}) cases.push_back({"parity", whole_numbers({{"length", length}}), 512, 512});
+  for (const Case& c : cases) {
+    Config config = task_config(c.kind, c.options);
+    config.task.validation = c.validation;
+    config.task.test = c.test;
+    const auto task = make_task(config);
+    const auto inputs = [&](Split split) {
+      std::vector<Tokens> out;
+      for (std::int64_t i = 0; i < task->evaluation_rows(Form::sequence_to_sequence, split); ++i) {
+        Batch batch;
+        batch.reset(1, task->shape(Form::sequence_to_sequence), Form::sequence_to_sequence);
+        task->evaluation_row(Form::sequence_to_sequence, split, i, batch, 0);
+        out.emplace_back(batch.tokens.begin(), batch.tokens.begin() + batch.lengths[0]);
+      }
+      return out;
+    };
+    const auto number = [&](const char* name, std::int64_t missing) {
+      const auto found = c.options.find(name);
+      return found == c.options.end() ? missing : std::get<std::int64_t>(found->second);
+    };
+    const std::int64_t length = number("length", 0), symbols = c.kind == "parity" ? 2 : number("symbols", 0);
+    const std::int64_t test_length = number("test_length", 0);
+    for (const Split split : all_splits) {
+      INFO(task->fingerprint() << " " << static_cast<int>(split));
+      const bool own = split == Split::test && test_length > 0;
+      const Lengths lengths = own ? Lengths{length + 1, test_length} : Lengths{number("min_length", length), length};
+      const std::int64_t wanted = split == Split::test ? c.test : c.validation;
+      const double most = std::min(static_cast<double>(wanted), count_inputs(lengths, symbols));
+      RandomSource random({0, Stream::evaluation_rows, static_cast<std::uint64_t>(split)});
+      std::vector<Tokens> expected;
+      std::set<Tokens> seen;
+      Tokens input;
+      for (double left = 20 * most * (std::log(most) + 10) + 2000; left >= 1 && std::ssize(expected) < wanted; --left) {
+        draw_symbols(random, lengths, symbols, input);
+        const std::uint64_t hash = XXH3_64bits_withSeed(input.data(), input.size() * sizeof(std::int32_t), 0);
+        const std::uint64_t tenth = scaled_below(hash, 10);
+        const Split of = tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
+        if ((own || of == split) && seen.insert(input).second) expected.push_back(input);
+      }
+      CHECK((inputs(split) == expected));
+    }
+  }
 }
 
 TEST_CASE("training goes through all of its part, and each example is as likely as another", "[tasks]") {
