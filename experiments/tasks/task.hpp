@@ -99,12 +99,23 @@ public:
   virtual void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                             std::int64_t at) const = 0;
 
+  /// The same row for who only counts: lengths, and which places have targets, are the row's; what the tokens and targets
+  /// are is left open, so that a large file of them need not be read.
+  virtual void training_outline(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                                std::int64_t at) const {
+    training_row(form, seed, step, row, batch, at);
+  }
+
   /// How many rows that step has, where it follows from [train] batch_tokens or full_batch; 0: [train] batch.
   virtual std::int64_t training_rows(Form, std::uint64_t /*seed*/, std::int64_t /*step*/) const { return 0; }
 
   /// How many rows the split has for evaluation (train: as many as validation, drawn from the training part).
   virtual std::int64_t evaluation_rows(Form form, Split split) const = 0;
   virtual void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
+  /// As `training_outline`.
+  virtual void evaluation_outline(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+    evaluation_row(form, split, row, batch, at);
+  }
 
   /// How many rows a split is made of, for who wants to see each of them once; none: they are made anew for every step.
   virtual std::optional<std::int64_t> listed_rows(Form form, Split split) const {

@@ -211,7 +211,10 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     const std::int64_t step_rows = training_rows(config, task, run, step);
     const std::int64_t rows = (step_rows + shards - 1) / shards;
     const OfRows of = rows_of(
-        rows, [&](std::int64_t some, Batch& to) { fill_training_batch(config, task, run, step, 0, some, to); },
+        rows,
+        [&](std::int64_t some, Batch& to) {
+          fill_training_batch(config, task, run, step, 0, some, to, Content::outline);
+        },
         [&](Tape& tape) {
           Pass pass(tape, run.parameters, gradients.data(), {.training = true, .seed = 0, .step = 0, .first_row = 0});
           tape.backward(cross_entropy(run.model->logits(pass, batch), batch.targets.data()));
@@ -230,7 +233,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     });
   };
   const auto of_task = [&](std::int64_t rows, Batch& to) {
-    fill_evaluation_batch(task, run, Split::validation, 0, rows, to);
+    fill_evaluation_batch(task, run, Split::validation, 0, rows, to, Content::outline);
   };
   const EvaluationPieces pieces{task.evaluation_rows(run.form, Split::validation)};
   if (pieces.count() > 0) evaluate(std::min(pieces.size(0), pieces.rows_at_once(run.shape)), {}, of_task);
@@ -239,8 +242,9 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     const RunModel::AtLength& at = run.at_lengths.back();
     const auto longer = EvaluationPieces::of_length(run, at.shape,
                                                     at.task->evaluation_rows(run.form, Split::validation));
-    evaluate(std::min(longer.size(0), longer.rows_at_once(at.shape)), {},
-             [&](std::int64_t rows, Batch& to) { fill_evaluation_batch(at, run, Split::validation, 0, rows, to); });
+    evaluate(std::min(longer.size(0), longer.rows_at_once(at.shape)), {}, [&](std::int64_t rows, Batch& to) {
+      fill_evaluation_batch(at, run, Split::validation, 0, rows, to, Content::outline);
+    });
   }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
   if (looks_of(config.train).attention && pieces.count() > 0) {

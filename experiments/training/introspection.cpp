@@ -223,8 +223,8 @@ private:
 class Rows {
 public:
   Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
-       std::span<const std::unique_ptr<Tape>> tapes)
-      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), tapes_(tapes),
+       std::span<const std::unique_ptr<Tape>> tapes, Content content)
+      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), tapes_(tapes), content_(content),
         batches_(static_cast<std::size_t>(workers.threads())) {
     while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
     if (tapes.empty()) tapes_ = own_;
@@ -268,7 +268,7 @@ public:
 
 private:
   void fill(Batch& batch, std::int64_t first, std::int64_t rows, bool all_trimmed) const {
-    fill_evaluation_batch(task_, run_, split_, first, rows, batch);
+    fill_evaluation_batch(task_, run_, split_, first, rows, batch, content_);
     if (run_.shape.varied || all_trimmed) batch.trim();
   }
 
@@ -278,6 +278,7 @@ private:
   EvaluationPieces pieces_;
   Workers& workers_;
   std::span<const std::unique_ptr<Tape>> tapes_;
+  Content content_;
   std::vector<std::unique_ptr<Tape>> own_;
   std::vector<Batch> batches_;
 };
@@ -387,11 +388,12 @@ Looks looks_of(const TrainOptions& options) {
 }
 
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
+                         Content content) {
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed("[inspect] the split has no rows");
-  Rows seen(task, run, split, rows, workers, tapes);
+  Rows seen(task, run, split, rows, workers, tapes, content);
   Inspection inspection;
   inspection.rows = rows;
   Looks on = looks;
@@ -462,7 +464,8 @@ std::vector<std::string> inspected_names(const Config& config, const Task& task)
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(1);
-  auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, looks_of(config.train), workers));
+  auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, looks_of(config.train), workers, {},
+                                         Content::outline));
   add_summaries(values);
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);
@@ -476,7 +479,8 @@ void check_inspection(const Config& config, const Task& task, RunModel& run) {
     return;
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(1);
-  if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers).heads.empty())
+  if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers, {}, Content::outline)
+          .heads.empty())
     throw Refused(fmt::format("[train] inspect = \"{}\" does nothing where the model has no attention; set it to "
                               "\"norms\" or \"none\"",
                               inspect));

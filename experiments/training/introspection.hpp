@@ -74,9 +74,11 @@ Looks looks_of(const TrainOptions& options);
 /// (`rank_residual`).
 ///
 /// Rows are looked at in pieces of fixed size whose sums are added in order: the same bits whatever the threads.
-/// `tapes`, one for each thread, lend their memory; without them it takes its own.
+/// `tapes`, one for each thread, lend their memory; without them it takes its own. Of rows' outlines, there is what there
+/// is of rows, with other values.
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {});
+                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {},
+                         Content content = Content::whole);
 
 /// Euclidean norms of a gradient, module by module, and of the inspection's layers. Modules' squares add up to the whole
 /// gradient's. `gradient` is laid out as the parameters are.

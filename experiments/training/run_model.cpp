@@ -145,22 +145,24 @@ std::int64_t training_rows(const Config& config, const Task& task, const RunMode
 }
 
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
-                         std::int64_t first, std::int64_t rows, Batch& batch) {
+                         std::int64_t first, std::int64_t rows, Batch& batch, Content content) {
   batch.reset(rows, run.shape, run.form);
+  const auto write = content == Content::whole ? &Task::training_row : &Task::training_outline;
   for (std::int64_t i = 0; i < rows; ++i)
-    task.training_row(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+    (task.*write)(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
   if (run.shape.varied) batch.trim();
 }
 
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
-                           Batch& batch) {
-  fill_evaluation_batch({0, &task, run.shape}, run, split, first, rows, batch);
+                           Batch& batch, Content content) {
+  fill_evaluation_batch({0, &task, run.shape}, run, split, first, rows, batch, content);
 }
 
 void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
-                           std::int64_t rows, Batch& batch) {
+                           std::int64_t rows, Batch& batch, Content content) {
   batch.reset(rows, at.shape, run.form);
-  for (std::int64_t i = 0; i < rows; ++i) at.task->evaluation_row(run.form, split, first + i, batch, i);
+  const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_outline;
+  for (std::int64_t i = 0; i < rows; ++i) (at.task->*write)(run.form, split, first + i, batch, i);
 }
 
 std::int64_t counted_targets(const Batch& batch) {

@@ -35,9 +35,12 @@ struct RunModel {
 /// How many rows training step `step` has.
 std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
 
+/// Of rows: all, or what who only counts needs (Task::training_outline).
+enum class Content { whole, outline };
+
 /// Rows first .. first + rows - 1 of training step `step`.
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
-                         std::int64_t first, std::int64_t rows, Batch& batch);
+                         std::int64_t first, std::int64_t rows, Batch& batch, Content content = Content::whole);
 
 /// Rows of a split that are worked on together. Sums over pieces, added in order, are the same bits whatever the threads.
 struct EvaluationPieces {
@@ -64,9 +67,9 @@ struct EvaluationPieces {
 
 /// Rows first .. first + rows - 1 of a split, padded to the task's lengths.
 void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, std::int64_t first, std::int64_t rows,
-                           Batch& batch);
+                           Batch& batch, Content content = Content::whole);
 void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
-                           std::int64_t rows, Batch& batch);
+                           std::int64_t rows, Batch& batch, Content content = Content::whole);
 
 /// How many targets of the batch count.
 std::int64_t counted_targets(const Batch& batch);

@@ -78,6 +78,10 @@ public:
     write_random_window({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, Split::train, row, batch, at);
   }
 
+  void training_outline(Form, std::uint64_t, std::int64_t, std::int64_t, Batch& batch, std::int64_t at) const override {
+    write_outline(block_, batch, at);
+  }
+
   void random_row(Form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                   std::int64_t at) const override {
     write_random_window({seed, Stream::random_evaluation, static_cast<std::uint64_t>(step)}, split, row, batch, at);
@@ -91,8 +95,11 @@ public:
   std::optional<std::int64_t> listed_rows(Form, Split split) const override { return windows(part(split)); }
 
   void evaluation_row(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    const std::int64_t begin = part(split).begin + row * block_;
-    write_window(begin, std::min(block_, part(split).end - 1 - begin), batch, at);
+    write_window(part(split).begin + row * block_, evaluated_tokens(split, row), batch, at);
+  }
+
+  void evaluation_outline(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    write_outline(evaluated_tokens(split, row), batch, at);
   }
 
   /// The share of the training split's commonest token in the validation split.
@@ -143,6 +150,11 @@ private:
   /// Windows that together predict every character of the part but its first, once.
   std::int64_t windows(const TextPart& part) const { return part.size() < 2 ? 0 : (part.size() - 2) / block_ + 1; }
 
+  /// How many of them window `row` predicts: the last one what is left.
+  std::int64_t evaluated_tokens(Split split, std::int64_t row) const {
+    return std::min(block_, part(split).size() - 1 - row * block_);
+  }
+
   /// A window from anywhere in the part.
   void write_random_window(const RandomKey& key, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
     const auto starts = static_cast<std::uint64_t>(part(split).size() - block_);
@@ -151,13 +163,25 @@ private:
   }
 
   void write_window(std::int64_t begin, std::int64_t size, Batch& batch, std::int64_t at) const {
+    const std::int64_t row = begin_row(size, batch, at);
+    text_->copy(begin, size, batch.tokens.data() + row);
+    text_->copy(begin + 1, size, batch.targets.data() + row);
+  }
+
+  /// A window whose tokens and targets are all the first of the vocabulary.
+  static void write_outline(std::int64_t size, Batch& batch, std::int64_t at) {
+    const std::int64_t row = begin_row(size, batch, at);
+    std::fill_n(batch.tokens.begin() + row, size, 0);
+    std::fill_n(batch.targets.begin() + row, size, 0);
+  }
+
+  /// Where the row's tokens and targets begin, of which there are so many.
+  static std::int64_t begin_row(std::int64_t size, Batch& batch, std::int64_t at) {
     if (at < 0 || at >= batch.rows || size > batch.length)
       throw Failed(fmt::format("[task.text] a window of {} tokens does not fit as row {} of a batch [{}, {}]", size, at,
                                batch.rows, batch.length));
-    const std::int64_t row = at * batch.length;
-    text_->copy(begin, size, batch.tokens.data() + row);
-    text_->copy(begin + 1, size, batch.targets.data() + row);
     batch.lengths[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(size);
+    return at * batch.length;
   }
 
   /// How many tokens data.path has.

@@ -89,6 +89,34 @@ TEST_CASE("the last window of a split is padded", "[tasks][text]") {
   CHECK(batch.targets == std::vector<std::int32_t>{8, 9, ignored, ignored});
 }
 
+TEST_CASE("outlines have the lengths of rows, and targets where these have some", "[tasks][text]") {
+  const TemporaryFile file("abcdefghijabcdefghijabcdefghij");
+  const auto task = make_task(text_config(file.path(), 4, 0.5));
+  Batch row, outline;
+  const auto compare = [&] {
+    CHECK(outline.lengths == row.lengths);
+    for (Batch* batch : {&row, &outline})
+      for (std::int32_t& target : batch->targets) target = target == ignored ? ignored : 0;
+    CHECK(outline.targets == row.targets);
+    CHECK(std::ranges::all_of(outline.tokens, [](std::int32_t t) { return t >= 0 && t < 10; }));
+  };
+  const auto reset = [&] {
+    for (Batch* batch : {&row, &outline}) batch->reset(2, 6, lm);
+  };
+  for (const Split split : {Split::train, Split::validation})
+    for (std::int64_t i = 0; i < task->evaluation_rows(lm, split); ++i) {
+      reset();
+      task->evaluation_row(lm, split, i, row, 1);
+      task->evaluation_outline(lm, split, i, outline, 1);
+      compare();
+    }
+  reset();
+  task->training_row(lm, 4, 3, 1, row, 1);
+  task->training_outline(lm, 4, 3, 1, outline, 1);
+  compare();
+  CHECK_THAT(failure([&] { task->training_outline(lm, 4, 3, 1, outline, 2); }), Contains("does not fit as row 2"));
+}
+
 TEST_CASE("training sees windows of its own split only, every one of them", "[tasks][text]") {
   const std::u32string text = characters(60);
   const TemporaryFile file(utf8(text));

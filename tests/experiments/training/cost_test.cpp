@@ -3,8 +3,10 @@
 #include "autograd/ops.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/training/introspection.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/step.hpp"
+#include "tests/experiments/data/kept_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -104,4 +106,36 @@ TEST_CASE("costs are those of the steps of every variant", "[cost]") {
     for (const char* attention : {"none", "bahdanau", "luong"})
       check_cost(config("[task]\nkind = \"scan\"\n[model]\nkind = \"recurrent\"\nwidth = 8\n[train]\nbatch = 6\n",
                         {std::string("recurrent.cell=") + cell, std::string("recurrent.attention=") + attention}));
+}
+
+TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") {
+  const Scratch scratch;
+  const Environment cache("XDG_CACHE_HOME", scratch.path.string());
+  std::string text;
+  for (std::size_t i = 0; i < least_kept_bytes; ++i) text += static_cast<char>('a' + i * i % 23);
+  put(scratch / "text", text);
+  const Config c = config("[task]\nkind = \"text\"\n[model]\nwidth = 8\nheads = 2\nlayers = 1\n[train]\nsteps = 1\n",
+                          {"data.path=" + (scratch / "text").string(), "task.text.block=20", "train.batch=3",
+                           "train.evaluate_lengths=[40]", "train.inspect=everything"});
+  check_cost(c);
+  const auto kept = files_in(scratch / "heed/data", ".kept").at(0);
+  std::string damaged = *read_file(kept);
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  write_file(kept, damaged, Durability::process);
+  const auto task = make_task(c);
+  engine(c).cost(c, *task);
+  const std::vector<std::string> names = engine(c).inspected(c, *task);
+  CHECK(std::filesystem::exists(kept)); // who reads tokens finds them damaged, and removes them
+  Batch batch;
+  batch.reset(1, task->shape(Form::language_model), Form::language_model);
+  task->training_row(Form::language_model, 0, 0, 0, batch, 0);
+  CHECK(!std::filesystem::exists(kept));
+
+  f32::RunModel run(c, *task); // names are those of real rows
+  run.parameters.initialise(0);
+  Workers workers(1);
+  const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1, f32::looks_of(c.train),
+                                                        workers));
+  CHECK(found.size() > 20);
+  for (const auto& [name, value] : found) CHECK(std::ranges::count(names, name) == 1);
 }
