@@ -4,17 +4,20 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace {
 
 /// OpenBLAS makes threads as soon as it is loaded, unless its environment says otherwise. Heed has threads of its own,
-/// and OpenBLAS's wait for ever where their memory can't be had. `./heed` and the sweep's launcher say so; where nobody
-/// did, the program starts once more.
+/// and OpenBLAS's wait for ever where their memory can't be had. Heed loads it when it needs it, and then it finds this.
+/// Where something had it loaded before, and nobody said so (as `./heed` and the sweep's launcher do), the program starts
+/// once more.
 void without_threads_of_blas(char** words) {
   constexpr const char* variable = "OPENBLAS_NUM_THREADS";
   if (std::getenv(variable)) return;
   setenv(variable, "1", 1);
+  if (!dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) return;
   execv(heed::this_program().c_str(), words); // where that fails, everything goes on but for the above
 }
 

@@ -1,16 +1,13 @@
+#include "autograd/kernels/blas.hpp"
+
+#include "autograd/error.hpp"
 #include "autograd/kernels/gemm.hpp"
 
-#include <cblas.h>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fmt/format.h>
-#include <mutex>
 #include <string_view>
-
-// Exported by every OpenBLAS that chooses its kernels at run time (DYNAMIC_ARCH); weak, so that others link as well.
-extern "C" {
-[[gnu::weak]] void gotoblas_dynamic_init();
-[[gnu::weak]] void gotoblas_dynamic_quit();
-}
+#include <type_traits>
 
 namespace heed {
 
@@ -23,33 +20,60 @@ bool far_below(std::string_view core, bool avx512) {
   return avx512 && core == "Haswell";
 }
 
-void choose_kernels() {
-  openblas_set_num_threads(1);
+// It stays loaded.
+Blas load() {
+  constexpr const char* file = "libopenblas.so.0";
+  setenv("OPENBLAS_NUM_THREADS", "1", 0); // else it makes threads as soon as it is loaded
+  void* const library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+  if (!library) throw Failed(fmt::format("[gemm] OpenBLAS can't be loaded ({}); install it anew", dlerror()));
+  Blas blas;
+  const auto find = [&](auto& function, const char* name, bool needed = true) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (needed && !function) throw Failed(fmt::format("[gemm] {} has no {}; install OpenBLAS anew", file, name));
+  };
+  find(blas.sgemm, "cblas_sgemm");
+  find(blas.dgemm, "cblas_dgemm");
+  find(blas.set_num_threads, "openblas_set_num_threads");
+  find(blas.get_corename, "openblas_get_corename");
+  find(blas.get_config, "openblas_get_config");
+  // Every OpenBLAS has them that chooses its kernels at run time (DYNAMIC_ARCH).
+  find(blas.dynamic_init, "gotoblas_dynamic_init", false);
+  find(blas.dynamic_quit, "gotoblas_dynamic_quit", false);
+  return blas;
+}
+
+void choose_kernels(const Blas& blas) {
+  blas.set_num_threads(1);
 #if defined(__x86_64__)
-  if (std::getenv("OPENBLAS_CORETYPE") || !gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
+  if (std::getenv("OPENBLAS_CORETYPE") || !blas.dynamic_init || !blas.dynamic_quit) return;
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (!avx2 || !far_below(openblas_get_corename(), avx512)) return;
+  if (!avx2 || !far_below(blas.get_corename(), avx512)) return;
   setenv("OPENBLAS_CORETYPE", avx512 ? "SKYLAKEX" : "HASWELL", 1);
-  gotoblas_dynamic_quit();
-  gotoblas_dynamic_init();
+  blas.dynamic_quit();
+  blas.dynamic_init();
   unsetenv("OPENBLAS_CORETYPE");
 #endif
 }
 
 } // namespace
 
-void prepare_blas() {
-  static std::once_flag once;
-  std::call_once(once, choose_kernels);
+const Blas& blas() {
+  static const Blas loaded = [] {
+    const Blas found = load();
+    choose_kernels(found);
+    return found;
+  }();
+  return loaded;
 }
 
+void prepare_blas() { blas(); }
+
 std::string blas_description() {
-  prepare_blas();
-  const std::string_view config = openblas_get_config();
-  return fmt::format("{} {}", config.substr(0, config.find(' ', config.find(' ') + 1)), openblas_get_corename());
+  const std::string_view config = blas().get_config();
+  return fmt::format("{} {}", config.substr(0, config.find(' ', config.find(' ') + 1)), blas().get_corename());
 }
 
 } // namespace heed

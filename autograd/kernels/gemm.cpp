@@ -1,6 +1,7 @@
 #include "autograd/kernels/gemm.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/kernels/blas.hpp"
 #include "autograd/kernels/few_rows_product.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/operation_count.hpp"
@@ -8,8 +9,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <complex> // cxxblas.cxx, from xtensor-blas, needs it and does not say so
-#include <xflens/cxxblas/cxxblas.cxx>
 
 namespace heed::HEED_REAL {
 
@@ -17,7 +16,7 @@ namespace {
 
 // BLAS knows a matrix by its leading dimension; the other stride must be 1. Row-major: column_stride == 1.
 struct Operand {
-  cxxblas::Transpose transpose;
+  CBLAS_TRANSPOSE transpose;
   std::int64_t leading;
 };
 
@@ -25,8 +24,8 @@ bool unit(std::int64_t stride, std::int64_t extent) { return stride == 1 || exte
 
 Operand operand(const Matrix& m, const char* which) {
   if (unit(m.column_stride, m.columns))
-    return {cxxblas::NoTrans, std::max(m.row_stride, std::max<std::int64_t>(m.columns, 1))};
-  if (unit(m.row_stride, m.rows)) return {cxxblas::Trans, std::max(m.column_stride, std::max<std::int64_t>(m.rows, 1))};
+    return {CblasNoTrans, std::max(m.row_stride, std::max<std::int64_t>(m.columns, 1))};
+  if (unit(m.row_stride, m.rows)) return {CblasTrans, std::max(m.column_stride, std::max<std::int64_t>(m.rows, 1))};
   throw Failed(fmt::format("[gemm] {} has no stride of 1: strides {} and {}", which, m.row_stride, m.column_stride));
 }
 
@@ -99,12 +98,13 @@ void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Real alpha, Re
     operand(c, "the product");
     return blas_gemm(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
   }
-  prepare_blas();
   const Operand x = operand(a, "the left matrix"), y = operand(b, "the right matrix");
-  cxxblas::gemm(cxxblas::RowMajor, x.transpose, y.transpose, static_cast<int>(c.rows), static_cast<int>(c.columns),
-                static_cast<int>(a.columns), alpha, a.p, static_cast<int>(x.leading), b.p, static_cast<int>(y.leading),
-                beta, c.p, static_cast<int>(std::max(c.row_stride, c.columns)));
+  blas().gemm(Real{})(CblasRowMajor, x.transpose, y.transpose, static_cast<int>(c.rows), static_cast<int>(c.columns),
+                      static_cast<int>(a.columns), alpha, a.p, static_cast<int>(x.leading), b.p,
+                      static_cast<int>(y.leading), beta, c.p, static_cast<int>(std::max(c.row_stride, c.columns)));
 }
+
+bool multiplies_by_blas() { return !own_product; }
 
 std::string product_description() {
   return own_product ? fmt::format("own products, {} numbers a vector", lanes) : blas_description();

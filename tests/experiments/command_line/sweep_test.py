@@ -501,10 +501,17 @@ def the_way_on_is_the_same_command(folder):
     assert said.rstrip().endswith(f"run {config} --out {out} --jobs 1 --threads 2"), said
 
 
+def no_start_loads_blas(_):
+    """It takes long to load, and makes threads; who multiplies by it loads it."""
+    loaded = subprocess.run([heed], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True,
+                            check=True).stdout
+    assert "libfmt" in loaded and "blas" not in loaded, loaded
+
+
 limits_of_space = [a_model_too_large_is_refused_with_what_would_fit, little_address_space_ends_it]
 for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
              *([] if instrumented else limits_of_space),
-             pipes_hang_nothing, the_way_on_is_the_same_command,
+             no_start_loads_blas, pipes_hang_nothing, the_way_on_is_the_same_command,
              results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
