@@ -162,11 +162,6 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
     }
 }
 
-/// A streaming operation's output where attention is only counted.
-inline void clear_if_counting_only(const Tensor& y) {
-  if (counting_only()) std::fill_n(y.data, y.size(), Real{0});
-}
-
 /// Is there anything beside the scores' form that wants a gradient?
 inline bool further_gradients(const StreamingOptions& options) {
   return (options.terms && options.terms->requires_grad()) || (options.formula && options.formula->requires_grad());

@@ -138,7 +138,6 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
   const std::int64_t tiled = whole_tiles(e.keys), width = whole_vectors(e.width),
                      v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
-  clear_if_counting_only(merged);
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);

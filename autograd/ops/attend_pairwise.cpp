@@ -179,7 +179,6 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
-  clear_if_counting_only(merged);
   const Tensor y = transpose(merged, 1, 2);
   Real* log_sums = tape.keep<Real>(e.batch * e.heads * e.queries);
   Tape::Scratch scratch(tape);

@@ -272,7 +272,6 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
   Tape& tape = op.tape();
   const std::int64_t v_width = whole_vectors(e.value_width);
   const Tensor merged = op.output({e.batch, e.queries, e.heads, e.value_width});
-  clear_if_counting_only(merged);
   const Tensor y = transpose(merged, 1, 2);
   if (options.weights) std::fill_n(options.weights, e.batch * e.heads * e.queries * e.keys, Real{0});
   {
