@@ -23,7 +23,8 @@ bool far_below(std::string_view core, bool avx512) {
 // It stays loaded.
 Blas load() {
   constexpr const char* file = "libopenblas.so.0";
-  setenv("OPENBLAS_NUM_THREADS", "1", 0); // else it makes threads as soon as it is loaded
+  // Else it makes threads as soon as it is loaded, which wait for ever where their memory can't be had.
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
   void* const library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!library) throw Failed(fmt::format("[gemm] OpenBLAS can't be loaded ({}); install it anew", dlerror()));
   Blas blas;
