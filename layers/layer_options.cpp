@@ -151,6 +151,13 @@ const OptionTable<BlockOptions>& block_option_table() {
 
 bool yes(const std::string& word, bool otherwise) { return word == "same" ? otherwise : word == "yes"; }
 
+LayerChoice::LayerChoice() = default;
+LayerChoice::LayerChoice(const LayerChoice&) = default;
+LayerChoice::LayerChoice(LayerChoice&&) noexcept = default;
+LayerChoice& LayerChoice::operator=(const LayerChoice&) = default;
+LayerChoice& LayerChoice::operator=(LayerChoice&&) noexcept = default;
+LayerChoice::~LayerChoice() = default;
+
 LayerChoice LayerChoice::for_cross_attention() const {
   LayerChoice out = *this;
   const auto choose = [](std::string& own, OptionValues& options, const std::string& other) {

@@ -87,6 +87,13 @@ struct LayerChoice {
   OptionValues normalizer_options; ///< of table [attention.NORMALIZER]
   BlockOptions block;
 
+  LayerChoice();
+  LayerChoice(const LayerChoice&);
+  LayerChoice(LayerChoice&&) noexcept;
+  LayerChoice& operator=(const LayerChoice&);
+  LayerChoice& operator=(LayerChoice&&) noexcept;
+  ~LayerChoice();
+
   /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One
   /// that is another than self attention's has its own options' defaults.
   LayerChoice for_cross_attention() const;

@@ -4,6 +4,35 @@
 
 namespace heed::HEED_REAL {
 
+Scope::Scope(const Scope&) = default;
+Scope& Scope::operator=(const Scope&) = default;
+Scope::~Scope() = default;
+
+Scope Scope::operator/(const std::string& part) const {
+  Scope out = *this;
+  out.prefix_ += part + ".";
+  return out;
+}
+
+Scope Scope::starting_with(const InitRule& start) const {
+  Scope out = *this;
+  out.rules_.linear = start;
+  return out;
+}
+
+Scope Scope::sharing(const Scope& other) const {
+  Scope out = *this;
+  out.own_length_ = prefix_.size();
+  out.shared_prefix_ = other.prefix_;
+  return out;
+}
+
+ParameterId Scope::add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay,
+                       bool is_map) const {
+  if (shared_prefix_) return shared(*shared_prefix_ + prefix_.substr(own_length_) + name, shape);
+  return parameters_->add(prefix_ + name, shape, init, decay, this->name(), is_map);
+}
+
 ParameterId Scope::shared(const std::string& name, const Shape& shape) const {
   const Parameters::Entry* e = parameters_->find(name);
   if (!e || !(e->shape == shape))

@@ -29,18 +29,14 @@ public:
   Scope(Parameters& parameters, const InitRules& rules, std::string prefix = "")
       : parameters_(&parameters), rules_(rules), prefix_(std::move(prefix)) {}
 
+  Scope(const Scope&);
+  Scope& operator=(const Scope&);
+  ~Scope();
+
   /// The scope of a part: "blocks" / "0" / "attention" names "blocks.0.attention.".
-  Scope operator/(const std::string& part) const {
-    Scope out = *this;
-    out.prefix_ += part + ".";
-    return out;
-  }
+  Scope operator/(const std::string& part) const;
   /// The same place with another start for linear maps.
-  Scope starting_with(const InitRule& start) const {
-    Scope out = *this;
-    out.rules_.linear = start;
-    return out;
-  }
+  Scope starting_with(const InitRule& start) const;
   /// Likewise, unless the configuration has chosen one for all linear maps.
   Scope starting_by_itself_with(const InitRule& start) const {
     return rules_.linear_is_chosen ? *this : starting_with(start);
@@ -54,12 +50,7 @@ public:
   /// The same place with the parameters of another, where a layer of the same kind has been made: they are used once
   /// more, and none is added. What is made here throws heed::Failed for a parameter that isn't there, or is of another
   /// shape.
-  Scope sharing(const Scope& other) const {
-    Scope out = *this;
-    out.own_length_ = prefix_.size();
-    out.shared_prefix_ = other.prefix_;
-    return out;
-  }
+  Scope sharing(const Scope& other) const;
   /// The same place in a stack that reads the outputs.
   Scope reading_outputs() const {
     Scope out = *this;
@@ -104,10 +95,7 @@ public:
 
 private:
   ParameterId add(const std::string& name, const Shape& shape, const Init& init, WeightDecay decay,
-                  bool is_map = false) const {
-    if (shared_prefix_) return shared(*shared_prefix_ + prefix_.substr(own_length_) + name, shape);
-    return parameters_->add(prefix_ + name, shape, init, decay, this->name(), is_map);
-  }
+                  bool is_map = false) const;
   ParameterId shared(const std::string& name, const Shape& shape) const;
   bool is_map(const Shape& shape) const { return !of_head_ && shape.rank >= 2; }
 

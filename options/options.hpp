@@ -5,8 +5,9 @@
 // table forgets does not compile (see option_table).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,9 +26,18 @@ struct WordOrNumber {
   bool operator==(const WordOrNumber&) const = default;
 };
 
-/// What a configuration file can hold for one option.
-using Value = std::variant<bool, std::int64_t, double, std::string, WordOrNumber, std::vector<std::int64_t>,
-                           std::vector<double>, std::vector<std::string>>;
+/// What a configuration file can hold for one option. (Its own members, like Option's, are compiled in options.cpp, and
+/// not in each file that names options.)
+struct Value : std::variant<bool, std::int64_t, double, std::string, WordOrNumber, std::vector<std::int64_t>,
+                            std::vector<double>, std::vector<std::string>> {
+  using variant::variant;
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+};
 
 enum class OptionType { boolean, integer, real, text, word_or_number, integers, reals, texts };
 
@@ -49,6 +59,14 @@ struct Option {
   /// Of an option that came later than the runs before it: the value with which everything is as it was without the
   /// option. While it has that value, it is no part of a run's identity.
   std::optional<Value> neutral{};
+
+  Option();
+  Option(std::string_view its_name, std::string_view its_meaning, OptionType its_type);
+  Option(const Option&);
+  Option(Option&&) noexcept;
+  Option& operator=(const Option&);
+  Option& operator=(Option&&) noexcept;
+  ~Option();
 };
 
 /// Values by option name, as a configuration gives them for one table. Only known names, of the right types.
@@ -67,96 +85,84 @@ template <> struct option_type_of<std::vector<std::int64_t>> { static constexpr 
 template <> struct option_type_of<std::vector<double>> { static constexpr auto value = OptionType::reals; };
 template <> struct option_type_of<std::vector<std::string>> { static constexpr auto value = OptionType::texts; };
 
+namespace detail {
+void set_text(std::string& to, std::string_view text);
+void set_words(Option& option, std::initializer_list<std::string_view> words);
+} // namespace detail
+
 /// An option bound to a member of the struct that holds its value; the chained calls state the rest.
 template <class Owner, class Member> struct BoundOption {
   Option option;
   Member Owner::*member;
 
   // clang-format off
-  BoundOption at_least(double v) && { option.minimum = v; return std::move(*this); }
-  BoundOption at_most(double v) && { option.maximum = v; return std::move(*this); }
-  BoundOption above(double v) && { option.minimum = v; option.minimum_excluded = true; return std::move(*this); }
-  BoundOption below(double v) && { option.maximum = v; option.maximum_excluded = true; return std::move(*this); }
-  BoundOption unit(std::string u) && { option.unit = std::move(u); return std::move(*this); }
-  BoundOption one_of(std::vector<std::string> w) && { option.words = std::move(w); return std::move(*this); }
-  BoundOption or_variant_of(std::string key) && { option.variants_of = std::move(key); return std::move(*this); }
-  BoundOption default_means(std::string m) && { option.default_meaning = std::move(m); return std::move(*this); }
-  BoundOption formula_like(std::string f) && { option.formula_like = std::move(f); return std::move(*this); }
-  BoundOption made_of_tables() && { option.of_tables = true; return std::move(*this); }
-  BoundOption without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
+  BoundOption&& at_least(double v) && { option.minimum = v; return std::move(*this); }
+  BoundOption&& at_most(double v) && { option.maximum = v; return std::move(*this); }
+  BoundOption&& above(double v) && { option.minimum = v; option.minimum_excluded = true; return std::move(*this); }
+  BoundOption&& below(double v) && { option.maximum = v; option.maximum_excluded = true; return std::move(*this); }
+  BoundOption&& unit(std::string_view u) && { detail::set_text(option.unit, u); return std::move(*this); }
+  BoundOption&& one_of(std::initializer_list<std::string_view> w) && { detail::set_words(option, w); return std::move(*this); }
+  BoundOption&& one_of(const std::vector<std::string>& w) && { option.words = w; return std::move(*this); }
+  BoundOption&& or_variant_of(std::string_view key) && { detail::set_text(option.variants_of, key); return std::move(*this); }
+  BoundOption&& default_means(std::string_view m) && { detail::set_text(option.default_meaning, m); return std::move(*this); }
+  BoundOption&& formula_like(std::string_view f) && { detail::set_text(option.formula_like, f); return std::move(*this); }
+  BoundOption&& made_of_tables() && { option.of_tables = true; return std::move(*this); }
+  BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// This option came later: with the value `v`, which must be its default, nothing changes. See Option::neutral.
-  BoundOption neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
+  BoundOption&& neutral(Member v) && { option.neutral = Value(std::move(v)); return std::move(*this); }
   // clang-format on
 };
 
 template <class Owner, class Member>
-BoundOption<Owner, Member> option(std::string name, Member Owner::*member, std::string meaning) {
-  BoundOption<Owner, Member> bound{{}, member};
-  bound.option.name = std::move(name);
-  bound.option.meaning = std::move(meaning);
-  bound.option.type = option_type_of<Member>::value;
-  bound.option.default_value = Owner{}.*member;
-  return bound;
+BoundOption<Owner, Member> option(std::string_view name, Member Owner::*member, std::string_view meaning) {
+  return {Option(name, meaning, option_type_of<Member>::value), member};
 }
 
-/// The options of one struct, in the order in which they are shown.
-template <class Owner> class OptionTable {
+namespace detail {
+/// The options of a struct, and where its members stand in it: what a table does whatever the struct.
+class MemberTable {
 public:
-  struct Entry {
-    Option option;
-    std::function<void(Owner&, const Value&)> set;
-    std::function<Value(const Owner&)> get;
-  };
+  /// In the order in which they are shown.
+  const std::vector<Option>& options() const { return options_; }
 
-  const std::vector<Entry>& entries() const { return entries_; }
+protected:
+  /// An option for the `member` of `owner`, whose value is the default. The member is of the option's type.
+  void add(Option&& option, const void* owner, const void* member);
+  void read(void* owner, const OptionValues& values) const;
+  void read_all(void* owner, const std::vector<Value>& values) const;
+  OptionValues write(const void* owner) const;
+  std::vector<Value> write_all(const void* owner) const;
 
-  std::vector<Option> options() const {
-    std::vector<Option> out;
-    for (const Entry& e : entries_) out.push_back(e.option);
-    return out;
-  }
+private:
+  std::vector<Option> options_;
+  std::vector<std::ptrdiff_t> places_; // bytes from the struct's begin
+};
+} // namespace detail
 
+/// The options of one struct.
+template <class Owner> class OptionTable : public detail::MemberTable {
+public:
   /// The struct with the given values over its defaults. The values must be of this table (`std::bad_variant_access`
   /// otherwise: the configuration has checked them before).
   Owner read(const OptionValues& values) const {
     Owner owner{};
-    for (const Entry& e : entries_)
-      if (auto it = values.find(e.option.name); it != values.end()) e.set(owner, it->second);
+    MemberTable::read(&owner, values);
     return owner;
   }
-
-  OptionValues write(const Owner& owner) const {
-    OptionValues out;
-    for (const Entry& e : entries_) out[e.option.name] = e.get(owner);
-    return out;
-  }
-
   /// The same with a value for each option, in their order.
   Owner read_all(const std::vector<Value>& values) const {
     Owner owner{};
-    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].set(owner, values.at(i));
+    MemberTable::read_all(&owner, values);
     return owner;
   }
 
-  std::vector<Value> write_all(const Owner& owner) const {
-    std::vector<Value> out;
-    out.reserve(entries_.size());
-    for (const Entry& e : entries_) out.push_back(e.get(owner));
-    return out;
-  }
+  OptionValues write(const Owner& owner) const { return MemberTable::write(&owner); }
+  std::vector<Value> write_all(const Owner& owner) const { return MemberTable::write_all(&owner); }
 
-  template <class... Members> explicit OptionTable(BoundOption<Owner, Members>... bound) {
-    (add(std::move(bound)), ...);
+  template <class... Members> explicit OptionTable(BoundOption<Owner, Members>&&... bound) {
+    const Owner defaults{};
+    (add(std::move(bound.option), &defaults, &(defaults.*bound.member)), ...);
   }
-
-private:
-  template <class Member> void add(BoundOption<Owner, Member> bound) {
-    auto member = bound.member;
-    entries_.push_back({std::move(bound.option),
-                        [member](Owner& o, const Value& v) { o.*member = std::get<Member>(v); },
-                        [member](const Owner& o) { return Value(o.*member); }});
-  }
-  std::vector<Entry> entries_;
 };
 
 namespace detail {
@@ -170,7 +176,7 @@ template <class T, class... Members> consteval std::size_t member_count(Members.
 } // namespace detail
 
 /// The table of a struct's options. Each member must be named: `option_table<T>(option("name", &T::name, "..."), ...)`.
-template <class Owner, class... Members> OptionTable<Owner> option_table(BoundOption<Owner, Members>... bound) {
+template <class Owner, class... Members> OptionTable<Owner> option_table(BoundOption<Owner, Members>&&... bound) {
   static_assert(sizeof...(Members) == detail::member_count<Owner>(),
                 "every member of an options struct needs its entry in the option table, and no other");
   return OptionTable<Owner>(std::move(bound)...);

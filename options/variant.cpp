@@ -6,6 +6,8 @@
 
 namespace heed {
 
+Variant::~Variant() = default;
+
 std::string names_of(const std::vector<const Variant*>& variants) {
   std::string out;
   for (const Variant* v : variants) out += (out.empty() ? "" : ", ") + v->name;

@@ -42,6 +42,8 @@ struct Variant {
   std::vector<std::string> needs = {}, uses = {};
   /// Where it is chosen, these do something under another choice only.
   std::vector<OptionCondition> conditions = {};
+
+  ~Variant(); // compiled once
 };
 
 /// What the entries of a family's table say of themselves.

@@ -29,13 +29,15 @@ def of_the_program(build):
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         file = pathlib.Path(entry["directory"], entry["file"]).resolve()
         words = shlex.split(entry["command"])
-        if not file.is_relative_to(ROOT) or file.is_relative_to(build) or any(
-                re.match(r"-DHEED_REAL=(?!f32$)", word) for word in words):
+        if any(re.match(r"-DHEED_REAL=(?!f32$)", word) for word in words):
             continue
-        file = str(file.relative_to(ROOT))
-        if file.startswith(("tests/", "benchmarks/")) or "float64" in file:
+        joined = re.findall(r'^#include "(.*\.cpp)"', file.read_text(encoding="utf-8"), re.M)
+        if not joined and file.is_relative_to(ROOT) and not file.is_relative_to(build):
+            joined = [str(file.relative_to(ROOT))]
+        joined = [file for file in joined if not file.startswith(("tests/", "benchmarks/")) and "float64" not in file]
+        if not joined:
             continue
-        files.append(file)
+        files += joined
         options += [word for word in words if re.match(r"-(I|D|isystem|std=|march=)", word) and not re.match(r"-I.*\.p$", word)]
     return list(dict.fromkeys(files)), list(dict.fromkeys(options))
 

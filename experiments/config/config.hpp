@@ -138,6 +138,13 @@ struct Config {
   EngineOptions engine;
   ReportOptions report;
 
+  Config();
+  Config(const Config&);
+  Config(Config&&) noexcept;
+  Config& operator=(const Config&);
+  Config& operator=(Config&&) noexcept;
+  ~Config();
+
   bool float64() const { return general.precision == "float64"; }
 };
 

@@ -166,8 +166,9 @@ std::vector<WrittenParameter> written_parameters(const std::vector<std::string>&
   std::vector<WrittenParameter> out;
   for (const FormulaParameter& p : formula_parameters(lines)) {
     out.push_back({fmt::format("{}{}", prefix, p.name), {}});
-    for (const auto& field : fields().entries())
-      out.back().options.emplace_back(&field.option, value_text(field.get(p)));
+    const std::vector<Value> values = fields().write_all(p);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out.back().options.emplace_back(&fields().options()[i], value_text(values[i]));
   }
   return out;
 }

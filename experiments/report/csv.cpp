@@ -27,15 +27,15 @@ std::string sheet(const std::vector<Cells>& lines) {
   return out;
 }
 
-std::string number(std::optional<double> value) { return value && std::isfinite(*value) ? csv_number(*value) : ""; }
+std::string csv_text(std::optional<double> value) { return value && std::isfinite(*value) ? csv_number(*value) : ""; }
 
 void add_interval(Cells& cells, const std::string& name, const std::optional<statistics::Interval>& interval) {
-  cells.emplace_back(name + "_low", interval ? number(interval->low) : "");
-  cells.emplace_back(name + "_high", interval ? number(interval->high) : "");
+  cells.emplace_back(name + "_low", interval ? csv_text(interval->low) : "");
+  cells.emplace_back(name + "_high", interval ? csv_text(interval->high) : "");
 }
 
 void add_estimate(Cells& cells, const std::string& name, const std::optional<statistics::Estimate>& estimate) {
-  cells.emplace_back(name, estimate ? number(estimate->value) : "");
+  cells.emplace_back(name, estimate ? csv_text(estimate->value) : "");
   add_interval(cells, name, estimate ? estimate->interval : std::nullopt);
 }
 
@@ -56,37 +56,37 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
               {"reference", report.is_reference(arm) ? "" : report.arms[arm.reference].label},
               {"metric", report.metric.name},
               {"n", fmt::format("{}", arm.values)},
-              {"mean", number(arm.mean)},
-              {"standard_deviation", number(arm.standard_deviation)},
-              {"interquartile_mean", number(arm.interquartile_mean)},
+              {"mean", csv_text(arm.mean)},
+              {"standard_deviation", csv_text(arm.standard_deviation)},
+              {"interquartile_mean", csv_text(arm.interquartile_mean)},
               {"pairs", compared ? fmt::format("{}", c.difference.pairs) : ""},
-              {"difference", compared ? number(c.difference.mean) : ""}};
+              {"difference", compared ? csv_text(c.difference.mean) : ""}};
   add_interval(cells, "difference", c.interval);
   add_interval(cells, "difference_flips", c.interval_flips);
   add_interval(cells, "difference_student", c.difference.interval);
-  cells.emplace_back("difference_standard_deviation", number(c.difference.standard_deviation));
+  cells.emplace_back("difference_standard_deviation", csv_text(c.difference.standard_deviation));
   add_estimate(cells, "interquartile_difference", c.interquartile);
-  cells.emplace_back("effect_size", number(c.effect_size));
-  cells.emplace_back("correlation", number(c.correlation));
+  cells.emplace_back("effect_size", csv_text(c.effect_size));
+  cells.emplace_back("correlation", csv_text(c.correlation));
   add_estimate(cells, "improvement", c.improvement);
-  cells.emplace_back("p", number(c.p));
-  cells.emplace_back("p_flip", number(c.p_flip));
-  cells.emplace_back("p_holm", number(c.p_holm));
-  cells.emplace_back("margin", number(c.margin));
-  cells.emplace_back("p_equivalence", number(c.p_equivalence));
-  cells.emplace_back("p_equivalence_flips", number(c.p_equivalence_flips));
+  cells.emplace_back("p", csv_text(c.p));
+  cells.emplace_back("p_flip", csv_text(c.p_flip));
+  cells.emplace_back("p_holm", csv_text(c.p_holm));
+  cells.emplace_back("margin", csv_text(c.margin));
+  cells.emplace_back("p_equivalence", csv_text(c.p_equivalence));
+  cells.emplace_back("p_equivalence_flips", csv_text(c.p_equivalence_flips));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");
   cells.emplace_back("answer", compared ? answer_sentence(report, arm) : "");
   const auto& learned = arm.learned;
   cells.emplace_back("learned", learned ? fmt::format("{}", learned->arm.seeds) : "");
   cells.emplace_back("learned_of", learned ? fmt::format("{}", learned->arm.of) : "");
-  cells.emplace_back("learned_from", learned ? number(learned->threshold) : "");
-  cells.emplace_back("p_learned", learned ? number(learned->p) : "");
-  cells.emplace_back("p_failed_worst", number(arm.p_failed_worst));
+  cells.emplace_back("learned_from", learned ? csv_text(learned->threshold) : "");
+  cells.emplace_back("p_learned", learned ? csv_text(learned->p) : "");
+  cells.emplace_back("p_failed_worst", csv_text(arm.p_failed_worst));
   cells.emplace_back("parameters", arm.cost ? fmt::format("{}", arm.cost->parameters) : "");
-  cells.emplace_back("flops_per_step", arm.cost ? number(arm.cost->flops_per_step) : "");
-  cells.emplace_back("bytes", arm.cost ? number(arm.cost->bytes) : "");
-  cells.emplace_back("seconds", arm.seconds > 0 ? number(arm.seconds) : "");
+  cells.emplace_back("flops_per_step", arm.cost ? csv_text(arm.cost->flops_per_step) : "");
+  cells.emplace_back("bytes", arm.cost ? csv_text(arm.cost->bytes) : "");
+  cells.emplace_back("seconds", arm.seconds > 0 ? csv_text(arm.seconds) : "");
   return cells;
 }
 
@@ -110,8 +110,8 @@ std::string render_runs_csv(const ReportData& report) {
                        {"seed", fmt::format("{}", run.seed)},
                        {"run", run.id},
                        {"state", std::string(run.standing())},
-                       {report.metric.name, number(run.value)},
-                       {"seconds", run.seconds > 0 ? number(run.seconds) : ""},
+                       {report.metric.name, csv_text(run.value)},
+                       {"seconds", run.seconds > 0 ? csv_text(run.seconds) : ""},
                        {"folder", run.folder.string()},
                        {"problem", run.problem}});
   return sheet(lines);

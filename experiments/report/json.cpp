@@ -21,18 +21,18 @@ namespace {
 
 namespace json = boost::json;
 
-json::value number(std::optional<double> value) {
+json::value json_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? json::value(*value) : json::value(nullptr);
 }
 
 json::value interval(const std::optional<statistics::Interval>& of) {
   if (!of) return nullptr;
-  return json::array{number(of->low), number(of->high)};
+  return json::array{json_number(of->low), json_number(of->high)};
 }
 
 json::value estimate(const std::optional<statistics::Estimate>& of) {
   if (!of) return nullptr;
-  return json::object{{"value", number(of->value)}, {"interval", interval(of->interval)}};
+  return json::object{{"value", json_number(of->value)}, {"interval", interval(of->interval)}};
 }
 
 json::array texts(const std::vector<std::string>& of) { return json::array(of.begin(), of.end()); }
@@ -46,27 +46,27 @@ json::value probability_or_null(std::optional<double> p) {
 json::value comparison_of(const statistics::Comparison& c) {
   return json::object{{"seeds", integers(c.seeds)},
                       {"pairs", c.difference.pairs},
-                      {"difference", number(c.difference.mean)},
+                      {"difference", json_number(c.difference.mean)},
                       {"equal", equal_in_all_seeds(c)},
                       {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
                       {"interval", interval(c.interval)},
                       {"interval_flips", interval(c.interval_flips)},
                       {"interval_student", interval(c.difference.interval)},
-                      {"confidence", number(c.difference.confidence)},
-                      {"level", number(c.level)},
-                      {"standard_deviation", number(c.difference.standard_deviation)},
+                      {"confidence", json_number(c.difference.confidence)},
+                      {"level", json_number(c.level)},
+                      {"standard_deviation", json_number(c.difference.standard_deviation)},
                       {"interquartile", estimate(c.interquartile)},
-                      {"effect_size", number(c.effect_size)},
-                      {"correlation", number(c.correlation)},
+                      {"effect_size", json_number(c.effect_size)},
+                      {"correlation", json_number(c.correlation)},
                       {"improvement", estimate(c.improvement)},
-                      {"p", number(c.p)},
+                      {"p", json_number(c.p)},
                       {"p_text", probability_or_null(c.p)},
                       {"exact", c.exact},
-                      {"p_flip", number(c.p_flip)},
-                      {"p_holm", number(c.p_holm)},
-                      {"margin", number(c.margin)},
-                      {"p_equivalence", number(c.p_equivalence)},
-                      {"p_equivalence_flips", number(c.p_equivalence_flips)},
+                      {"p_flip", json_number(c.p_flip)},
+                      {"p_holm", json_number(c.p_holm)},
+                      {"margin", json_number(c.margin)},
+                      {"p_equivalence", json_number(c.p_equivalence)},
+                      {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
                       {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
                       {"answer", statistics::name_of(c.answer)}};
 }
@@ -84,18 +84,18 @@ json::value learned_of(const ReportArm& arm) {
   if (!arm.learned) return nullptr;
   const LearnedSeeds& learned = *arm.learned;
   const auto share = [](const Learned& of) { return json::object{{"seeds", of.seeds}, {"of", of.of}}; };
-  return json::object{{"from", number(learned.threshold)},
+  return json::object{{"from", json_number(learned.threshold)},
                       {"found", learned.found},
                       {"arm", share(learned.arm)},
                       {"reference", share(learned.reference)},
-                      {"p", number(learned.p)}};
+                      {"p", json_number(learned.p)}};
 }
 
 json::value cost_of(const ReportArm& arm) {
   if (!arm.cost) return nullptr;
   return json::object{{"parameters", arm.cost->parameters},
-                      {"flops_per_step", number(arm.cost->flops_per_step)},
-                      {"bytes", number(arm.cost->bytes)}};
+                      {"flops_per_step", json_number(arm.cost->flops_per_step)},
+                      {"bytes", json_number(arm.cost->bytes)}};
 }
 
 json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) {
@@ -103,10 +103,10 @@ json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) 
   for (const BandPoint& point : band) {
     at.emplace_back(point.at);
     runs.emplace_back(point.runs);
-    mean.push_back(number(point.mean));
-    low.push_back(number(point.low));
-    high.push_back(number(point.high));
-    spread.push_back(number(point.standard_deviation));
+    mean.push_back(json_number(point.mean));
+    low.push_back(json_number(point.low));
+    high.push_back(json_number(point.high));
+    spread.push_back(json_number(point.standard_deviation));
   }
   return json::object{{axis, std::move(at)},   {"runs", std::move(runs)}, {"mean", std::move(mean)},
                       {"low", std::move(low)}, {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
@@ -133,13 +133,13 @@ json::value run_of(const ReportRun& run, const Thinning& thinning) {
   json::array step, value;
   for (const CurvePoint& point : thinned(run.curve, thinning.runs)) {
     step.emplace_back(point.step);
-    value.push_back(number(point.value));
+    value.push_back(json_number(point.value));
   }
   return json::object{{"id", run.id},
                       {"seed", run.seed},
                       {"state", run.standing()},
-                      {"value", number(run.value)},
-                      {"seconds", number(run.seconds)},
+                      {"value", json_number(run.value)},
+                      {"seconds", json_number(run.seconds)},
                       {"problem", run.problem},
                       {"folder", run.folder.string()},
                       {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
@@ -162,16 +162,16 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Thinnin
                       {"changes", std::move(changes)},
                       {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
                       {"n", arm.values},
-                      {"mean", number(arm.mean)},
-                      {"standard_deviation", number(arm.standard_deviation)},
-                      {"interquartile_mean", number(arm.interquartile_mean)},
+                      {"mean", json_number(arm.mean)},
+                      {"standard_deviation", json_number(arm.standard_deviation)},
+                      {"interquartile_mean", json_number(arm.interquartile_mean)},
                       {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
                       {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
-                      {"smallest_effect", number(arm.smallest_found)},
+                      {"smallest_effect", json_number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
-                      {"p_failed_worst", number(arm.p_failed_worst)},
+                      {"p_failed_worst", json_number(arm.p_failed_worst)},
                       {"cost", cost_of(arm)},
-                      {"seconds", arm.seconds > 0 ? number(arm.seconds) : json::value(nullptr)},
+                      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
                       {"by_length", lengths_of(arm, by_length_metric)},
                       {"at_lengths", at_lengths_of(report, arm)},
@@ -199,7 +199,7 @@ json::value tuning_of(const ReportData& report) {
   for (const ArmTuning& arm : tuning.arms) {
     json::array values, problems;
     for (const Trial& trial : arm.trials) {
-      values.push_back(number(trial.value));
+      values.push_back(json_number(trial.value));
       problems.emplace_back(trial.problem);
     }
     bool edge = false;
@@ -236,7 +236,7 @@ json::value looks_of(const ReportData& report) {
   const std::vector<double> levels = statistics::look_levels(report.looks);
   for (std::size_t k = 0; k < levels.size(); ++k)
     out.push_back(json::object{{"seeds", report.looks[k]},
-                               {"level", number(levels[k])},
+                               {"level", json_number(levels[k])},
                                {"reached", report.looks[k] <= report.seeds_looked_at()}});
   return out;
 }
@@ -246,7 +246,7 @@ json::value chance_of(const ReportData& report) {
   if (report.arms.empty()) return nullptr;
   const std::optional<Task::Level> chance = chance_level(report, report.arms.front());
   if (!chance) return nullptr;
-  return json::object{{"value", number(chance->value)}, {"how", chance->how}};
+  return json::object{{"value", json_number(chance->value)}, {"how", chance->how}};
 }
 
 /// Each further metric with what the arms came to by it.
@@ -261,8 +261,8 @@ json::array further_metrics(const ReportData& report) {
           {"label", arm.label},
           {"answer", further.is_reference(arm) ? json::value(nullptr) : json::value(answer_sentence(further, arm))},
           {"n", arm.values},
-          {"mean", number(arm.mean)},
-          {"standard_deviation", number(arm.standard_deviation)},
+          {"mean", json_number(arm.mean)},
+          {"standard_deviation", json_number(arm.standard_deviation)},
           {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)}});
     out.push_back(json::object{{"metric", metric_object(further.metric)},
                                {"note", further_note(further.metric)},
@@ -279,8 +279,8 @@ json::array interactions_array(const ReportData& report) {
                                {"with", interaction.with},
                                {"without", interaction.without},
                                {"group", interaction.group},
-                               {"effect_without", number(interaction.effect_without)},
-                               {"effect_with", number(interaction.effect_with)},
+                               {"effect_without", json_number(interaction.effect_without)},
+                               {"effect_with", json_number(interaction.effect_with)},
                                {"comparison", comparison_of(interaction.comparison)},
                                {"answer", interaction_sentence(report, interaction)}});
   return out;
@@ -313,7 +313,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"curve_metric", metric_object(report.curve_metric())},
                    {"metric_at_lengths", metric_at_lengths(report)},
                    {"also", further_metrics(report)},
-                   {"margin", number(report.margin)},
+                   {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                    {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
                    {"notes", texts(summary_notes(report))},

@@ -93,14 +93,14 @@ std::string times_power(const Ticks& ticks) {
   return ticks.power == 0 ? "" : fmt::format(", times $10^{{{}}}$", ticks.power);
 }
 
-std::string mean_cell(const ReportArm& arm, int decimals) {
+std::string latex_mean(const ReportArm& arm, int decimals) {
   if (!arm.mean) return "--";
   std::string text = fixed(arm.mean, decimals);
   if (arm.standard_deviation) text += " \\pm " + fixed(arm.standard_deviation, decimals);
   return maths(text);
 }
 
-std::string difference_cell(const ReportArm& arm, int shown) {
+std::string latex_difference(const ReportArm& arm, int shown) {
   if (!arm.comparison) return "";
   if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
@@ -111,7 +111,7 @@ std::string difference_cell(const ReportArm& arm, int shown) {
                            signed_fixed(interval->high, decimals)));
 }
 
-std::string p_cell(const ReportArm& arm) {
+std::string latex_p(const ReportArm& arm) {
   if (!arm.comparison || !arm.comparison->p) return "";
   const double p = *arm.comparison->p;
   return p < 0.001 ? "$<0.001$" : maths(probability(p));
@@ -183,9 +183,9 @@ std::string table(const ReportData& report) {
       out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(),
                          latex_text(group.label));
     for (const ReportArm* arm : group.arms) {
-      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, mean_cell(*arm, digits.value));
-      if (compared) out += " & " + difference_cell(*arm, digits.difference);
-      if (p) out += " & " + p_cell(*arm);
+      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.value));
+      if (compared) out += " & " + latex_difference(*arm, digits.difference);
+      if (p) out += " & " + latex_p(*arm);
       if (compared) out += fmt::format(" & {}", arm->comparison ? answer_word(*arm->comparison) : "");
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");

@@ -31,7 +31,7 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string changes_of(const ReportArm& arm) {
+std::string list_of_changes(const ReportArm& arm) {
   std::string text;
   for (const PlannedChange& change : arm.changes)
     text += fmt::format("{}`{} = {}`", text.empty() ? "" : ", ", change.key, change.value);
@@ -43,7 +43,7 @@ std::string arms_section(const ReportData& report) {
                   {Align::left, Align::left, Align::right, Align::right},
                   {}};
   for (const ReportArm& arm : report.arms)
-    table.rows.push_back({arm.label, changes_of(arm), arm.cost ? scaled(arm.cost->flops_per_step, "") : "-",
+    table.rows.push_back({arm.label, list_of_changes(arm), arm.cost ? scaled(arm.cost->flops_per_step, "") : "-",
                           arm.cost ? scaled(arm.cost->bytes, "B") : "-"});
   return "## Arms\n\n" + to_markdown(table);
 }

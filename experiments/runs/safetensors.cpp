@@ -133,12 +133,12 @@ PlacedTensor read_tensor(const std::string& name, const json::value& value, std:
 }
 
 /// A file's bytes, wherever they are: `copy` takes those from `begin` on.
-struct Source {
+struct CheckpointSource {
   std::uint64_t size = 0;
   std::function<void(std::uint64_t begin, std::span<std::byte> to)> copy;
 };
 
-Checkpoint read(const Source& file, CheckpointPart part) {
+Checkpoint read(const CheckpointSource& file, CheckpointPart part) {
   std::uint64_t length = 0;
   if (file.size < sizeof length) throw Malformed{fmt::format("it has {} bytes, too few for a header", file.size)};
   file.copy(0, std::as_writable_bytes(std::span(&length, 1)));
@@ -236,7 +236,7 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
 }
 
 namespace {
-Parsed<Checkpoint> parsed(const Source& file, CheckpointPart part) {
+Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
   try {
     return Parsed<Checkpoint>::ok(read(file, part));
   } catch (const Malformed& malformed) {

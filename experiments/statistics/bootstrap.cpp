@@ -1,13 +1,11 @@
 #include "experiments/statistics/bootstrap.hpp"
 
-#include "autograd/error.hpp"
 #include "autograd/rng.hpp"
 #include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <numeric>
 
@@ -70,11 +68,6 @@ std::optional<Interval> interval_of(double observed, std::vector<double> resampl
   return Interval{end(-z), end(z)};
 }
 
-void check(double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
-}
-
 bool are_all_alike(std::span<const double> values) {
   return std::equal(values.begin() + 1, values.end(), values.begin());
 }
@@ -121,7 +114,7 @@ private:
 
 std::optional<Interval> bca_interval(std::span<const double> values, const Statistic& statistic, double confidence,
                                      std::uint64_t resamples) {
-  check(confidence);
+  check_confidence(confidence);
   if (values.size() < 3) return std::nullopt;
   const double observed = statistic(values);
   if (are_all_alike(values)) return Interval{observed, observed};
@@ -142,7 +135,7 @@ std::optional<Interval> bca_interval(std::span<const double> values, const Stati
 
 std::vector<std::optional<Interval>> interquartile_intervals(std::span<const std::span<const double>> samples,
                                                              double confidence, std::uint64_t resamples) {
-  check(confidence);
+  check_confidence(confidence);
   std::vector<std::optional<Interval>> out(samples.size());
   std::map<std::size_t, std::vector<std::size_t>> by_size; // samples of which something is to be drawn
   for (std::size_t s = 0; s < samples.size(); ++s) {

@@ -12,7 +12,7 @@
 namespace heed::statistics {
 
 namespace {
-constexpr double rounding = 1e-12; // beside the differences themselves: a spread that rounding alone has made
+constexpr double least_spread = 1e-12; // beside the differences themselves: a spread that rounding alone has made
 }
 
 double hedges_factor(double freedom) {
@@ -24,7 +24,7 @@ double hedges_factor(double freedom) {
 std::optional<double> effect_size(std::span<const double> differences) {
   if (differences.size() < 3) return std::nullopt;
   const double centre = mean(differences), spread = *standard_deviation(differences);
-  if (!std::isfinite(spread) || spread <= rounding * std::abs(centre)) return std::nullopt;
+  if (!std::isfinite(spread) || spread <= least_spread * std::abs(centre)) return std::nullopt;
   return hedges_factor(static_cast<double>(differences.size() - 1)) * centre / spread;
 }
 

@@ -12,7 +12,7 @@ namespace heed::statistics {
 
 namespace {
 
-void check(double margin) {
+void check_margin(double margin) {
   if (!(margin > 0 && std::isfinite(margin)))
     throw Failed(fmt::format("[statistics] a margin is a number above 0: {}", margin));
 }
@@ -20,7 +20,7 @@ void check(double margin) {
 } // namespace
 
 std::vector<double> equivalence_by_flips(std::span<const SeedDifferences> arms, double margin) {
-  check(margin);
+  check_margin(margin);
   std::vector<SeedDifferences> sides;
   for (const double sign : {1.0, -1.0})
     for (const SeedDifferences& arm : arms) {
@@ -35,7 +35,7 @@ std::vector<double> equivalence_by_flips(std::span<const SeedDifferences> arms, 
 }
 
 std::optional<double> equivalence_p(std::span<const double> differences, double margin) {
-  check(margin);
+  check_margin(margin);
   if (differences.size() < 2) return std::nullopt;
   const double centre = mean(differences), spread = *standard_deviation(differences);
   constexpr double rounding = 1e-12;

@@ -1,13 +1,11 @@
 #include "experiments/statistics/flip_intervals.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/statistics/scaled_differences.hpp"
 #include "experiments/statistics/signed_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fmt/format.h>
 #include <functional>
 #include <limits>
 #include <map>
@@ -103,8 +101,7 @@ private:
 
 FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confidence) {
   check(arms);
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  check_confidence(confidence);
   if (arms.empty()) return {};
   std::vector<ScaledDifferences> scaled;
   for (const SeedDifferences& arm : arms) scaled.emplace_back(arm.values);

@@ -13,7 +13,7 @@ namespace heed::statistics {
 namespace {
 
 /// What rounding may take from one of two statistics that are equal on paper.
-constexpr double rounding = 1e-12;
+constexpr double rounding_of_t = 1e-12;
 
 Flips flips_for(std::size_t seeds, Sides sides) {
   if (seeds > most_exact_seeds) return Flips::sampled;
@@ -70,7 +70,7 @@ FlipTest step_down_flips(std::span<const SeedDifferences> arms, Sides sides) {
     double largest = -1;
     for (std::size_t i = order.size(); i-- > 0;) {
       largest = std::max(largest, statistic(scaled[order[i]], sums[i]));
-      if (largest >= observed[order[i]] - rounding) ++reached[i];
+      if (largest >= observed[order[i]] - rounding_of_t) ++reached[i];
     }
   });
 
@@ -102,7 +102,7 @@ std::vector<double> flips_of_each(std::span<const SeedDifferences> arms) {
     std::vector<std::uint64_t> reached(members.size(), 0);
     const std::uint64_t count = each_flip(table, flips_for(table.seeds, Sides::both), [&](const double* sums) {
       for (std::size_t i = 0; i < members.size(); ++i)
-        reached[i] += size_of_t(scaled[i].n, scaled[i].squares, sums[i]) >= observed[i] - rounding;
+        reached[i] += size_of_t(scaled[i].n, scaled[i].squares, sums[i]) >= observed[i] - rounding_of_t;
     });
     for (std::size_t i = 0; i < members.size(); ++i)
       p[members[i]] = static_cast<double>(reached[i]) / static_cast<double>(count);

@@ -11,12 +11,16 @@
 
 namespace heed::statistics {
 
+void check_confidence(double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+}
+
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b, double confidence) {
   if (a.size() != b.size() || a.empty())
     throw Failed(fmt::format("[statistics] paired samples need equal lengths of at least 1: {} and {} values", a.size(),
                              b.size()));
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  check_confidence(confidence);
   std::vector<double> differences(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
 

@@ -11,6 +11,9 @@ struct Interval {
   double low = 0, high = 0;
 };
 
+/// Throws heed::Failed unless it lies between 0 and 1.
+void check_confidence(double confidence);
+
 /// The mean of `a[i] - b[i]`, with what is known of its precision.
 struct PairedDifference {
   std::size_t pairs = 0;

@@ -16,8 +16,8 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t random_seed = 0x6865'6564'7065'726d; // of every sample; nothing depends on its value
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t permutation_seed = 0x6865'6564'7065'726d; // of every sample; nothing depends on its value
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// (n + m)! / (n! m!), or infinity beyond what is counted one by one.
 double ways(std::size_t n, std::size_t m) {
@@ -27,7 +27,7 @@ double ways(std::size_t n, std::size_t m) {
 }
 
 /// What rounding may take from one of two differences that are equal on paper.
-constexpr double rounding = 1e-12;
+constexpr double rounding_of_differences = 1e-12;
 
 /// Values of both arms in one unit, of which the first n are a's.
 struct Pool {
@@ -73,7 +73,7 @@ void draw(const Pool& pool, const Visit& visit) {
   std::vector<std::size_t> order(pool.values.size());
   for (std::uint64_t which = 0; which <= random_permutations; ++which) { // 0: the data as they are
     std::iota(order.begin(), order.end(), std::size_t{0});
-    RandomSource random({random_seed, Stream::sampling, which});
+    RandomSource random({permutation_seed, Stream::sampling, which});
     double sum = 0;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pool.n; ++i) {
@@ -98,8 +98,8 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
   std::uint64_t reached = 0, above = 0, count = 0;
   choose(pool, 0, pool.n, 0, 0, [&](double sum, std::size_t) {
     const double other = pool.difference(sum);
-    reached += std::abs(other) >= std::abs(own) - rounding;
-    above += other >= own - rounding;
+    reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
+    above += other >= own - rounding_of_differences;
     ++count;
   });
   const double all = static_cast<double>(count);
@@ -107,8 +107,7 @@ PermutationLevels permutation_levels(std::span<const double> a, std::span<const 
 }
 
 PermutationTest permutation_test(std::span<const double> a, std::span<const double> b, double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  check_confidence(confidence);
   Pool pool(a, b);
   const double own = pool.difference(pool.own_sum), scale = pool.scale;
 
@@ -118,17 +117,17 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   std::vector<double> lows, highs;
   const Visit visit = [&](double sum, std::size_t kept) {
     const double other = pool.difference(sum);
-    reached += std::abs(other) >= std::abs(own) - rounding;
-    above += other >= own - rounding;
+    reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
+    above += other >= own - rounding_of_differences;
     ++count;
     // Of a - theta, |difference| is |other - slope theta| here and |own - theta| as it is.
     const double moved = static_cast<double>(pool.n - kept);
     const double slope = 1 - moved / pool.size_a() - moved / pool.size_b();
-    const double one = slope < 1 ? (own - other) / (1 - slope) : -infinite,
-                 two = slope > -1 ? (own + other) / (1 + slope) : infinite;
+    const double one = slope < 1 ? (own - other) / (1 - slope) : -unbounded,
+                 two = slope > -1 ? (own + other) / (1 + slope) : unbounded;
     const bool always = moved == 0 || slope <= -1;
-    lows.push_back(always ? -infinite : std::min(one, two));
-    highs.push_back(always ? infinite : std::max(one, two));
+    lows.push_back(always ? -unbounded : std::min(one, two));
+    highs.push_back(always ? unbounded : std::max(one, two));
   };
   if (test.exact) choose(pool, 0, pool.n, 0, 0, visit);
   else draw(pool, visit);

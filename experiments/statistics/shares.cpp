@@ -12,17 +12,12 @@ namespace heed::statistics {
 
 namespace {
 
-void check(double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
-}
-
 double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
 
 } // namespace
 
 Estimate share_of(double count, std::size_t n, double confidence) {
-  check(confidence);
+  check_confidence(confidence);
   const double all = static_cast<double>(n);
   if (n == 0 || !(count >= 0 && count <= all))
     throw Failed(fmt::format("[statistics] a share is of one at least: {} of {}", count, n));
@@ -33,7 +28,7 @@ Estimate share_of(double count, std::size_t n, double confidence) {
 }
 
 double largest_share_of_none(std::size_t n, double confidence) {
-  check(confidence);
+  check_confidence(confidence);
   if (n == 0) throw Failed("[statistics] a share is of one at least");
   return 1 - std::pow(1 - confidence, 1 / static_cast<double>(n));
 }

@@ -10,7 +10,7 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t random_seed = 0x6865'6564'666c'6970; // of every sample of flips; nothing depends on its value
+constexpr std::uint64_t flip_seed = 0x6865'6564'666c'6970; // of every sample of flips; nothing depends on its value
 
 void add(const SeedRows& rows, std::size_t seed, bool flipped, const double* from, double* to) {
   const double* row = rows.values.data() + seed * rows.columns;
@@ -51,7 +51,7 @@ void add_sampled(const SeedRows& rows, std::uint64_t first, SumsTogether& sums) 
   for (std::size_t s = 0; s < rows.seeds; ++s) {
     if (s % bits_of_block == 0)
       for (std::size_t i = 0; i < together; ++i)
-        if (first + i > 0) blocks[i] = random_block({random_seed, Stream::sampling, first + i}, s / bits_of_block);
+        if (first + i > 0) blocks[i] = random_block({flip_seed, Stream::sampling, first + i}, s / bits_of_block);
     if (s % bits_of_word == 0)
       for (std::size_t i = 0; i < together; ++i) words[i] = blocks[i][s % bits_of_block / bits_of_word];
     const std::size_t bit = s % bits_of_word;

@@ -17,7 +17,7 @@ namespace heed::statistics {
 
 namespace {
 
-constexpr std::uint64_t random_seed = 0x6865'6564'706f'7772; // nothing depends on its value
+constexpr std::uint64_t noise_seed = 0x6865'6564'706f'7772;  // nothing depends on its value
 constexpr std::size_t many = 2000, fewer = 400;              // sweeps
 constexpr std::size_t few_flips = 1024, most_flips = 16'384; // times columns: some 5 and 80 microseconds
 constexpr std::size_t most_runs = 6;                         // 924 permutations
@@ -25,7 +25,7 @@ constexpr std::size_t most_runs = 6;                         // 924 permutations
 /// The standard normal numbers of one sweep that is drawn.
 class Noise {
 public:
-  explicit Noise(std::size_t draw) : key_{random_seed, Stream::sampling, draw} {}
+  explicit Noise(std::size_t draw) : key_{noise_seed, Stream::sampling, draw} {}
   std::vector<double> operator()(std::size_t count, double centre) {
     std::vector<double> out;
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,18 +1,15 @@
 #include "experiments/statistics/unpaired.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/statistics/distributions.hpp"
 #include "experiments/statistics/effect.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <cmath>
-#include <fmt/format.h>
 
 namespace heed::statistics {
 
 PairedDifference unpaired_difference(std::span<const double> a, std::span<const double> b, double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));
+  check_confidence(confidence);
   PairedDifference out;
   out.mean = mean(a) - mean(b);
   out.confidence = confidence;

@@ -33,7 +33,7 @@ struct ConfigParts {
 };
 
 /// Of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is another than its arm's.
-std::optional<std::vector<ConfigParts>> parts_of(const Plan& plan) {
+std::optional<std::vector<ConfigParts>> config_parts_of(const Plan& plan) {
   if (plan.tuning || plan.runs.size() <= most_in_full) return std::nullopt;
   std::vector<ConfigParts> out;
   for (const Arm& arm : plan.arms) {
@@ -351,7 +351,7 @@ std::string to_json(const Plan& plan) {
   const std::string question = plan.question.empty() ? ""
                                                      : fmt::format("\"question\": {},\n", json_text(plan.question));
   const std::string looks = plan.looks.empty() ? "" : fmt::format("\"looks\": [{}],\n", fmt::join(plan.looks, ", "));
-  const std::optional<std::vector<ConfigParts>> parts = parts_of(plan);
+  const std::optional<std::vector<ConfigParts>> parts = config_parts_of(plan);
   std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
                                 "\"metric\": {},\n{}{}{}{}{}{}"
                                 "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",

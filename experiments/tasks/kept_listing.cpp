@@ -16,7 +16,7 @@ namespace heed {
 namespace {
 
 /// Goes up with whatever makes another listing of the same files and options, or writes it otherwise.
-constexpr int version = 1;
+constexpr int listing_version = 1;
 
 constexpr std::array<const char*, 3> token_names = {"training tokens", "validation tokens", "test tokens"};
 constexpr std::array<const char*, 3> place_names = {"training places", "validation places", "test places"};
@@ -115,7 +115,7 @@ Listing kept_listing(const Config& config, const std::vector<NamedFile>& names, 
   const KeptPlace place = place_of(bytes);
   if (place.folder.empty()) return make();
 
-  std::string key = fmt::format("listing {}\n", version);
+  std::string key = fmt::format("listing {}\n", listing_version);
   std::vector<std::string> fingerprints;
   for (const DataFile& file : files) key += fingerprints.emplace_back(known_fingerprint(file, 0, place)) + "\n";
   // Notes name files and lines, so paths are part of it.

@@ -16,7 +16,7 @@ namespace heed {
 namespace {
 
 /// Goes up with whatever makes other tokens of the same files and options, or writes them otherwise.
-constexpr int version = 1;
+constexpr int token_text_version = 1;
 
 /// Bytes of a file.
 struct Range {
@@ -150,8 +150,8 @@ TokenText::TokenText(const DataOptions& data, const std::function<KeptPlace(std:
       fingerprint_ += words[i] + files->fingerprints[i];
     }
   // Paths are no part of it. A share is, to the last bit.
-  const std::string key = fmt::format("text {}\n{}\n{}\n{:a} {:a} {} {}\n{}", version, fingerprint_, data.tokens,
-                                      data.train, data.test, data.min_count, data.max_vocabulary,
+  const std::string key = fmt::format("text {}\n{}\n{}\n{:a} {:a} {} {}\n{}", token_text_version, fingerprint_,
+                                      data.tokens, data.train, data.test, data.min_count, data.max_vocabulary,
                                       vocabulary_identity(data));
   make_ = maker(data, files);
   take(kept_data(place, key, make_), data);

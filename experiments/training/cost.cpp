@@ -24,8 +24,8 @@ namespace heed::HEED_REAL {
 namespace {
 
 // Has attention make its weights and scores, as a look at them does.
-struct Onlooker : Observer {
-  explicit Onlooker(const Looks& looks) : looks(looks) {}
+struct CountingOnlooker : Observer {
+  explicit CountingOnlooker(const Looks& looks) : looks(looks) {}
   bool wants_weights() const override { return looks.attention; }
   bool wants_scores() const override { return looks.scores; }
   Looks looks;
@@ -249,7 +249,7 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
   }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
   if (looks_of(config.train).attention && pieces.count() > 0) {
-    Onlooker onlooker(looks_of(config.train));
+    CountingOnlooker onlooker(looks_of(config.train));
     evaluate(1, {.observer = &onlooker}, of_task);
   }
   c.shared_bytes = process_bytes + (multiplies_by_blas() ? blas_bytes : 0) + shared;

@@ -28,7 +28,7 @@ struct Hits {
   }
 };
 
-struct Score {
+struct RowsScore {
   double loss = 0;
   std::int64_t loss_targets = 0;
   Hits hits;
@@ -48,7 +48,7 @@ struct Score {
     }
   }
 
-  void add(const Score& other) {
+  void add(const RowsScore& other) {
     loss += other.loss;
     loss_targets += other.loss_targets;
     hits.add(other.hits);
@@ -63,13 +63,13 @@ std::int64_t length_of(const Batch& batch, const TaskShape& shape, std::int64_t 
 }
 
 // Loss and hits of the rows, from the logits and nothing else; `losses` gets each target's.
-Score score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
-            std::vector<double>& losses) {
+RowsScore score(const Tensor& logits, const Batch& batch, const TaskShape& shape, bool by_length,
+                std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_row = static_cast<std::int64_t>(batch.targets.size()) / std::max<std::int64_t>(batch.rows, 1);
   // The end of an answer of one token is always right, and would be half of all targets.
   const bool leave_end_out = shape.one_token_outputs && shape.end >= 0;
-  Score s;
+  RowsScore s;
   for (std::int64_t r = 0; r < batch.rows; ++r) {
     Hits row{.rows = 1};
     std::int64_t targets = 0, right = 0;
@@ -113,11 +113,11 @@ const char* in_words(Split split) {
 // All rows' score, piece by piece, and of a piece some rows at once; `fill` puts `n` rows from `first` on into a batch. A
 // piece's loss is the sum of its targets', in order, however its rows are cut.
 template <class Fill>
-Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
-                 Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
-  std::vector<Score> scores(static_cast<std::size_t>(pieces.count()));
+RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& pieces, bool by_length,
+                     Workers& workers, std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
+  std::vector<RowsScore> scores(static_cast<std::size_t>(pieces.count()));
   struct Part {
-    Score score;
+    RowsScore score;
     std::vector<double> losses;
   };
   const std::int64_t at_once = pieces.rows_at_once(shape);
@@ -125,7 +125,7 @@ Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& 
   std::vector<Part> parts(scores.size() * static_cast<std::size_t>(parts_each));
   std::vector<std::atomic<int>> done(scores.size()); // parts of each piece; whoever does the last adds them up
   const auto add_up = [&](int piece) {
-    Score& whole = scores[static_cast<std::size_t>(piece)];
+    RowsScore& whole = scores[static_cast<std::size_t>(piece)];
     for (int number = piece * parts_each; number < (piece + 1) * parts_each; ++number) {
       const Part part = std::exchange(parts[static_cast<std::size_t>(number)], {});
       whole.add(part.score);
@@ -159,8 +159,8 @@ Score score_rows(RunModel& run, const TaskShape& shape, const EvaluationPieces& 
   exchange_results(
       workers, pieces.count(), [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
       [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });
-  Score total;
-  for (const Score& s : scores) total.add(s);
+  RowsScore total;
+  for (const RowsScore& s : scores) total.add(s);
   return total;
 }
 
@@ -171,7 +171,7 @@ double share(std::int64_t part, std::int64_t of) {
 }
 
 // What follows from the score of a split's rows.
-Values values_of(const Score& score, const Config& config, const std::string& name) {
+Values values_of(const RowsScore& score, const Config& config, const std::string& name) {
   const Hits& hits = score.hits;
   const double loss = score.loss / static_cast<double>(std::max<std::int64_t>(score.loss_targets, 1));
   Values out{{name + "_loss", loss}, {name + "_accuracy", share(hits.right, hits.targets)}};
@@ -193,10 +193,10 @@ Values values_at_lengths(const Config& config, const Task& task, RunModel& run, 
     if (some == 0)
       throw Failed(fmt::format("[evaluate] the {} split has no rows of length {}", in_words(split), at.length));
     if (!all) some = std::min(some, text ? (rows * run.shape.length + at.length - 1) / at.length : rows);
-    const Score score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), false, workers,
-                                   tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                     fill_evaluation_batch(at, run, split, first, n, batch);
-                                   });
+    const RowsScore score = score_rows(run, at.shape, EvaluationPieces::of_length(run, at.shape, some), false, workers,
+                                       tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                         fill_evaluation_batch(at, run, split, first, n, batch);
+                                       });
     of_lengths.push_back(values_of(score, config, prefix(split)));
   }
   Values out;
@@ -214,10 +214,10 @@ Values evaluate_split(const Config& config, const Task& task, RunModel& run, Spl
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
   if (rows == 0) throw Failed(fmt::format("[evaluate] the {} split has no rows", in_words(split)));
-  const Score total = score_rows(run, run.shape, {rows}, config.train.evaluate_by_length, workers, tapes,
-                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                   fill_evaluation_batch(task, run, split, first, n, batch);
-                                 });
+  const RowsScore total = score_rows(run, run.shape, {rows}, config.train.evaluate_by_length, workers, tapes,
+                                     [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                       fill_evaluation_batch(task, run, split, first, n, batch);
+                                     });
   const std::string name = prefix(split);
   Values out = values_of(total, config, name);
   if (config.train.evaluate_beam > 0)
@@ -239,12 +239,12 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
   const std::int64_t rows = config.train.evaluate_random_batches * config.train.batch;
   if (rows == 0) return {};
-  const Score total = score_rows(run, run.shape, {rows}, false, workers, tapes,
-                                 [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                   batch.reset(n, run.shape, run.form);
-                                   for (std::int64_t i = 0; i < n; ++i)
-                                     task.random_row(run.form, split, seed, step, first + i, batch, i);
-                                 });
+  const RowsScore total = score_rows(run, run.shape, {rows}, false, workers, tapes,
+                                     [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                                       batch.reset(n, run.shape, run.form);
+                                       for (std::int64_t i = 0; i < n; ++i)
+                                         task.random_row(run.form, split, seed, step, first + i, batch, i);
+                                     });
   return {{prefix(split) + "_loss_estimate",
            total.loss / static_cast<double>(std::max<std::int64_t>(total.hits.targets, 1))}};
 }

@@ -33,13 +33,13 @@ constexpr std::array launchers{Said{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RAN
                                Said{"SLURM_NTASKS", "PMIX_RANK"}};
 
 /// None where this process was started by itself.
-const Said* launcher() {
+const Said* mpi_launcher() {
   for (const Said& said : launchers)
     if (std::getenv(said.count) && std::getenv(said.process)) return &said;
   return nullptr;
 }
 
-MpiRanks& load() {
+MpiRanks& load_mpi() {
   const int count = processes_of_mpi();
   if (!std::has_single_bit(static_cast<unsigned>(count)))
     throw Refused(fmt::format("there are {} processes; a run is shared by 1, 2, 4, 8, ... (mpirun -np {})", count,
@@ -62,17 +62,17 @@ MpiRanks& load() {
 } // namespace
 
 int processes_of_mpi() {
-  const Said* const said = launcher();
+  const Said* const said = mpi_launcher();
   return said ? number_in(said->count, 1) : 1;
 }
 
 int process_of_mpi() {
-  const Said* const said = launcher();
+  const Said* const said = mpi_launcher();
   return said ? number_in(said->process, 0) : 0;
 }
 
 MpiRanks& mpi_ranks() {
-  static MpiRanks& ranks = load();
+  static MpiRanks& ranks = load_mpi();
   return ranks;
 }
 

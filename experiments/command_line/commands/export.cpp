@@ -18,7 +18,7 @@ struct ExportArguments {
   std::string out = "runs", where, to, into;
 };
 
-std::vector<std::string> format_names() {
+std::vector<std::string> export_format_names() {
   std::vector<std::string> names;
   for (const ExportFormat& format : export_formats()) names.push_back(format.name);
   return names;
@@ -79,7 +79,7 @@ void add_export(Commands& commands) {
           std::string(exit_statuses),
       [](Command& command, ExportArguments& arguments) {
         command.add("RUN", arguments.runs, "which runs [all]").value_name("");
-        command.add("--to", arguments.to, "the format").required().one_of(format_names()).value_name("FORMAT");
+        command.add("--to", arguments.to, "the format").required().one_of(export_format_names()).value_name("FORMAT");
         command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
         command.add("--where", arguments.where, "which runs").value_name("EXPR");
         command.add("--out", arguments.out, "the folder in which runs are looked for [runs]").value_name("FOLDER");

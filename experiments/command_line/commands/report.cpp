@@ -50,7 +50,7 @@ const std::vector<Format>& formats() {
   return all;
 }
 
-std::vector<std::string> format_names() {
+std::vector<std::string> report_format_names() {
   std::vector<std::string> names;
   for (const Format& format : formats()) names.push_back(format.name);
   return names;
@@ -128,8 +128,8 @@ void add_report(Commands& commands) {
       [](Command& command, ReportArguments& arguments) {
         command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");
         command.add("--sweep", arguments.sweep, "which sweep [the latest]").value_name("NAME");
-        command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(format_names(), ", ")))
-            .one_of(format_names())
+        command.add("--format", arguments.format, fmt::format("{} [html]", fmt::join(report_format_names(), ", ")))
+            .one_of(report_format_names())
             .value_name("FORMAT");
       },
       report);
