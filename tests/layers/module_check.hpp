@@ -4,6 +4,8 @@
 #include "tests/layers/layer_support.hpp"
 
 #include <fmt/format.h>
+#include <numeric>
+#include <span>
 
 namespace heed::HEED_REAL {
 
@@ -30,41 +32,92 @@ inline double loss_of(Weights& weights, std::vector<Operand>& inputs, const Modu
 
 } // namespace detail
 
-/// Checks the derivative of a weighted sum of the module's result by every number of the inputs and of the parameters:
-/// |analytic - difference| <= 1e-6 max(1, |analytic|, |difference|), with a five-point central difference of step 1e-4.
+/// Checks the derivative of a weighted sum of the module's result along 8 random directions of length 1, of all inputs
+/// and parameters at once: |analytic - difference| <= 1e-8 max(1, |analytic|, |difference|), with a five-point central
+/// difference of step 1e-4. Of a thousand numbers, each has a share of 0.03 in a direction, so that an error of 3e-7 in
+/// one of them shows, for 32 values of the module in place of 4000. Where one shows, each number by itself says which.
 /// For double precision. The gradients hold garbage before.
 inline void check_module(Weights& weights, std::vector<Operand> inputs, const Module& module) {
-  constexpr double step = 1e-4, tolerance = 1e-6;
+  constexpr double step = 1e-4, tolerance = 1e-8;
   std::fill(weights.gradients.begin(), weights.gradients.end(), Real(123));
   for (Operand& x : inputs) std::fill(x.gradient.begin(), x.gradient.end(), Real(123));
   detail::loss_of(weights, inputs, module, true);
+
+  // All numbers that there are to differentiate by, each list with its gradients.
+  struct Numbers {
+    std::string name;
+    std::span<Real> values;
+    std::vector<Real> gradient;
+  };
+  std::vector<Numbers> all;
+  for (const auto& e : weights.parameters.entries()) {
+    const auto n = static_cast<std::size_t>(e.shape.size());
+    const Real* const gradient = weights.gradients.data() + e.offset;
+    all.push_back({e.name, {weights.parameters.values() + e.offset, n}, {gradient, gradient + n}});
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    all.push_back({"input " + std::to_string(i), inputs[i].values, inputs[i].gradient});
+  std::size_t size = 0;
+  for (const Numbers& numbers : all) size += numbers.values.size();
+  REQUIRE(size > 0);
+
   double worst = 0;
-  std::string where = "nothing to differentiate by";
-  const auto look = [&](const std::string& name, Real* values, const Real* gradient, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const Real kept = values[i];
-      const auto at = [&](double offset) {
-        values[i] = static_cast<Real>(static_cast<double>(kept) + offset);
-        return detail::loss_of(weights, inputs, module, false);
-      };
-      const double near = at(step) - at(-step), far = at(2 * step) - at(-2 * step);
-      const double numeric = (8 * near - far) / (12 * step);
-      values[i] = kept;
-      const double analytic = static_cast<double>(gradient[i]);
-      const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
-      if (error > worst || std::isnan(error) || where.front() == 'n') {
-        worst = std::isnan(error) ? INFINITY : error;
-        where = fmt::format("[{}] element {}: analytic {}, by differences {}", name, i, analytic, numeric);
-      }
+  std::string where;
+  const auto look = [&](double analytic, const auto& moved, const auto& name) {
+    const double near = moved(step) - moved(-step), far = moved(2 * step) - moved(-2 * step);
+    const double numeric = (8 * near - far) / (12 * step);
+    const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
+    if (!(error <= worst)) {
+      worst = std::isnan(error) ? INFINITY : error;
+      where = fmt::format("{}: analytic {}, by differences {}", name(), analytic, numeric);
     }
   };
-  const std::vector<Real> gradients = weights.gradients;
-  for (const auto& e : weights.parameters.entries())
-    look(e.name, weights.parameters.values() + e.offset, gradients.data() + e.offset, e.shape.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::vector<Real> gradient = inputs[i].gradient;
-    look("input " + std::to_string(i), inputs[i].values.data(), gradient.data(), inputs[i].shape.size());
+  const auto value = [&] { return detail::loss_of(weights, inputs, module, false); };
+
+  std::vector<double> direction(size), kept(size);
+  for (std::uint64_t d = 0; d < 8; ++d) {
+    RandomSource random({d, Stream::test, 0});
+    for (double& x : direction) x = random.normal();
+    const double length = std::sqrt(std::inner_product(direction.begin(), direction.end(), direction.begin(), 0.0));
+    for (double& x : direction) x /= length;
+    double analytic = 0;
+    std::size_t at = 0;
+    for (const Numbers& numbers : all)
+      for (std::size_t i = 0; i < numbers.values.size(); ++i, ++at) {
+        kept[at] = static_cast<double>(numbers.values[i]);
+        analytic += direction[at] * static_cast<double>(numbers.gradient[i]);
+      }
+    const auto move = [&](double offset) {
+      std::size_t to = 0;
+      for (const Numbers& numbers : all)
+        for (Real& x : numbers.values) {
+          x = static_cast<Real>(kept[to] + offset * direction[to]);
+          ++to;
+        }
+    };
+    look(
+        analytic,
+        [&](double offset) {
+          move(offset);
+          return value();
+        },
+        [&] { return fmt::format("direction {}", d); });
+    move(0);
   }
+  if (!(worst <= tolerance))
+    for (const Numbers& numbers : all)
+      for (std::size_t i = 0; i < numbers.values.size(); ++i) {
+        Real& x = numbers.values[i];
+        const Real before = x;
+        look(
+            static_cast<double>(numbers.gradient[i]),
+            [&](double offset) {
+              x = static_cast<Real>(static_cast<double>(before) + offset);
+              return value();
+            },
+            [&] { return fmt::format("[{}] element {}", numbers.name, i); });
+        x = before;
+      }
   INFO(where);
   CHECK(worst <= tolerance);
 }

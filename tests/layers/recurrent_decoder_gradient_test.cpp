@@ -77,7 +77,7 @@ TEST_CASE("recurrent decoders have the right gradient with every cell, attention
           }
 }
 
-TEST_CASE("recurrent decoders have the right gradient with every score and normaliser", "[gradient][recurrent][many]") {
+TEST_CASE("recurrent decoders have the right gradient with every score and normaliser", "[gradient][recurrent]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
     if (!smooth(choice)) return;
     for (const std::string attention : {"bahdanau", "luong"})

@@ -45,7 +45,7 @@ TEST_CASE("encoders have the right gradient, over a spread of configurations", "
   check_model({"model.kind=encoder", "attention.causal=true"});
 }
 
-TEST_CASE("encoder-decoders have the right gradient, over a spread of configurations", "[gradient][model][many]") {
+TEST_CASE("encoder-decoders have the right gradient, over a spread of configurations", "[gradient][model]") {
   for (const auto& assignments : spread_of("encoder_decoder")) check_model(assignments);
   const std::string kind = "model.kind=encoder_decoder";
   for (const std::string tied : {"true", "false"})

@@ -19,7 +19,7 @@ void check_model(const std::vector<std::string>& assignments) {
 
 } // namespace
 
-TEST_CASE("the recurrent translator has the right gradient with every choice of its own", "[gradient][model][many]") {
+TEST_CASE("the recurrent translator has the right gradient with every choice of its own", "[gradient][model]") {
   for (const auto& assignments : recurrent_choices()) check_model(assignments);
 }
 

@@ -665,7 +665,7 @@ TEST_CASE("chance of one label is the share of the commonest, over all examples 
   }
 }
 
-TEST_CASE("chance of a long sort is that of its limit", "[tasks]") {
+TEST_CASE("chance of a long sort is that of its limit", "[tasks][many]") {
   // With 512 outputs of 1024 symbols the symbols' counts are nearly independent Poisson numbers of mean 1/2. The next
   // output is the same again with probability P(N >= 2) / P(N >= 1) = 0.23 after the first of a symbol, and less after
   // more; it is the symbol's neighbour with 0.77 * 0.39 = 0.30. So the best guess is always the neighbour: right for
