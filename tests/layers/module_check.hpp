@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <numeric>
-#include <span>
 
 namespace heed::HEED_REAL {
 
@@ -43,81 +42,59 @@ inline void check_module(Weights& weights, std::vector<Operand> inputs, const Mo
   for (Operand& x : inputs) std::fill(x.gradient.begin(), x.gradient.end(), Real(123));
   detail::loss_of(weights, inputs, module, true);
 
-  // All numbers that there are to differentiate by, each list with its gradients.
-  struct Numbers {
-    std::string name;
-    std::span<Real> values;
-    std::vector<Real> gradient;
+  // All numbers that there are to differentiate by, where they stand and as they are.
+  struct Number {
+    std::string list;
+    std::size_t element;
+    Real* at;
+    Real before;
+    double gradient;
   };
-  std::vector<Numbers> all;
-  for (const auto& e : weights.parameters.entries()) {
-    const auto n = static_cast<std::size_t>(e.shape.size());
-    const Real* const gradient = weights.gradients.data() + e.offset;
-    all.push_back({e.name, {weights.parameters.values() + e.offset, n}, {gradient, gradient + n}});
-  }
+  std::vector<Number> numbers;
+  const auto add = [&](const std::string& list, Real* values, const Real* gradient, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      numbers.push_back({list, static_cast<std::size_t>(i), values + i, values[i], static_cast<double>(gradient[i])});
+  };
+  for (const auto& e : weights.parameters.entries())
+    add(e.name, weights.parameters.values() + e.offset, weights.gradients.data() + e.offset, e.shape.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    all.push_back({"input " + std::to_string(i), inputs[i].values, inputs[i].gradient});
-  std::size_t size = 0;
-  for (const Numbers& numbers : all) size += numbers.values.size();
-  REQUIRE(size > 0);
+    add("input " + std::to_string(i), inputs[i].values.data(), inputs[i].gradient.data(), inputs[i].shape.size());
+  REQUIRE(!numbers.empty());
 
   double worst = 0;
   std::string where;
-  const auto look = [&](double analytic, const auto& moved, const auto& name) {
-    const double near = moved(step) - moved(-step), far = moved(2 * step) - moved(-2 * step);
+  const auto look = [&](const std::vector<double>& direction, const std::string& name) {
+    const auto at = [&](double offset) {
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        *numbers[i].at = static_cast<Real>(static_cast<double>(numbers[i].before) + offset * direction[i]);
+      return detail::loss_of(weights, inputs, module, false);
+    };
+    const double near = at(step) - at(-step), far = at(2 * step) - at(-2 * step);
     const double numeric = (8 * near - far) / (12 * step);
+    double analytic = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) analytic += direction[i] * numbers[i].gradient;
     const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
     if (!(error <= worst)) {
       worst = std::isnan(error) ? INFINITY : error;
-      where = fmt::format("{}: analytic {}, by differences {}", name(), analytic, numeric);
+      where = fmt::format("{}: analytic {}, by differences {}", name, analytic, numeric);
     }
   };
-  const auto value = [&] { return detail::loss_of(weights, inputs, module, false); };
 
-  std::vector<double> direction(size), kept(size);
+  std::vector<double> direction(numbers.size());
   for (std::uint64_t d = 0; d < 8; ++d) {
     RandomSource random({d, Stream::test, 0});
     for (double& x : direction) x = random.normal();
     const double length = std::sqrt(std::inner_product(direction.begin(), direction.end(), direction.begin(), 0.0));
     for (double& x : direction) x /= length;
-    double analytic = 0;
-    std::size_t at = 0;
-    for (const Numbers& numbers : all)
-      for (std::size_t i = 0; i < numbers.values.size(); ++i, ++at) {
-        kept[at] = static_cast<double>(numbers.values[i]);
-        analytic += direction[at] * static_cast<double>(numbers.gradient[i]);
-      }
-    const auto move = [&](double offset) {
-      std::size_t to = 0;
-      for (const Numbers& numbers : all)
-        for (Real& x : numbers.values) {
-          x = static_cast<Real>(kept[to] + offset * direction[to]);
-          ++to;
-        }
-    };
-    look(
-        analytic,
-        [&](double offset) {
-          move(offset);
-          return value();
-        },
-        [&] { return fmt::format("direction {}", d); });
-    move(0);
+    look(direction, fmt::format("direction {}", d));
   }
   if (!(worst <= tolerance))
-    for (const Numbers& numbers : all)
-      for (std::size_t i = 0; i < numbers.values.size(); ++i) {
-        Real& x = numbers.values[i];
-        const Real before = x;
-        look(
-            static_cast<double>(numbers.gradient[i]),
-            [&](double offset) {
-              x = static_cast<Real>(static_cast<double>(before) + offset);
-              return value();
-            },
-            [&] { return fmt::format("[{}] element {}", numbers.name, i); });
-        x = before;
-      }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      std::fill(direction.begin(), direction.end(), 0.0);
+      direction[i] = 1;
+      look(direction, fmt::format("[{}] element {}", numbers[i].list, numbers[i].element));
+    }
+  for (const Number& number : numbers) *number.at = number.before;
   INFO(where);
   CHECK(worst <= tolerance);
 }
