@@ -21,6 +21,8 @@ struct GradcheckOptions {
   double step = 1e-3;
   /// |analytic - numeric| <= tolerance max(1, |analytic|, |numeric|), per element.
   double tolerance = 1e-6;
+  /// Of each input's elements, the first and each so many further are checked: 1 checks all.
+  std::size_t every = 1;
 };
 
 struct GradcheckResult {
@@ -29,7 +31,7 @@ struct GradcheckResult {
   std::string message; ///< where the worst is: "input 1 (key) [2, 3] element 4: analytic 0.1, numeric 0.2"
 };
 
-/// Checks the gradient of a function by every element of every input. A result with several elements is weighted with
+/// Checks the gradient of a function by every element of every input, or by some of them. A result with several elements is weighted with
 /// fixed random numbers and summed, so that every element of the Jacobian counts. The function must be smooth around
 /// the inputs. It is called with fresh leaves each time, and must not depend on anything that changes between calls.
 /// It also checks that the gradients come out the same where each input's gradient buffer held garbage before, and that

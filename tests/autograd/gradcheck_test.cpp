@@ -25,9 +25,9 @@ Tensor faulty(const Tensor& x, Fault fault) {
   return y;
 }
 
-GradcheckResult check(Fault fault) {
+GradcheckResult check(Fault fault, std::size_t every = 1) {
   return gradcheck([=](Tape&, const Tensors& x) { return add(faulty(x[1], fault), x[0]); },
-                   {{{}, {1}, "shift"}, {{2, 2}, {1, 2, 3, 4}, "key"}});
+                   {{{}, {1}, "shift"}, {{2, 2}, {1, 2, 3, 4}, "key"}}, {.every = every});
 }
 
 } // namespace
@@ -44,6 +44,12 @@ TEST_CASE("gradcheck finds one wrong element and names it", "[gradcheck]") {
   CHECK(result.worst > 1e-4);
   CHECK_THAT(result.message,
              Catch::Contains("input 1 (key) [2, 2] element 2: analytic") && Catch::Contains(", numeric "));
+}
+
+TEST_CASE("gradcheck looks at each so many elements", "[gradcheck]") {
+  CHECK_FALSE(check(Fault::wrong_factor, 2).passed); // the wrong one is the third
+  CHECK(check(Fault::wrong_factor, 3).passed);
+  CHECK_THROWS_WITH(check(Fault::none, 0), Catch::Contains("1 checks all"));
 }
 
 TEST_CASE("gradcheck finds a closure that adds to what the memory held", "[gradcheck]") {

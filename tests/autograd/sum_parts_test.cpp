@@ -32,18 +32,18 @@ TEST_CASE("parts are summed to the same bits by any number of threads", "[shards
     for (std::int64_t extent : {1, 17, 8192, 8193, 50000}) {
       INFO(count << " parts of " << extent);
       Workers one(1);
-      Parts expected = some_parts(count, extent);
+      const Parts given = some_parts(count, extent);
+      Parts expected = given;
       const double squares = add_up(one, expected);
       for (int threads : {2, 3, 5}) {
         Workers workers(threads);
-        Parts parts = some_parts(count, extent);
+        Parts parts = given;
         CHECK(add_up(workers, parts) == squares);
         CHECK(parts[0] == expected[0]);
       }
       CHECK(std::sqrt(squares) == global_norm(expected[0].data(), extent));
-      const Parts parts = some_parts(count, extent);
       std::vector<double> plain(static_cast<std::size_t>(extent));
-      for (const auto& part : parts)
+      for (const auto& part : given)
         for (std::size_t i = 0; i < plain.size(); ++i) plain[i] += static_cast<double>(part[i]);
       CHECK(distance(expected[0], plain) < rounding);
     }
@@ -85,7 +85,8 @@ TEST_CASE("parts that lie in several processes are summed to the same bits, in e
   for (int shards = 1; shards <= 16; ++shards)
     for (std::int64_t extent : {1, 8192, 8193, 50000}) {
       Workers one(1);
-      Parts expected = some_parts(shards, extent);
+      const Parts all = some_parts(shards, extent);
+      Parts expected = all;
       const double squares = add_up(one, expected);
       for (int count : {1, 2, 4, 8}) {
         INFO(shards << " parts of " << extent << " in " << count << " processes");
@@ -93,10 +94,10 @@ TEST_CASE("parts that lie in several processes are summed to the same bits, in e
         std::vector<double> norms(static_cast<std::size_t>(count));
         ThreadRanks::run(count, [&](Ranks& ranks) {
           Workers workers(2, &ranks);
-          Parts all = some_parts(shards, extent);
           const auto [first, last] = aligned_share(shards, ranks.rank(), count);
+          Parts share(all.begin() + first, all.begin() + last);
           std::vector<Real*> own;
-          for (int i = first; i < last; ++i) own.push_back(all[static_cast<std::size_t>(i)].data());
+          for (auto& part : share) own.push_back(part.data());
           const auto rank = static_cast<std::size_t>(ranks.rank());
           std::vector<Real> without(static_cast<std::size_t>(extent), Real{-1}); // of a process without a part
           norms[rank] = sum_parts_of_team(workers, own, without.data(), shards, extent);

@@ -337,7 +337,7 @@ TEST_CASE("unwritten pages are zeros, and take memory where they are written to"
 }
 
 TEST_CASE("a step that is only counted has its operations and its memory, and writes to little of it", "[tape]") {
-  constexpr std::int64_t rows = 4096, width = 512;
+  constexpr std::int64_t rows = 32768, width = 64;
   const auto loss_of = [&](Tape& tape, Real* parameters, Real* gradients, const std::vector<std::int32_t>& targets) {
     const Tensor w = tape.leaf(parameters, gradients, {width, width});
     const Tensor g = tape.leaf(parameters + width * width, gradients + width * width, {width});

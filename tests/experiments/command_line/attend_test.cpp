@@ -1,33 +1,22 @@
 // heed attend, and what a report does so that its attention weights are those of the newest checkpoint.
 #include "experiments/command_line/attention_upkeep.hpp"
-#include "experiments/command_line/command_line.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <sstream>
 
 using namespace heed;
 using Catch::Contains;
+using test::Answer;
+using test::heed_says;
 namespace json = boost::json;
 
 namespace {
-
-struct Answer {
-  int status;
-  std::string out, err;
-};
-
-Answer heed_says(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  Console console{out, err, {}, {}};
-  const int status = command_line(arguments, console);
-  return {status, out.str(), err.str()};
-}
 
 // A run's folder with the checkpoints of its steps 1, 2, ..., `steps`.
 RunFolder run_of(const Scratch& scratch, const std::string& base, const std::string& id, std::int64_t steps = 4,

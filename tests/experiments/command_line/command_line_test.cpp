@@ -5,6 +5,7 @@
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -16,11 +17,10 @@
 
 using namespace heed;
 using test::Answer;
+using test::contains;
 using test::heed_says;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 struct Files : Scratch {
   /// The path of a new file.

@@ -3,6 +3,7 @@
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 using namespace heed;
+using test::contains;
 using Kind = RunEvent::Kind;
 
 namespace {
@@ -28,8 +30,6 @@ RunEvent progress(std::size_t run, std::int64_t step, double loss = 1.5) {
 }
 
 std::vector<BoardRun> four_runs() { return {{"a", 100, 1}, {"b", 100, 1}, {"c", 100, 1}, {"d", 100, 1}}; }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 

@@ -15,7 +15,7 @@ using test::heed_says;
 namespace {
 
 // A run's folder with its last checkpoints.
-std::string run_of(const Scratch& scratch, const std::string& base, const std::string& id) {
+std::string id_of(const Scratch& scratch, const std::string& base, const std::string& id) {
   const Config c = test::config(base, {"train.evaluate_beam=0", "train.steps=4", "train.checkpoint_every=1"});
   const RunFolder run = prepare_run(scratch.path, id, to_toml(c));
   const test::History h = test::train(c);
@@ -29,7 +29,7 @@ std::string run_of(const Scratch& scratch, const std::string& base, const std::s
 TEST_CASE("an encoder-decoder's run puts out a line for each input, and is evaluated by what it puts out",
           "[command_line]") {
   const Scratch scratch;
-  const std::string run = run_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
+  const std::string run = id_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
   const auto task = make_task(test::config(test::tiny_encoder_decoder));
   const std::vector<std::int32_t> some{0, 1, 2}, others{3, 0};
   const std::string input = task->decode(some), other = task->decode(others);
@@ -52,7 +52,7 @@ TEST_CASE("an encoder-decoder's run puts out a line for each input, and is evalu
 
 TEST_CASE("the average of checkpoints is evaluated in place of the last", "[command_line]") {
   const Scratch scratch;
-  const std::string run = run_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
+  const std::string run = id_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
   const std::string last = heed_says({"evaluate", run}).out;
   const Answer average = heed_says({"evaluate", run, "--average", "3"});
   CHECK(average.status == 0);
@@ -66,7 +66,7 @@ TEST_CASE("the average of checkpoints is evaluated in place of the last", "[comm
 
 TEST_CASE("a run is evaluated on rows of other lengths than it was trained with", "[command_line]") {
   const Scratch scratch;
-  const std::string run = run_of(scratch, test::tiny_decoder, "0123456789abcdef");
+  const std::string run = id_of(scratch, test::tiny_decoder, "0123456789abcdef");
   const std::string plain = heed_says({"evaluate", run}).out;
   const Answer more = heed_says({"evaluate", run, "--lengths", "5,12", "--split", "validation"});
   CHECK(more.status == 0);
@@ -83,8 +83,8 @@ TEST_CASE("a run is evaluated on rows of other lengths than it was trained with"
 
 TEST_CASE("options of generate that do nothing for a run's model are refused", "[command_line]") {
   const Scratch scratch;
-  const std::string translates = run_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
-  const std::string continues = run_of(scratch, test::tiny_decoder, "fedcba9876543210");
+  const std::string translates = id_of(scratch, test::tiny_encoder_decoder, "0123456789abcdef");
+  const std::string continues = id_of(scratch, test::tiny_decoder, "fedcba9876543210");
   const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
     const Answer answer = heed_says(arguments);
     CHECK(answer.status == 2);

@@ -8,7 +8,7 @@ using namespace heed::f64;
 
 namespace {
 
-void check_model(const std::vector<std::string>& assignments) {
+void check_recurrent(const std::vector<std::string>& assignments) {
   INFO(in_words(assignments));
   SmallModel m(assignments);
   const Batch batch = m.batch();
@@ -20,32 +20,33 @@ void check_model(const std::vector<std::string>& assignments) {
 } // namespace
 
 TEST_CASE("the recurrent translator has the right gradient with every choice of its own", "[gradient][model]") {
-  for (const auto& assignments : recurrent_choices()) check_model(assignments);
+  for (const auto& assignments : recurrent_choices()) check_recurrent(assignments);
 }
 
 TEST_CASE("the recurrent translator has the right gradient stacked, with dropout, and with other scores",
           "[gradient][model]") {
-  check_model({"model.kind=recurrent", "recurrent.layers=2", "recurrent.dropout=0.3", "model.dropout=0.2",
-               "attention.dropout=0.2"});
+  check_recurrent({"model.kind=recurrent", "recurrent.layers=2", "recurrent.dropout=0.3", "model.dropout=0.2",
+                   "attention.dropout=0.2"});
   for (const std::string& score : find_option("attention.score")->words)
-    check_model({"model.kind=recurrent", "attention.score=" + score});
+    check_recurrent({"model.kind=recurrent", "attention.score=" + score});
 }
 
 TEST_CASE("the recurrent language model and classifier have the right gradient", "[gradient][model]") {
   for (const std::string& cell : find_option("recurrent.cell")->words) {
-    check_model({"model.kind=recurrent_decoder", "recurrent.cell=" + cell, "recurrent.layers=2"});
+    check_recurrent({"model.kind=recurrent_decoder", "recurrent.cell=" + cell, "recurrent.layers=2"});
     for (const std::string& pooling : find_option("model.recurrent_classifier.pooling")->words)
       for (const std::string both : {"true", "false"})
-        check_model({"model.kind=recurrent_classifier", "recurrent.cell=" + cell, "recurrent.bidirectional=" + both,
-                     "model.recurrent_classifier.pooling=" + pooling});
+        check_recurrent({"model.kind=recurrent_classifier", "recurrent.cell=" + cell, "recurrent.bidirectional=" + both,
+                         "model.recurrent_classifier.pooling=" + pooling});
   }
 }
 
 TEST_CASE("the model that looks at patches has the right gradient with both stems and all poolings",
           "[gradient][model]") {
   for (const std::string& pooling : find_option("model.patches.pooling")->words)
-    check_model({"model.kind=patches", "model.layers=1", "model.heads=2", "block.ffn_width=5", "model.patches.patch=2",
-                 "model.patches.pooling=" + pooling});
-  check_model({"model.kind=patches", "model.layers=1", "model.heads=2", "block.ffn_width=5", "model.patches.patch=2",
-               "model.patches.stem=convolution", "model.patches.channels=4", "model.patches.groups=2"});
+    check_recurrent({"model.kind=patches", "model.layers=1", "model.heads=2", "block.ffn_width=5",
+                     "model.patches.patch=2", "model.patches.pooling=" + pooling});
+  check_recurrent({"model.kind=patches", "model.layers=1", "model.heads=2", "block.ffn_width=5",
+                   "model.patches.patch=2", "model.patches.stem=convolution", "model.patches.channels=4",
+                   "model.patches.groups=2"});
 }

@@ -10,7 +10,7 @@ using namespace heed::f32;
 
 namespace {
 
-std::vector<std::string> with(std::vector<std::string> assignments, const std::vector<std::string>& more) {
+std::vector<std::string> with_all(std::vector<std::string> assignments, const std::vector<std::string>& more) {
   assignments.insert(assignments.end(), more.begin(), more.end());
   return assignments;
 }
@@ -65,9 +65,9 @@ TEST_CASE("shared blocks are blocks with the same numbers, whose gradients are a
       {"model.kind=encoder_decoder", "model.encoder_decoder.decoder_layers=2"}};
   for (const auto& assignments : models) {
     INFO(in_words(assignments));
-    SmallModel shared(with(assignments, {"model.heads=2", "model.layers=3", "model.shared_layers=true"})),
-        apart(with(assignments, {"model.heads=2", "model.layers=3"})),
-        one(with(assignments, {"model.heads=2", "model.layers=1"}));
+    SmallModel shared(with_all(assignments, {"model.heads=2", "model.layers=3", "model.shared_layers=true"})),
+        apart(with_all(assignments, {"model.heads=2", "model.layers=3"})),
+        one(with_all(assignments, {"model.heads=2", "model.layers=1"}));
     const Batch batch = shared.batch();
     if (shared.config.model.kind != "encoder_decoder")
       CHECK(shared.weights.parameters.count() == one.weights.parameters.count());

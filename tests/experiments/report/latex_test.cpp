@@ -3,6 +3,7 @@
 #include "experiments/report/latex.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <algorithm>
@@ -11,10 +12,9 @@
 #include <vector>
 
 using namespace heed;
+using test::contains;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 long count(const std::string& text, char c) { return std::count(text.begin(), text.end(), c); }
 

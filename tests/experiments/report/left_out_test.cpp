@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A sweep of two arms and four seeds. The reference ends in 1.0, 1.1, 1.2, 1.3, the other arm in 0.5 more.
-struct Sweep : Scratch {
+struct FourSeeds : Scratch {
   Plan plan = make_plan(
       Settings::parse("name = \"four seeds\"\n"
                       "report.metric = \"val_loss\"\n"
@@ -28,7 +28,7 @@ struct Sweep : Scratch {
       [](const Config&) { return "data of a test"; }, "test");
 
   /// `end`: of the other arm's seed 1, in place of 1.6.
-  explicit Sweep(double end = 1.6) {
+  explicit FourSeeds(double end = 1.6) {
     for (const PlannedRun& run : plan.runs) {
       double last = 1.0 + 0.1 * static_cast<double>(run.seed) + (run.arm == 0 ? 0.0 : 0.5);
       if (run.arm == 1 && run.seed == 1) last = end;
@@ -60,7 +60,7 @@ void with_manifest(const RunFolder& run, const std::function<void(Manifest&)>& c
 } // namespace
 
 TEST_CASE("whole folders are all in the numbers", "[report][left_out]") {
-  const Sweep sweep;
+  const FourSeeds sweep;
   const ReportData report = sweep.report();
   CHECK(report.left_out() == 0);
   CHECK(report.count(RunState::finished) == 8);
@@ -72,7 +72,7 @@ TEST_CASE("whole folders are all in the numbers", "[report][left_out]") {
 
 TEST_CASE("a run that ended with what is no number, or an absurd one, has failed", "[report][left_out]") {
   for (const double end : {1e304, -1e39, std::numeric_limits<double>::infinity()}) {
-    const Sweep sweep(end);
+    const FourSeeds sweep(end);
     const ReportData report = sweep.report();
     const ReportRun& run = report.arms[1].runs[1];
     CHECK(run.state == RunState::failed);
@@ -111,7 +111,7 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
        "another version of Heed"}};
   for (const Harm& harm : harms) {
     INFO(harm.what);
-    const Sweep sweep;
+    const FourSeeds sweep;
     harm.apply(sweep.folder(1, 1));
     const ReportData report = sweep.report();
 
@@ -149,7 +149,7 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
 }
 
 TEST_CASE("a reference's run that is left out takes its seed from every comparison", "[report][left_out]") {
-  const Sweep sweep;
+  const FourSeeds sweep;
   edit(sweep.folder(0, 3).config(), "seed = 3", "seed = 4");
   const ReportData report = sweep.report();
   CHECK(report.arms[0].values == 3);
@@ -158,7 +158,7 @@ TEST_CASE("a reference's run that is left out takes its seed from every comparis
 }
 
 TEST_CASE("what never ran is missing, and not left out", "[report][left_out]") {
-  const Sweep sweep;
+  const FourSeeds sweep;
   fs::remove_all(sweep.folder(1, 0).path);
   const RunFolder planned = sweep.folder(1, 2);
   fs::remove(planned.manifest());

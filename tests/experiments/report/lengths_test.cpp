@@ -16,10 +16,10 @@ namespace {
 
 /// Two arms of two seeds. An arm's accuracy at a length is 1 less a thousandth of it, less a tenth for the second arm,
 /// and a hundredth less with seed 1; its loss at a length is the length.
-struct Sweep : Scratch {
+struct ThreeLengths : Scratch {
   Plan plan;
 
-  explicit Sweep(const std::string& metric = "val_accuracy_at.8", const std::vector<int>& lengths = {8, 16, 128})
+  explicit ThreeLengths(const std::string& metric = "val_accuracy_at.8", const std::vector<int>& lengths = {8, 16, 128})
       : plan(make_plan(
             Settings::parse("name = \"lengths\"\ntrain.evaluate_lengths = [8, 16, 128]\n"
                             "report.metric = \"" +
@@ -52,34 +52,34 @@ struct Sweep : Scratch {
 } // namespace
 
 TEST_CASE("a report's metric can be that of one length", "[report][lengths]") {
-  const ReportData report = Sweep("val_accuracy_at.16").report();
+  const ReportData report = ThreeLengths("val_accuracy_at.16").report();
   REQUIRE(report.arms[1].mean);
-  CHECK(*report.arms[1].mean == Approx((Sweep::accuracy(16, 1, 0) + Sweep::accuracy(16, 1, 1)) / 2));
+  CHECK(*report.arms[1].mean == Approx((ThreeLengths::accuracy(16, 1, 0) + ThreeLengths::accuracy(16, 1, 1)) / 2));
   REQUIRE(report.arms[0].runs[0].curve.size() == 2);
-  CHECK(report.arms[0].runs[0].curve[0].value == Approx(Sweep::accuracy(16, 0, 0) - 0.1));
+  CHECK(report.arms[0].runs[0].curve[0].value == Approx(ThreeLengths::accuracy(16, 0, 0) - 0.1));
 }
 
 TEST_CASE("what is measured at lengths is the last evaluation's, each metric by itself", "[report][lengths]") {
-  const ReportData report = Sweep().report();
+  const ReportData report = ThreeLengths().report();
   CHECK(length_metrics(report) == std::vector<std::string>{"val_accuracy_at", "val_accuracy_by_length", "val_loss_at"});
   CHECK(metric_at_lengths(report) == "val_accuracy_at");
-  CHECK(metric_at_lengths(Sweep("val_loss").report()) == "val_loss_at");
-  CHECK(metric_at_lengths(Sweep("train_loss").report()) == "val_loss_at");    // it has none of its own
-  CHECK(metric_at_lengths(Sweep("val_accuracy_at.8", {8}).report()).empty()); // one length makes no line
+  CHECK(metric_at_lengths(ThreeLengths("val_loss").report()) == "val_loss_at");
+  CHECK(metric_at_lengths(ThreeLengths("train_loss").report()) == "val_loss_at");    // it has none of its own
+  CHECK(metric_at_lengths(ThreeLengths("val_accuracy_at.8", {8}).report()).empty()); // one length makes no line
   const std::vector<BandPoint> band = length_band(report.arms[1], "val_accuracy_at");
   REQUIRE(band.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const int length = std::vector{8, 16, 128}[i];
     CHECK(band[i].at == length); // by the numbers, not by the words
     CHECK(band[i].runs == 2);
-    CHECK(band[i].low == Approx(Sweep::accuracy(length, 1, 1)));
-    CHECK(band[i].high == Approx(Sweep::accuracy(length, 1, 0)));
+    CHECK(band[i].low == Approx(ThreeLengths::accuracy(length, 1, 1)));
+    CHECK(band[i].high == Approx(ThreeLengths::accuracy(length, 1, 0)));
     CHECK(band[i].mean == Approx((band[i].low + band[i].high) / 2));
   }
 }
 
 TEST_CASE("curves over lengths stand in every format", "[report][lengths]") {
-  const ReportData report = Sweep().report();
+  const ReportData report = ThreeLengths().report();
   const json::value document = report_document(report);
   CHECK(document.at("metric_at_lengths").as_string() == "val_accuracy_at");
   const json::value& arm = document.at("arms").at(1);
@@ -99,7 +99,7 @@ TEST_CASE("curves over lengths stand in every format", "[report][lengths]") {
 }
 
 TEST_CASE("without lengths nothing is said of them", "[report][lengths]") {
-  const ReportData report = Sweep("val_loss", {}).report();
+  const ReportData report = ThreeLengths("val_loss", {}).report();
   const json::value document = report_document(report);
   CHECK(document.at("metric_at_lengths").as_string().empty());
   CHECK(document.at("arms").at(0).at("at_lengths").as_array().empty());

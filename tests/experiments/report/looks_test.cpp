@@ -16,11 +16,11 @@ namespace {
 
 const std::vector<double> clear_at_six{0.30, 0.33, 0.29, 0.31, 0.27, 0.34, -0.9, 0.4, -0.7, 0.3};
 const std::vector<double> clear_at_ten{0.30, -0.02, 0.29, 0.31, 0.27, 0.34, 0.30, 0.32, 0.28, 0.31};
-const std::vector<double> unclear{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 0.1, -0.2, 0.05, -0.15};
+const std::vector<double> unclear_at_ten{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 0.1, -0.2, 0.05, -0.15};
 
 /// Ten seeds with looks at 6 and 10, of which all runs of the first so many are there.
 ReportData looked_at(std::size_t finished,
-                     const std::vector<std::vector<double>>& arms = {clear_at_six, clear_at_ten, unclear}) {
+                     const std::vector<std::vector<double>>& arms = {clear_at_six, clear_at_ten, unclear_at_ten}) {
   ReportData report;
   report.metric = {"val_loss", false, "nats", "cross-entropy"};
   report.looks = {6, 10};

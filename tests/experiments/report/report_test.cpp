@@ -3,6 +3,7 @@
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
 #include <map>
@@ -11,6 +12,7 @@
 #include <string>
 
 using namespace heed;
+using test::contains;
 
 namespace {
 
@@ -64,8 +66,6 @@ ReportData six_seeds() {
   compute_statistics(report);
   return report;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 

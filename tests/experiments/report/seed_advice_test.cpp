@@ -3,6 +3,7 @@
 
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/contains.hpp"
 
 #include <chrono>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 using namespace heed;
+using test::contains;
 
 namespace {
 
@@ -19,8 +21,6 @@ Plan plan(std::size_t arms, std::int64_t seeds) {
   for (std::int64_t seed = 0; seed < seeds; ++seed) out.seeds.push_back(seed);
   return out;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 

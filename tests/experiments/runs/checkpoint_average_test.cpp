@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-template <class Number> StoredTensor tensor(const std::string& name, const std::vector<Number>& numbers) {
+template <class Number> StoredTensor weight(const std::string& name, const std::vector<Number>& numbers) {
   StoredTensor t{name, {std::ssize(numbers)}, sizeof(Number) == 8, {}};
   t.bytes.resize(numbers.size() * sizeof(Number));
   std::memcpy(t.bytes.data(), numbers.data(), t.bytes.size());
@@ -25,7 +25,7 @@ template <class Number> std::vector<Number> numbers(const StoredTensor& t) {
 Checkpoint checkpoint(std::int64_t step, const std::vector<float>& w, const std::vector<double>& v, float moment) {
   Checkpoint c;
   c.metadata["step"] = std::to_string(step);
-  c.tensors = {tensor("w", w), tensor("v", v), tensor<float>("optimizer.m.w", {moment})};
+  c.tensors = {weight("w", w), weight("v", v), weight<float>("optimizer.m.w", {moment})};
   return c;
 }
 

@@ -24,7 +24,7 @@ namespace {
 using Rows = std::vector<std::vector<Cell>>;
 
 /// Everything that is in an index, in order, but for its mark, which is drawn.
-std::vector<Rows> dump(const fs::path& out) {
+std::vector<Rows> full_dump(const fs::path& out) {
   RunIndex index(out);
   std::vector<Rows> rows;
   for (const char* sql :
@@ -36,9 +36,9 @@ std::vector<Rows> dump(const fs::path& out) {
   return rows;
 }
 
-std::vector<Rows> dump_from_nothing(const fs::path& out) {
+std::vector<Rows> full_dump_from_nothing(const fs::path& out) {
   fs::remove(index_path(out));
-  return dump(out);
+  return full_dump(out);
 }
 
 /// What a slow reading of the folders, one by one, has of runs, options and metrics.
@@ -163,12 +163,12 @@ TEST_CASE("after random additions, changes and removals the index is as one made
   for (int round = 0; round < 40; ++round) {
     for (int i = 0; i < 1 + round % 7; ++i) folders.step(out);
     INFO("round " << round);
-    const auto step_by_step = dump(out.path);
+    const auto step_by_step = full_dump(out.path);
     check_by_reading_slowly(out.path);
     // Beside the one that is kept.
     const fs::path kept = out.path / "kept.sqlite";
     fs::copy_file(index_path(out.path), kept, fs::copy_options::overwrite_existing);
-    CHECK(dump_from_nothing(out.path) == step_by_step);
+    CHECK(full_dump_from_nothing(out.path) == step_by_step);
     fs::remove(index_path(out.path));
     fs::rename(kept, index_path(out.path));
     largest = std::max(largest, step_by_step[0].size());
@@ -310,13 +310,13 @@ TEST_CASE("a file that somebody changed is checked, whatever its mark; one that 
           "[runs][index][scale]") {
   const Scratch out;
   for (int seed = 0; seed < 200; ++seed) run_of(out, "seed = " + std::to_string(seed) + "\n", losses({2.0, 1.0}));
-  const auto right = dump(out.path);
+  const auto right = full_dump(out.path);
   const fs::path file = index_path(out.path);
   struct stat about = {};
   REQUIRE(::stat(file.c_str(), &about) == 0);
 
   spoil(file, 8192);
-  CHECK(dump(out.path) == right);
+  CHECK(full_dump(out.path) == right);
   // The mark is left again, so that the next one need not check.
   const std::string whole = content(file);
   REQUIRE(::stat(file.c_str(), &about) == 0);

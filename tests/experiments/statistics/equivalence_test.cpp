@@ -53,8 +53,6 @@ double one_sided(const std::vector<double>& values) {
   return reached / static_cast<double>(flips);
 }
 
-SeedDifferences arm(std::vector<double> values) { return seeded<SeedDifferences>(std::move(values), 0); }
-
 } // namespace
 
 TEST_CASE("one arm's flips of both sides are those in plain loops, where the sides can't be taken for each other",

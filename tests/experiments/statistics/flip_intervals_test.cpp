@@ -14,10 +14,6 @@ using namespace heed::statistics;
 
 namespace {
 
-SeedDifferences arm(std::vector<double> values, std::int64_t first_seed = 0) {
-  return seeded<SeedDifferences>(std::move(values), first_seed);
-}
-
 double p_around(std::vector<double> d, double theta) {
   for (double& x : d) x -= theta;
   return step_down_flips(std::vector{arm(std::move(d))}).p.front();

@@ -17,10 +17,6 @@ using namespace heed::statistics;
 
 namespace {
 
-SeedDifferences arm(std::vector<double> values, std::int64_t first_seed = 0) {
-  return seeded<SeedDifferences>(std::move(values), first_seed);
-}
-
 /// mean / (sd / sqrt(n)), by the book.
 double absolute_t(const std::vector<double>& d) {
   double mean = 0, squares = 0;

@@ -1,6 +1,8 @@
 // Numbers of runs with their seeds, which follow each other.
 #pragma once
 
+#include "experiments/statistics/flips.hpp"
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,4 +13,9 @@ template <class Seeded> Seeded seeded(std::vector<double> values, std::int64_t f
   for (std::size_t i = 0; i < values.size(); ++i) out.seeds.push_back(first_seed + static_cast<std::int64_t>(i));
   out.values = std::move(values);
   return out;
+}
+
+/// How an arm differs from its reference, by seeds.
+inline heed::statistics::SeedDifferences arm(std::vector<double> values, std::int64_t first_seed = 0) {
+  return seeded<heed::statistics::SeedDifferences>(std::move(values), first_seed);
 }

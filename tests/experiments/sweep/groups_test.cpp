@@ -24,7 +24,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(text.find(from), from.size(), to);
 }
 
-std::string refusal(const std::string& toml) {
+std::string group_refusal(const std::string& toml) {
   try {
     plan_of(toml);
   } catch (const Refused& error) {
@@ -112,17 +112,17 @@ TEST_CASE("each group is evened out to its own reference", "[sweep][groups]") {
 }
 
 TEST_CASE("what can't make groups is refused with its place", "[sweep][groups]") {
-  CHECK_THAT(refusal(with(grouped, "\"task.copy.length\"\n", "\"task.copy.lenth\"\n")),
+  CHECK_THAT(group_refusal(with(grouped, "\"task.copy.length\"\n", "\"task.copy.lenth\"\n")),
              Contains("test.toml:7") && Contains("sweep.within") && Contains("did you mean"));
-  CHECK_THAT(refusal(with(grouped, "\"task.copy.length\"\n", "\"model.width\"\n")),
+  CHECK_THAT(group_refusal(with(grouped, "\"task.copy.length\"\n", "\"model.width\"\n")),
              Contains("test.toml:7:10") && Contains("which no arm of the sweep changes"));
-  CHECK_THAT(refusal(with(grouped, "\"task.copy.length\"\n", "\"seed\"\n")), Contains("seeds are replicates"));
-  CHECK_THAT(refusal(with(grouped, "\"task.copy.length\"\n", "3\n")), Contains("must be the name of an option"));
-  CHECK_THAT(refusal(with(grouped, "\"task.copy.length\"\n", "[\"task.copy.length\", \"task.copy.length\"]\n")),
+  CHECK_THAT(group_refusal(with(grouped, "\"task.copy.length\"\n", "\"seed\"\n")), Contains("seeds are replicates"));
+  CHECK_THAT(group_refusal(with(grouped, "\"task.copy.length\"\n", "3\n")), Contains("must be the name of an option"));
+  CHECK_THAT(group_refusal(with(grouped, "\"task.copy.length\"\n", "[\"task.copy.length\", \"task.copy.length\"]\n")),
              Contains("twice"));
-  CHECK_THAT(refusal(with(grouped, R"(["dot", "additive", "cosine"], "task.copy.length" = [16, 8, 32])",
-                          R"(["cosine"], "task.copy.length" = [8])")),
+  CHECK_THAT(group_refusal(with(grouped, R"(["dot", "additive", "cosine"], "task.copy.length" = [16, 8, 32])",
+                                R"(["cosine"], "task.copy.length" = [8])")),
              Contains("the group length = 8 has no reference") && Contains("\"task.copy.length\" = 8"));
-  CHECK_THAT(refusal(grouped + "[[sweep.block]]\ngrid = { \"task.kind\" = [\"reverse\"] }\n"),
+  CHECK_THAT(group_refusal(grouped + "[[sweep.block]]\ngrid = { \"task.kind\" = [\"reverse\"] }\n"),
              Contains("does nothing here") && Contains("task.kind = reverse"));
 }

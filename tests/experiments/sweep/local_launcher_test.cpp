@@ -18,14 +18,14 @@ using Kind = RunEvent::Kind;
 
 namespace {
 
-struct Sweep {
+struct Launched {
   Scratch out;
   fs::path program;
   std::vector<RunFolder> runs;
   std::vector<RunEvent> events;
   std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
 
-  Sweep() : program(out / "worker.sh") {
+  Launched() : program(out / "worker.sh") {
     put(program, R"sh(#!/bin/sh
 [ "$1" = worker ] && [ "$3" = --threads ] || exit 9
 dir=$2 threads=$4
@@ -75,7 +75,7 @@ using Kinds = std::vector<Kind>;
 } // namespace
 
 TEST_CASE("all runs are executed, and those that are finished only once", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   for (int i = 0; i < 3; ++i) sweep.add("echo $threads >> $dir/starts; outcome finished");
   const Executed first = sweep.execute();
   CHECK(first.finished == 3);
@@ -90,7 +90,7 @@ TEST_CASE("all runs are executed, and those that are finished only once", "[swee
 }
 
 TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("outcome failed 'the loss is NaN'; exit 1");
   sweep.add("outcome running; echo allocating; echo 'bad things' >&2; kill -SEGV $$");
   sweep.add("echo 'cannot write: no space' >&2; exit 1");
@@ -112,7 +112,7 @@ TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][l
 }
 
 TEST_CASE("a run that failed before is tried again, and an old reason is not told as a new one", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("[ -e $dir/second ] && { echo 'new trouble' >&2; exit 1; }; touch $dir/second; outcome failed old; exit 1");
   sweep.execute();
   CHECK(sweep.reason_of(0) == "old");
@@ -121,7 +121,7 @@ TEST_CASE("a run that failed before is tried again, and an old reason is not tol
 }
 
 TEST_CASE("no more runs at once than jobs", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   // The first two wait for each other.
   const std::string begin = "cd " + sweep.out.path.string() + "; touch on-$$; ",
                     meet = "until [ $(ls | grep -c '^on-') = 2 ] || [ -e met ]; do sleep 0.02; done; touch met; ",
@@ -134,7 +134,7 @@ TEST_CASE("no more runs at once than jobs", "[sweep][launcher]") {
 }
 
 TEST_CASE("progress is passed on", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("progress 4; until [ -e $dir/seen ]; do sleep 0.02; done; progress 10; outcome finished");
   std::vector<std::int64_t> steps;
   sweep.heard = [&](const RunEvent& event) {
@@ -149,7 +149,7 @@ TEST_CASE("progress is passed on", "[sweep][launcher]") {
 }
 
 TEST_CASE("a stop lets running ones keep their checkpoints, and starts no more", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("trap 'outcome interrupted; exit 1' TERM; touch $dir/ready; while :; do sleep 0.02; done");
   // The second is at its end when it is asked to stop.
   sweep.add("trap 'outcome finished; exit 0' TERM; touch $dir/ready; while :; do sleep 0.02; done");
@@ -166,7 +166,7 @@ TEST_CASE("a stop lets running ones keep their checkpoints, and starts no more",
 }
 
 TEST_CASE("what another process runs is waited for, and nothing runs twice", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("touch $dir/started-here; outcome finished");
   sweep.add("touch $dir/started-here; outcome finished");
   sweep.add("outcome finished");
@@ -194,7 +194,7 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
 }
 
 TEST_CASE("what another process takes on as soon as it failed here is that one's", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("outcome failed here; touch $dir/failed; while [ ! -e $dir/taken ]; do sleep 0.01; done; exit 1");
   const fs::path folder = sweep.runs[0].path;
   std::thread elsewhere([&] {
@@ -213,7 +213,7 @@ TEST_CASE("what another process takes on as soon as it failed here is that one's
 }
 
 TEST_CASE("a program that can't be started is each run's failure", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("");
   sweep.program = sweep.out / "gone";
   CHECK(sweep.execute().failed == 1);
@@ -221,7 +221,7 @@ TEST_CASE("a program that can't be started is each run's failure", "[sweep][laun
 }
 
 TEST_CASE("outputs go to the run's log", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("echo out; echo err >&2; outcome interrupted; exit 1");
   sweep.execute();
   sweep.execute();
@@ -229,21 +229,21 @@ TEST_CASE("outputs go to the run's log", "[sweep][launcher]") {
 }
 
 TEST_CASE("what a worker tells through its pipe is why it failed", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("outcome running; [ \"$5\" = --tell ] && eval \"printf 'no space' >&$6\"; exit 1");
   CHECK(sweep.execute().failed == 1);
   CHECK(sweep.reason_of(0) == "no space");
 }
 
 TEST_CASE("a worker has neither BLAS's threads nor the terminal", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   sweep.add("echo $OPENBLAS_NUM_THREADS $(cat) > $dir/found; outcome finished");
   CHECK(sweep.execute().finished == 1);
   CHECK(content(sweep.runs[0].path / "found") == "1\n");
 }
 
 TEST_CASE("who waits is woken by the end of a worker, and not by what it tells", "[sweep][launcher]") {
-  Sweep sweep;
+  Launched sweep;
   // It ends once it has been waited for in vain.
   sweep.add("eval \"printf 'words' >&$6\"; while [ ! -e $dir/end ]; do sleep 0.01; done; outcome finished");
   LocalLauncher launcher(sweep.program);

@@ -4,13 +4,12 @@
 #include "experiments/config/settings.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/sweep/plan_support.hpp"
 
 using namespace heed;
 using Catch::Contains;
 
 namespace {
-
-Config config(const std::string& text) { return Settings::parse(text, "test.toml").resolve(); }
 
 /// Why a sweep of tiny models, compared by the metric, is refused; empty where it is not.
 std::string refusal(const std::string& metric, const std::string& more = "") {
@@ -30,7 +29,7 @@ std::string refusal(const std::string& metric, const std::string& more = "") {
 } // namespace
 
 TEST_CASE("what is looked at inside a model is a metric where it is looked at", "[sweep][metric]") {
-  const Config looking = config("train.inspect = \"layers\"\n"), blind = config("");
+  const Config looking = config_of("train.inspect = \"layers\"\n"), blind = config_of("");
   CHECK(metric_of(looking, "rank_residual.last").name == "rank_residual.last");
   CHECK_FALSE(metric_of(looking, "rank_residual.last").is_goal);
   CHECK_THAT(metric_of(looking, "rank_residual.last").meaning, Contains("of the last layer"));

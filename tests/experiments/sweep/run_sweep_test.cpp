@@ -18,7 +18,7 @@ using Numbers = std::vector<std::size_t>;
 namespace {
 
 // Runs of tuning: reference with 0.001 and 0.01, then the other arm with both. Four replicates.
-const std::string tuned = R"(
+const std::string tuned_sweep = R"(
 name = "tuned"
 [sweep]
 seeds = [0, 1]
@@ -63,14 +63,14 @@ struct Heard : SweepEvents {
   }
 };
 
-struct Sweep {
+struct Driven {
   Scratch out;
   FakeLauncher launcher;
   Plan plan;
   Heard heard;
   std::vector<std::size_t> asked; // for how many runs a share was wanted
 
-  explicit Sweep(const std::string& toml) : plan(plan_of(toml)) { launcher.otherwise = trains; }
+  explicit Driven(const std::string& toml) : plan(plan_of(toml)) { launcher.otherwise = trains; }
 
   std::deque<Act>& acts(const PlannedRun& run) { return launcher.acts[run.id]; }
 
@@ -95,7 +95,7 @@ Numbers count(std::size_t n) {
 } // namespace
 
 TEST_CASE("a sweep's runs are executed, and what was done before is not", "[sweep][run]") {
-  Sweep sweep(plain);
+  Driven sweep(plain);
   sweep.acts(sweep.plan.runs[1]) = {fails("the loss is NaN")};
   const SweepResult first = sweep.run();
   CHECK(sweep.heard.numbers_of(Kind::started) == count(3));
@@ -124,7 +124,7 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
 }
 
 TEST_CASE("a tuned sweep runs its trials, then what each arm chose", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   const SweepResult result = sweep.run();
   CHECK(sweep.heard.runs == Numbers{8});
   CHECK(sweep.heard.to_do == Numbers{8});
@@ -147,7 +147,7 @@ TEST_CASE("a tuned sweep runs its trials, then what each arm chose", "[sweep][ru
 }
 
 TEST_CASE("a trial that fails is tried once more, when the others are done", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   const std::vector<PlannedRun>& trials = sweep.plan.tuning->runs;
   sweep.acts(trials[0]) = {fails("an accident")};
   sweep.acts(trials[2]) = {fails("the loss is NaN"), fails("the loss is NaN")};
@@ -161,7 +161,7 @@ TEST_CASE("a trial that fails is tried once more, when the others are done", "[s
 }
 
 TEST_CASE("a stop while arms are tuned leaves the rest, and the sweep goes on from there", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   sweep.acts(sweep.plan.tuning->runs[0]) = {waits_for_stop()};
   sweep.heard.stop = [&] { return !sweep.heard.numbers_of(Kind::finished).empty(); };
   const SweepResult stopped = sweep.run();
@@ -182,7 +182,7 @@ TEST_CASE("a stop while arms are tuned leaves the rest, and the sweep goes on fr
 }
 
 TEST_CASE("a stop while replicates run keeps the choice", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   sweep.heard.stop = [&] { return sweep.heard.numbers_of(Kind::finished).size() >= 6; };
   const SweepResult stopped = sweep.run();
   CHECK(stopped.stopped());
@@ -196,7 +196,7 @@ TEST_CASE("a stop while replicates run keeps the choice", "[sweep][run]") {
 }
 
 TEST_CASE("trials that another process runs are waited for before arms choose", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   const PlannedRun& planned = sweep.plan.tuning->runs[3];
   const RunFolder run = prepare_run(sweep.out.path, planned.id, planned.config);
   auto claim = RunClaim::attempt(run);
@@ -215,12 +215,12 @@ TEST_CASE("trials that another process runs are waited for before arms choose", 
 }
 
 TEST_CASE("an arm that can't choose, and a folder that can't be made, are errors", "[sweep][run]") {
-  Sweep sweep(tuned);
+  Driven sweep(tuned_sweep);
   sweep.launcher.otherwise = [] { return fails("the loss is NaN"); };
   CHECK_THROWS_AS(sweep.run(), Failed);
   CHECK(sweep.launcher.calls.size() == 8); // each trial twice
 
-  Sweep other(plain);
+  Driven other(plain);
   put(other.out / "file", "");
   Executor executor(other.launcher, Share{1, 1});
   CHECK_THROWS_AS(run_sweep(other.plan, other.out / "file", executor, other.heard), Refused);

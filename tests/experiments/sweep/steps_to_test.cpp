@@ -6,6 +6,7 @@
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/steps_to.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/sweep/plan_support.hpp"
 
 #include <limits>
 #include <string>
@@ -27,8 +28,6 @@ std::vector<Metrics> accuracies(const std::vector<double>& values) {
   }
   return out;
 }
-
-Config config(const std::string& toml) { return Settings::parse(toml, "test.toml").resolve(); }
 
 } // namespace
 
@@ -64,7 +63,7 @@ TEST_CASE("the first evaluation that has the value counts, not those after it", 
 }
 
 TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[sweep][steps_to]") {
-  const Config every_ten = config("train.steps = 200\ntrain.evaluate_every = 10\n");
+  const Config every_ten = config_of("train.steps = 200\ntrain.evaluate_every = 10\n");
   const MetricInfo metric = metric_of(every_ten, "steps_to(val_accuracy, 0.95)");
   CHECK(metric.unit == "steps");
   CHECK_FALSE(metric.higher_is_better);
@@ -74,13 +73,13 @@ TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[s
   CHECK_THAT(metric_of(every_ten, "steps_to(val_loss, 0.1)").meaning, Contains("val_loss is 0.1 or less"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_acuracy, 1)", "report.also"),
                     Contains("report.also: \"val_acuracy\" is not measured here") && Contains("nearest: val_accuracy"));
-  const Config lengths = config("train.evaluate_every = 10\ntrain.evaluate_lengths = [8, 64]\n");
+  const Config lengths = config_of("train.evaluate_every = 10\ntrain.evaluate_lengths = [8, 64]\n");
   CHECK(metric_of(lengths, "steps_to(val_accuracy_at.64, 0.9)").unit == "steps");
   CHECK(metric_of(lengths, "val_loss_at.64").unit == "nats");
   CHECK_THROWS_WITH(metric_of(lengths, "val_accuracy_at.65"), Contains("nearest: val_accuracy_at.64"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(time_per_token, 1)"), Contains("no evaluations on the way"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_loss; 1)"), Contains("report.metric: "));
-  CHECK_THROWS_WITH(metric_of(config("train.steps = 200\n"), "steps_to(val_loss, 1)"),
+  CHECK_THROWS_WITH(metric_of(config_of("train.steps = 200\n"), "steps_to(val_loss, 1)"),
                     Contains("set train.evaluate_every"));
   CHECK_THROWS_WITH(metric_of(every_ten, "val_los"), Contains("steps_to(METRIC, VALUE)"));
 }

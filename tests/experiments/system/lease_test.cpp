@@ -25,12 +25,6 @@ LeaseOwner elsewhere() { return {"another", "another-boot", "pid:[1]", 4242, 17,
 
 constexpr LeaseTimes quick{20ms, 200ms};
 
-std::string content(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
 /// A process that ran and is gone.
 template <class Act> void in_child(const Act& act) {
   const pid_t child = fork();

@@ -22,7 +22,6 @@ using Catch::Contains;
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 
 OptionValues whole_numbers(std::initializer_list<std::pair<const char*, int>> values) {
   OptionValues options;
@@ -56,12 +55,6 @@ std::vector<Form> forms_of(const Task& task) {
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// The part of a language-model row that tells which example it is: all up to where the first target stands.
@@ -178,7 +171,6 @@ TEST_CASE("an example in its shortest words", "[tasks]") {
 }
 
 TEST_CASE("sequence to sequence: the same examples, with the output read one place late and ended", "[tasks]") {
-  constexpr Form s2s = Form::sequence_to_sequence;
   for (const Config& config : generated_configs()) {
     INFO(config.task.kind);
     const auto task = make_task(config);

@@ -15,12 +15,15 @@ using Catch::Contains;
 
 namespace {
 
+/// A file is kept from a size on, which few rows reach with a long word.
+const std::string long_word(150, 'w');
+
 /// So many rows "aN some words TAB bN more words TAB 0 1 1", of which some are alike.
 std::string table(int rows, bool counts = false) {
   std::string out;
   for (int i = 0; i < rows; ++i) {
     const std::string a = std::to_string(i * 7919 % (rows / 2)), b = std::to_string(i % 613);
-    out += "a" + a + " which is followed by a" + b + " and by others\tb" + b + " that é follows" +
+    out += "a" + a + " which is followed by a" + b + " and by " + long_word + "\tb" + b + " that é follows" +
            (i % 50 == 0 ? " and is much longer than all of the others are" : "");
     if (counts) out += i % 50 == 0 ? "\t0 1 1 0 0 0 0 0 0 0 0 0 0 0" : "\t0 1 1 0";
     out += "\n";
@@ -87,7 +90,7 @@ void check(const Config& config, Form form, std::size_t files) {
 } // namespace
 
 TEST_CASE("translation from what is kept is translation from its files", "[tasks][kept]") {
-  const TemporaryFile file(table(70'000)), counted(table(70'000, true)), small(table(3'000));
+  const TemporaryFile file(table(25'000)), counted(table(25'000, true)), small(table(3'000));
   Config config = task_config("translation");
   config.data.path = file.path();
   config.data.tokens = "words";
@@ -134,9 +137,9 @@ TEST_CASE("translation of two files of lines is kept, too", "[tasks][kept]") {
 
 TEST_CASE("labelled text from what is kept is labelled text from its file", "[tasks][kept]") {
   std::string rows = "label,text\n";
-  for (int i = 0; i < 90'000; ++i)
+  for (int i = 0; i < 30'000; ++i)
     rows += std::string(i % 3 == 0 ? "good" : "\"bad, or so\"") + ",\"review " + std::to_string(i) +
-            " says \"\"no\"\",\nand ends on another line\"\n";
+            " says \"\"no\"\",\n" + long_word + " and ends on another line\"\n";
   const TemporaryFile file(rows);
   Config config = task_config("labelled_text");
   config.data.path = file.path();

@@ -15,8 +15,6 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form s2s = Form::sequence_to_sequence, lm = Form::language_model;
-
 struct Pair {
   std::string input, output;
 };

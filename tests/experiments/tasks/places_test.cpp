@@ -17,9 +17,6 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form lm = Form::language_model;
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
-
 OptionValues numbers(std::initializer_list<std::pair<const char*, int>> values) {
   OptionValues options;
   for (const auto& [name, value] : values) options[name] = std::int64_t{value};
@@ -46,12 +43,6 @@ std::vector<Words> rows_of(const Task& task) {
     for (const Row& row : evaluation_rows(task, lm, split)) out.push_back(words_of(task, row));
   for (std::int64_t i = 0; i < 300; ++i) out.push_back(words_of(task, training_row(task, lm, 5, i / 8, i % 8)));
   return out;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 /// A task with few rows to look at.

@@ -14,8 +14,6 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form s2s = Form::sequence_to_sequence;
-
 Config scan_config(const std::string& split, std::int64_t validation = 500) {
   Config config = task_config("scan", {{"split", split}});
   config.task.validation = validation;
@@ -153,7 +151,6 @@ TEST_CASE("scan repeats the primitive that the test combines, to a tenth of trai
 }
 
 TEST_CASE("scan as one row: command, the token that begins actions, actions, their end", "[tasks][scan]") {
-  constexpr Form lm = Form::language_model;
   const auto task = make_task(scan_config("simple"));
   const TaskShape pair = task->shape(s2s), one = task->shape(lm);
   CHECK(pair.vocabulary == 13);

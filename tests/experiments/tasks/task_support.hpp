@@ -17,6 +17,9 @@
 
 namespace heed::test {
 
+inline constexpr Form lm = Form::language_model, s2s = Form::sequence_to_sequence;
+inline constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
 inline Config task_config(const std::string& kind, OptionValues options = {}) {
   Config config;
   config.task.kind = kind;
@@ -58,6 +61,12 @@ inline std::vector<Row> evaluation_rows(const Task& task, Form form, Split split
   for (std::int64_t i = 0; i < task.evaluation_rows(form, split); ++i)
     rows.push_back(evaluation_row(task, form, split, i));
   return rows;
+}
+
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
 }
 
 /// The message with which `action` is refused; "(not refused)" where it is not.

@@ -13,8 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form s2s = Form::sequence_to_sequence, classes = Form::classification;
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+constexpr Form classes = Form::classification;
 
 Config file_config(const std::string& kind, const std::string& path, OptionValues options = {}) {
   Config config = task_config(kind, std::move(options));

@@ -14,8 +14,6 @@ using Catch::Contains;
 
 namespace {
 
-constexpr Form lm = Form::language_model;
-
 /// A text of `size` random characters, of one to four bytes.
 std::u32string characters(std::size_t size) {
   const std::u32string alphabet = U"abcdefgh \nxyzäöü€😀";

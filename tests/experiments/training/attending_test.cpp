@@ -19,12 +19,12 @@ using Labels = std::vector<std::string>;
 namespace {
 
 // A model at its start.
-struct Subject {
+struct Attentive {
   Config config;
   std::unique_ptr<Task> task;
   RunModel run;
 
-  Subject(const std::string& base, std::vector<std::string> assignments)
+  Attentive(const std::string& base, std::vector<std::string> assignments)
       : config(test::config(base, with_precision(std::move(assignments)))), task(make_task(config)),
         run(config, *task) {
     run.parameters.initialise(3);
@@ -86,7 +86,7 @@ TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens o
                                                       {"attention.normalizer=sparsemax"},
                                                       {"attention.score=additive"},
                                                       {"position.kind=shaw"}}) {
-    Subject s(test::tiny_decoder, assignments);
+    Attentive s(test::tiny_decoder, assignments);
     const AttentionExample example = s.attend("3 1 4 | 3");
     CHECK(example.input == "3 1 4 | 3");
     CHECK_FALSE(example.output);
@@ -114,7 +114,7 @@ TEST_CASE("a decoder's maps are the weights of its pass, with the row's tokens o
 }
 
 TEST_CASE("entropy and distance are those of inspect for the same row", "[attend]") {
-  Subject s(test::tiny_encoder, {});
+  Attentive s(test::tiny_encoder, {});
   Batch b = s.empty();
   s.task->evaluation_row(s.run.form, Split::validation, 0, b, 0);
   const std::vector<std::int32_t> tokens(b.tokens.begin(), b.tokens.begin() + b.lengths[0]);
@@ -130,7 +130,7 @@ TEST_CASE("entropy and distance are those of inspect for the same row", "[attend
 }
 
 TEST_CASE("an encoder-decoder's queries are what it reads, and, towards the input, what it puts out", "[attend]") {
-  Subject s(test::tiny_encoder_decoder, {});
+  Attentive s(test::tiny_encoder_decoder, {});
   const AttentionExample example = s.attend("0 1 2", "4 3");
   CHECK(example.output.value() == "4 3");
   CHECK(example.forced);
@@ -160,7 +160,7 @@ TEST_CASE("an encoder-decoder's queries are what it reads, and, towards the inpu
 }
 
 TEST_CASE("without an output a decoder reads what the model finds greedily", "[attend]") {
-  Subject s(test::tiny_encoder_decoder, {});
+  Attentive s(test::tiny_encoder_decoder, {});
   const AttentionExample own = s.attend("0 1 2 3");
   CHECK_FALSE(own.forced);
   std::string generated;
@@ -190,7 +190,7 @@ TEST_CASE("the steps of a recurrent decoder are stacked to one map", "[attend]")
     std::string base = test::tiny_encoder_decoder;
     for (const std::string line : {"layers = 2\n", "heads = 2\n", "kind = \"encoder_decoder\"\n"})
       base.erase(base.find(line), line.size());
-    Subject s(base, all);
+    Attentive s(base, all);
     const AttentionExample example = s.attend("0 1 2 3", "4 3");
     REQUIRE(example.heads.size() == 1);
     const AttentionMap& map = example.heads[0];
@@ -215,7 +215,7 @@ TEST_CASE("the steps of a recurrent decoder are stacked to one map", "[attend]")
 }
 
 TEST_CASE("pooling has one query of its own", "[attend]") {
-  Subject s(test::tiny_encoder, {"model.encoder.pooling=context"});
+  Attentive s(test::tiny_encoder, {"model.encoder.pooling=context"});
   const AttentionExample example = s.attend("1 0 1 1");
   REQUIRE(example.heads.size() == 5);
   const AttentionMap& pooling = example.heads.back();
@@ -228,7 +228,7 @@ TEST_CASE("pooling has one query of its own", "[attend]") {
 }
 
 TEST_CASE("patches are called by row and column", "[attend]") {
-  Subject s(test::tiny_patches, {});
+  Attentive s(test::tiny_patches, {});
   const AttentionExample example = s.attend("row 3");
   REQUIRE(example.heads.size() == 4);
   const AttentionMap& map = example.heads[0];
@@ -245,7 +245,8 @@ TEST_CASE("patches are called by row and column", "[attend]") {
 }
 
 TEST_CASE("what a model can't read is refused, and says what is allowed", "[attend]") {
-  Subject decoder(test::tiny_decoder, {}), translator(test::tiny_encoder_decoder, {}), patches(test::tiny_patches, {});
+  Attentive decoder(test::tiny_decoder, {}), translator(test::tiny_encoder_decoder, {}),
+      patches(test::tiny_patches, {});
   CHECK_THAT(refusal([&] { decoder.attend("3 cat"); }), Contains("the input \"3 cat\" can't be read") &&
                                                             Contains("\"cat\" is not a word") && Contains("0 1 2 3 4"));
   CHECK_THAT(refusal([&] { decoder.attend("  "); }), Contains("has no tokens"));

@@ -53,7 +53,7 @@ void check_cost(const Config& c) {
 
 } // namespace
 
-TEST_CASE("costs are those of the steps that the shipped configurations take", "[cost]") {
+TEST_CASE("costs are those of the steps that the shipped configurations take", "[cost][many]") {
   namespace fs = std::filesystem;
   const Scratch scratch;
   std::string text;
