@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -16,6 +17,9 @@ namespace heed::HEED_REAL {
 inline constexpr double rounding = std::is_same_v<Real, double> ? 1e-12 : 2e-6;
 /// Agreement with PyTorch's double precision, whose numbers the fixtures hold with twelve digits.
 inline constexpr double agreement = std::is_same_v<Real, double> ? 1e-9 : 1e-5;
+
+inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
+inline constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 /// The largest |found - expected| / max(1, |expected|); infinite where the lengths differ or a number isn't one.
 template <class A, class B> double distance(const std::vector<A>& found, const std::vector<B>& expected) {

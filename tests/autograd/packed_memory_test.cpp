@@ -11,9 +11,9 @@ struct Extent {
   std::int64_t batch, heads, key_heads, keys, width, value_width;
 };
 
-struct Outcome {
+struct Attended {
   std::vector<Real> y, dq, dk, dv, dw;
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const Attended&) const = default;
 };
 
 enum class ScoreKind { inner, pairwise };
@@ -21,7 +21,7 @@ enum class ScoreKind { inner, pairwise };
 constexpr Real factor = Real(0.3); // whose products are rounded
 
 // Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do.
-Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given) {
+Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given) {
   const std::int64_t counts[] = {1, 1, 3, 1, 2};
   Operand q({x.batch, x.heads, 8, x.width}, 1, {-spread, spread}),
       k({x.batch, x.key_heads, x.keys, x.width}, 2, {-spread, spread});
@@ -35,7 +35,7 @@ Outcome outcome(const Extent& x, ScoreKind kind, double spread, bool packed, con
                                : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, factor}, values)
                                                           : pack_memory(PairwiseForm{some, own_keys, weights}, values);
   CHECK((memory != nullptr) == packed);
-  Outcome out;
+  Attended out;
   Tensor total, before;
   std::int64_t first = 0;
   for (const std::int64_t n : counts) {
@@ -75,7 +75,8 @@ TEST_CASE("keys and values that are packed once give the bits of those that each
              {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}},
               StreamingOptions{.mask = {.offset = 3, .window = 2}, .dropout = 0.3, .key = {1, Stream::test, 2}}}) {
           CAPTURE(x.keys, x.width, static_cast<int>(kind), spread, options.dropout);
-          const Outcome each = outcome(x, kind, spread, false, options), once = outcome(x, kind, spread, true, options);
+          const Attended each = outcome(x, kind, spread, false, options),
+                         once = outcome(x, kind, spread, true, options);
           CHECK(each.y == once.y);
           CHECK(each.dq == once.dq);
           CHECK(each.dk == once.dk);

@@ -8,13 +8,6 @@
 using namespace heed;
 using namespace heed::HEED_REAL;
 
-namespace {
-
-constexpr Real infinity = std::numeric_limits<Real>::infinity();
-constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
-
-} // namespace
-
 TEST_CASE("softmax and log-softmax neither overflow nor vanish", "[value]") {
   for (int width : {1, 3, 8, 17, 33}) {
     std::vector<Real> x(static_cast<std::size_t>(width));

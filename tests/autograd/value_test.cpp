@@ -11,9 +11,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr Real infinity = std::numeric_limits<Real>::infinity();
-constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
-
 std::vector<double> list(const xt::xarray<double>& x) { return {x.begin(), x.end()}; }
 
 Real apply_one(Real value, Tensor (*f)(const Tensor&)) { return apply({value}, {}, f)[0]; }

@@ -27,7 +27,7 @@ namespace {
 
 using Array = xt::xarray<Real>;
 
-template <class E> std::vector<Real> list(const E& e) {
+template <class E> std::vector<Real> list_of(const E& e) {
   const Array numbers = e;
   return {numbers.begin(), numbers.end()};
 }
@@ -36,9 +36,11 @@ template <class E> bool shaped(const E& e, const Shape& shape) {
   return std::equal(e.shape().begin(), e.shape().end(), shape.extent.begin(), shape.extent.begin() + shape.rank);
 }
 
-constexpr double tolerance = 100 * rounding;
+constexpr double view_tolerance = 100 * rounding;
 
-template <class A, class B> bool close(const A& a, const B& b) { return xt::allclose(a, b, tolerance, tolerance); }
+template <class A, class B> bool close(const A& a, const B& b) {
+  return xt::allclose(a, b, view_tolerance, view_tolerance);
+}
 
 // Catch2's expressions and xtensor's operators don't get on, so tests compare in functions.
 template <class A> bool same(const A& a, const Array& b) { return Array(a) == b; }
@@ -66,13 +68,13 @@ template <bool checked> void check_shown() {
       const auto shown = value<checked>(seen);
       CHECK(shaped(shown, shape));
       if (shape.size() > 0) CHECK(address(shown) == seen.data);
-      CHECK(list(shown) == read(seen));
-      CHECK(list(shown + Real(0) * shown) == read(seen)); // computed element by element
+      CHECK(list_of(shown) == read(seen));
+      CHECK(list_of(shown + Real(0) * shown) == read(seen)); // computed element by element
       CHECK(std::vector<Real>(shown.begin(), shown.end()) == read(seen));
       // Into memory that is strided in the same way.
       Array target = xt::zeros<Real>(shown.shape());
       xt::noalias(target) = shown;
-      CHECK(list(target) == read(seen));
+      CHECK(list_of(target) == read(seen));
     }
 }
 

@@ -7,8 +7,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = attention_tolerance;
-
 // All scores give a form.
 bool streams(const LayerChoice& choice) {
   Weights unused;
@@ -73,8 +71,8 @@ TEST_CASE("every attention equals the plain loops over pairs, under every mask",
         if (!turns()) continue;
         INFO(e.text() << ", " << mask.name);
         const Attended found = attention(mask()), expected = attention.naive(mask());
-        CHECK(distance(found.weights, expected.weights) < tolerance);
-        CHECK(distance(found.result, expected.result) < tolerance);
+        CHECK(distance(found.weights, expected.weights) < attention_tolerance);
+        CHECK(distance(found.result, expected.result) < attention_tolerance);
       }
     }
   });
@@ -101,7 +99,7 @@ TEST_CASE("asking for the weights changes no gradient", "[attention][contract][m
         if (!turns()) continue;
         INFO(e.text() << ", " << mask.name);
         // Sums over all pairs of a head: rounding grows with their number.
-        const double allowed = tolerance * (1 + std::sqrt(static_cast<double>(e.queries * e.keys)));
+        const double allowed = attention_tolerance * (1 + std::sqrt(static_cast<double>(e.queries * e.keys)));
         CHECK(distance(attention.gradients(mask(), false), attention.gradients(mask(), true)) < allowed);
       }
     }
@@ -192,7 +190,7 @@ TEST_CASE("with softmax, weights sum to 1 where a query attends to anything", "[
         sums.push_back(total);
         expected.push_back(any ? 1 : 0);
       }
-      CHECK(distance(sums, expected) < tolerance);
+      CHECK(distance(sums, expected) < attention_tolerance);
     }
   }
 }
@@ -208,7 +206,7 @@ TEST_CASE("the returned weights are what the values are summed with", "[attentio
     const Tensor q = attention.q.on(tape), k = attention.k.on(tape), v = attention.v.on(tape);
     const Tensor y = attention.attention(pass, {.queries = q, .values = v, .keys = k, .mask = {.causal = true}}, &w);
     CHECK(w.shape == Shape{2, 2, 5, 7});
-    CHECK(distance(read(matmul(w, v)), read(y)) < tolerance);
+    CHECK(distance(read(matmul(w, v)), read(y)) < attention_tolerance);
     REQUIRE(told.kept.size() == 1);
     CHECK(read(told.kept[0]) == read(w));
   });
@@ -228,10 +226,10 @@ TEST_CASE("those who look on get the same weights, and change no bit", "[attenti
         Pass watched = attention.weights.pass(tape, {.observer = &told}), alone = attention.weights.pass(tape);
         const std::vector<Real> y = read(attention.attention(watched, inputs));
         REQUIRE(told.kept.size() == 1);
-        CHECK(distance(read(told.kept[0]), attention.naive(mask()).weights) < tolerance);
+        CHECK(distance(read(told.kept[0]), attention.naive(mask()).weights) < attention_tolerance);
         // Where it does not stream, blocks of queries give way to the whole.
         if (streams(choice)) CHECK(y == read(attention.attention(alone, inputs)));
-        else CHECK(distance(y, read(attention.attention(alone, inputs))) < tolerance);
+        else CHECK(distance(y, read(attention.attention(alone, inputs))) < attention_tolerance);
       }
     }
   });
@@ -264,11 +262,11 @@ TEST_CASE("heads that share keys and values attend as if each had its own", "[at
         *out = {read(y), each.q.gradient, k.gradient, v.gradient, each.weights.gradients};
       }
       INFO(sharing << " heads share keys");
-      CHECK(distance(shared.y, own.y) < tolerance);
-      CHECK(distance(shared.dq, own.dq) < 10 * tolerance);
-      CHECK(distance(shared.dk, own.dk) < 10 * tolerance);
-      CHECK(distance(shared.dv, own.dv) < 10 * tolerance);
-      CHECK(distance(shared.of_parameters, own.of_parameters) < 10 * tolerance);
+      CHECK(distance(shared.y, own.y) < attention_tolerance);
+      CHECK(distance(shared.dq, own.dq) < 10 * attention_tolerance);
+      CHECK(distance(shared.dk, own.dk) < 10 * attention_tolerance);
+      CHECK(distance(shared.dv, own.dv) < 10 * attention_tolerance);
+      CHECK(distance(shared.of_parameters, own.of_parameters) < 10 * attention_tolerance);
     }
   });
 }
@@ -308,7 +306,7 @@ TEST_CASE("with fewer heads of keys, multi-head attention is that of heads with 
   Tape tape;
   Pass with_few = few.pass(tape), with_all = all.pass(tape);
   CHECK(distance(read(a(with_few, x.on(tape), {.causal = true})), read(b(with_all, x.on(tape), {.causal = true}))) <
-        tolerance);
+        attention_tolerance);
   grouped.attention.key_value_heads = 3;
   Weights w;
   CHECK_THROWS_WITH(MultiHeadAttention(w.scope(), grouped, shape, Init::normal(1)),
@@ -386,7 +384,7 @@ TEST_CASE("heads are views of one projection as well as tensors of their own", "
                                                 .values = interleaved(attention.v),
                                                 .keys = interleaved(attention.k),
                                                 .mask = {.causal = true}});
-    CHECK(distance(read(y), attention({.causal = true}).result) < tolerance);
+    CHECK(distance(read(y), attention({.causal = true}).result) < attention_tolerance);
   });
 }
 

@@ -10,10 +10,10 @@ using namespace heed::HEED_REAL;
 namespace {
 
 // Of streaming attention, with lengths that don't divide the kernels' tiles.
-const std::vector<Extents> problems = {{.heads = 2, .queries = 1, .keys = 17},
-                                       {.heads = 1, .queries = 5, .keys = 5},
-                                       {.heads = 2, .queries = 33, .keys = 18},
-                                       {.batch = 1, .heads = 2, .queries = 66, .keys = 131}};
+const std::vector<Extents> formula_problems = {{.heads = 2, .queries = 1, .keys = 17},
+                                               {.heads = 1, .queries = 5, .keys = 5},
+                                               {.heads = 2, .queries = 33, .keys = 18},
+                                               {.batch = 1, .heads = 2, .queries = 66, .keys = 131}};
 
 const double rough = 10 * attention_tolerance; // formulas enlarge what they are given
 
@@ -26,7 +26,7 @@ LayerChoice plain(const std::string& normalizer = "softmax") {
 TEST_CASE("every formula equals the plain loops over pairs, under every mask", "[attention][formula][contract]") {
   for (const Formulas& f : formula_cases())
     for (const std::string normalizer : {"softmax", "sparsemax"})
-      for (const Extents& e : problems) {
+      for (const Extents& e : formula_problems) {
         Formulated attention(f, plain(normalizer), e);
         for (const MaskCase& mask : masks(e)) {
           INFO(f.text() << ", " << normalizer << ", " << e.text() << ", " << mask.name);
@@ -97,10 +97,10 @@ TEST_CASE("over many tiles, streaming formulas have the gradients of composed on
 namespace {
 
 // What an attention gives, and the gradients by queries, keys and values.
-struct Outcome {
+struct FormulaOutcome {
   std::vector<Real> y, dq, dk, dv;
 };
-double distance_of(const Outcome& a, const Outcome& b) {
+double distance_of(const FormulaOutcome& a, const FormulaOutcome& b) {
   return std::max({distance(a.y, b.y), distance(a.dq, b.dq), distance(a.dk, b.dk), distance(a.dv, b.dv)});
 }
 
@@ -127,12 +127,12 @@ struct Started {
     weights.parameters.initialise(5);
   }
 
-  Outcome operator()(const Mask& mask = {}) {
+  FormulaOutcome operator()(const Mask& mask = {}) {
     return by([&](Pass& pass, const Tensor& on_q, const Tensor& on_k, const Tensor& on_v) {
       return attention(pass, {.queries = on_q, .values = on_v, .keys = on_k, .mask = mask, .position = position.get()});
     });
   }
-  Outcome by(const std::function<Tensor(Pass&, const Tensor&, const Tensor&, const Tensor&)>& compute) {
+  FormulaOutcome by(const std::function<Tensor(Pass&, const Tensor&, const Tensor&, const Tensor&)>& compute) {
     Tape tape;
     Pass pass = weights.pass(tape, {.training = true});
     const Tensor y = compute(pass, q.on(tape), k.on(tape), v.on(tape));
@@ -227,7 +227,7 @@ TEST_CASE("a dilated mask is its formula, streaming, in blocks and step by step"
         const Mask mask = self_attention_mask(c.options, {});
         Started dilated(choice), by_formula(Formulas{"", c.formula}.in(choice));
         CHECK(distance_of(dilated(mask), by_formula()) < rough);
-        const Outcome in_blocks = dilated.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
+        const FormulaOutcome in_blocks = dilated.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
           return dilated.attention(pass, {.queries = q, .values = v, .keys = k, .mask = mask, .rows = 13});
         });
         CHECK(distance_of(in_blocks, by_formula()) < rough);
@@ -259,8 +259,8 @@ TEST_CASE("T5's buckets are a formula", "[attention][formula][equals]") {
   std::vector<Real> numbers, own_gradient(4 * 8);
   for (int h = 0; h < 4; ++h)
     for (int n = 0; n < 8; ++n) numbers.push_back(static_cast<Real>(std::sin(n + 3 * h)));
-  const Outcome found = formula({.causal = true});
-  const Outcome expected = operations.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
+  const FormulaOutcome found = formula({.causal = true});
+  const FormulaOutcome expected = operations.by([&](Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) {
     std::vector<Real> bias(4 * 70 * 70);
     for (std::size_t h = 0; h < 4; ++h)
       for (std::int64_t i = 0; i < 70; ++i)
@@ -292,7 +292,7 @@ TEST_CASE("a learned number for each distance is Shaw's table where a query has 
   shaw.weights.set(name, table);
   for (Started* x : {&formula, &shaw}) std::fill(x->q.values.begin(), x->q.values.end(), Real{1});
   for (const Mask& mask : {Mask{}, Mask{.causal = true}}) {
-    const Outcome a = formula(mask), b = shaw(mask);
+    const FormulaOutcome a = formula(mask), b = shaw(mask);
     CHECK(distance(a.y, b.y) < rough);
     CHECK(distance(a.dk, b.dk) < rough);
     CHECK(distance(a.dv, b.dv) < rough);

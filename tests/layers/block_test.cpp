@@ -7,7 +7,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = 50 * rounding;
+constexpr double block_tolerance = 50 * rounding;
 
 // What a block's parts compute, called one after the other, on the block's own parameters.
 struct Parts {
@@ -102,7 +102,7 @@ TEST_CASE("the block is what its header states, with every norm and residual con
             const Tensor h = plus(around_attention, x, a(x));
             return plus(around_ffn, h, f(h));
           });
-          CHECK(distance(parts.found(), expected) < tolerance);
+          CHECK(distance(parts.found(), expected) < block_tolerance);
           CHECK((parts.weights.parameters.find("ffn_norm.weight") != nullptr) == (norm != "none"));
         }
 }
@@ -134,7 +134,7 @@ TEST_CASE("a highway connection is T(x) f(x) + (1 - T(x)) x, whatever stands aro
           if (parallel) return sublayer(x, "attention", [&](const Tensor& t) { return add(attention(t), ffn(t)); });
           return sublayer(sublayer(x, "attention", attention), "ffn", ffn);
         });
-        CHECK(distance(parts.found(), expected) < tolerance);
+        CHECK(distance(parts.found(), expected) < block_tolerance);
       }
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("the feed-forward network computes W2 f(W1 x + b1) + b2, and swiglu's 
         }
         expected.push_back(y);
       }
-    CHECK(distance(found, expected) < tolerance);
+    CHECK(distance(found, expected) < block_tolerance);
   }
   Weights weights;
   CHECK_THROWS_WITH(FeedForward(weights.scope(), "sine", 3, 4, true, Init::normal(1)), Catch::Contains("sine"));
@@ -245,7 +245,7 @@ TEST_CASE("dropout acts in training only, and the rows of a shard see what they 
     const Tensor row = slice(parts.x.on(tape), 0, 1, 1);
     const auto second = read(parts.block(pass, row, {.lengths = parts.lengths.data() + 1}));
     // Not to the bit: BLAS, in portable builds, adds up one row in another order than two.
-    CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < tolerance);
+    CHECK(distance(second, std::vector<Real>(whole.begin() + 30, whole.end())) < block_tolerance);
   }
 }
 
@@ -274,7 +274,7 @@ TEST_CASE("dropout within the feed-forward zeroes hidden numbers, and scales tho
       if (dropped[i] == 0) ++zeros;
       else most = std::max(most, std::abs(static_cast<double>(dropped[i] - hidden[i] / Real(1 - probability))));
     }
-    CHECK(most < tolerance);
+    CHECK(most < block_tolerance);
     // Five standard deviations of the share of so many draws.
     const auto draws = static_cast<double>(hidden.size());
     CHECK(std::abs(zeros / draws - probability) < 5 * std::sqrt(probability * (1 - probability) / draws));

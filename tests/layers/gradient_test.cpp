@@ -13,8 +13,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-const Domain moderate{-1, 1, 0};
-
 std::vector<std::string> words_of(const std::vector<Option>& options, const std::string& name) {
   for (const Option& option : options)
     if (option.name == name) return option.words;

@@ -8,6 +8,8 @@
 
 namespace heed::HEED_REAL {
 
+inline constexpr Domain moderate{-1, 1, 0};
+
 /// A module applied to its inputs.
 using Module = std::function<Tensor(Pass&, const std::vector<Tensor>&)>;
 

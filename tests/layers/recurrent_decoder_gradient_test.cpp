@@ -12,8 +12,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-const Domain moderate{-1, 1, 0};
-
 // Has it a gradient of its own, and no other's by definition?
 bool smooth(const LayerChoice& choice) {
   const NormalizerInfo& info = normalizer_info(choice.attention.normalizer);

@@ -8,7 +8,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = 20 * rounding;
+constexpr double recurrent_tolerance = 20 * rounding;
 
 // Layers of one cell with drawn parameters, on drawn inputs x [B, T, 3].
 struct Sequences {
@@ -100,8 +100,8 @@ TEST_CASE("every cell over a sequence equals its step in plain loops", "[recurre
           }
           last.insert(last.end(), h.begin(), h.end());
         }
-        CHECK(distance(states, expected) < tolerance);
-        CHECK(distance(found.last[backward ? 1 : 0], last) < tolerance);
+        CHECK(distance(states, expected) < recurrent_tolerance);
+        CHECK(distance(found.last[backward ? 1 : 0], last) < recurrent_tolerance);
       }
   });
 }
@@ -126,11 +126,13 @@ TEST_CASE("step by step is the whole sequence", "[recurrent][contract]") {
       for (std::int64_t t = 0; t < 5; ++t) {
         const auto& at = outputs[static_cast<std::size_t>(t)];
         const std::vector<Real> row(at.begin() + b * 20, at.begin() + (b + 1) * 20);
-        CHECK(distance(row, steps_of(whole.states, {3, 5, 20}, b, t, t + 1)) < tolerance);
+        CHECK(distance(row, steps_of(whole.states, {3, 5, 20}, b, t, t + 1)) < recurrent_tolerance);
       }
-    for (std::size_t i = 0; i < state.size(); ++i) CHECK(distance(read(state[i].h), whole.last[i]) < tolerance);
+    for (std::size_t i = 0; i < state.size(); ++i)
+      CHECK(distance(read(state[i].h), whole.last[i]) < recurrent_tolerance);
     if (info.has_memory)
-      for (std::size_t i = 0; i < state.size(); ++i) CHECK(distance(read(state[i].c), whole.last[2 + i]) < tolerance);
+      for (std::size_t i = 0; i < state.size(); ++i)
+        CHECK(distance(read(state[i].c), whole.last[2 + i]) < recurrent_tolerance);
   });
 }
 
@@ -169,7 +171,7 @@ TEST_CASE("rows do not see each other", "[recurrent][contract]") {
     for (std::int64_t b : {0, 7, 10}) {
       Sequences one(info, {.width = 5, .layers = 2, .both_directions = true}, 1, 4);
       std::copy_n(s.x.values.begin() + b * 12, 12, one.x.values.begin());
-      CHECK(distance(one().states, steps_of(all, {11, 4, 10}, b, 0, 4)) < tolerance);
+      CHECK(distance(one().states, steps_of(all, {11, 4, 10}, b, 0, 4)) < recurrent_tolerance);
     }
   });
 }
@@ -184,7 +186,7 @@ TEST_CASE("dropout between layers acts in training alone, and on a row of the ba
   Sequences half(info, {.width = 8, .layers = 2, .dropout = 0.5}, 2, 5);
   std::copy(with.x.values.begin() + 30, with.x.values.end(), half.x.values.begin());
   CHECK(distance(half(nullptr, {.training = true, .seed = 3, .first_row = 2}).states,
-                 std::vector<Real>(whole.begin() + 80, whole.end())) < tolerance);
+                 std::vector<Real>(whole.begin() + 80, whole.end())) < recurrent_tolerance);
 }
 
 TEST_CASE("recurrent layers refuse what they cannot do, and say so", "[recurrent]") {

@@ -7,8 +7,6 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = attention_tolerance;
-
 // The names and numbers of all parameters.
 std::vector<std::pair<std::string, std::vector<Real>>> start_of(const AttentionCase& attention) {
   std::vector<std::pair<std::string, std::vector<Real>>> out;
@@ -41,8 +39,8 @@ void normalise(Operand& x) {
 void expect_equal(AttentionCase& found, AttentionCase& expected) {
   for (const MaskCase& mask : masks(found.extents)) {
     INFO(mask.name);
-    CHECK(distance(found(mask()).weights, expected(mask()).weights) < tolerance);
-    CHECK(distance(found(mask()).result, expected(mask()).result) < tolerance);
+    CHECK(distance(found(mask()).weights, expected(mask()).weights) < attention_tolerance);
+    CHECK(distance(found(mask()).result, expected(mask()).result) < attention_tolerance);
   }
 }
 
@@ -124,7 +122,7 @@ TEST_CASE("additive with v = 0 attends to all keys alike", "[score][equals]") {
   const Extents e{.heads = 2, .queries = 3, .keys = 5};
   AttentionCase additive(choice_of(score_info("additive")), e);
   additive.weights.set("score.v", std::vector<Real>(2 * 4));
-  CHECK(distance(additive({}).weights, std::vector<double>(2 * 2 * 3 * 5, 0.2)) < tolerance);
+  CHECK(distance(additive({}).weights, std::vector<double>(2 * 2 * 3 * 5, 0.2)) < attention_tolerance);
 }
 
 TEST_CASE("additive's hidden width is its own, and the head's query width if not given", "[score]") {

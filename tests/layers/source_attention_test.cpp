@@ -10,7 +10,7 @@ using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr double tolerance = 20 * rounding;
+constexpr double source_tolerance = 20 * rounding;
 
 const std::vector<std::string> reaches = {"global", "local_m", "local_p"};
 
@@ -98,7 +98,7 @@ TEST_CASE("a step sees what its reach says, by the formulas in plain loops", "[r
         const std::vector<double> c = expected_context(x, b, t, sees, factor);
         expected.insert(expected.end(), c.begin(), c.end());
       }
-    CHECK(distance(found, expected) < tolerance);
+    CHECK(distance(found, expected) < source_tolerance);
     CHECK_FALSE(all_zero(found));
   }
 }
@@ -135,7 +135,7 @@ TEST_CASE("a memory gives what the same keys and values give, with every score a
         gradients.push_back(all);
       }
       INFO("factors " << weighted);
-      CHECK(distance(results[0], results[1]) < tolerance);
+      CHECK(distance(results[0], results[1]) < source_tolerance);
       CHECK(distance(gradients[0], gradients[1]) < attention_tolerance);
     }
   });
@@ -209,7 +209,7 @@ TEST_CASE("a decoder gives step by step what it gives for the whole sequence", "
       for (std::int64_t b = 0; b < Sources::rows; ++b) {
         const auto at = whole.begin() + (b * Sources::steps + t) * Sources::width;
         const std::vector<Real> row(found.begin() + b * Sources::width, found.begin() + (b + 1) * Sources::width);
-        CHECK(distance(row, std::vector<Real>(at, at + Sources::width)) < tolerance);
+        CHECK(distance(row, std::vector<Real>(at, at + Sources::width)) < source_tolerance);
       }
     }
   });
