@@ -38,9 +38,8 @@ template <class E> bool shaped(const E& e, const Shape& shape) {
 
 constexpr double view_tolerance = 100 * rounding;
 
-template <class A, class B> bool close(const A& a, const B& b) {
-  return xt::allclose(a, b, view_tolerance, view_tolerance);
-}
+// Of arrays, so that xt::allclose is compiled once, and not for each two expressions.
+bool close(const Array& a, const Array& b) { return xt::allclose(a, b, view_tolerance, view_tolerance); }
 
 // Catch2's expressions and xtensor's operators don't get on, so tests compare in functions.
 template <class A> bool same(const A& a, const Array& b) { return Array(a) == b; }
