@@ -4,7 +4,7 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/rng.hpp"
-#include "tests/catch.hpp"
+#include "tests/autograd/close.hpp"
 
 #include <cmath>
 #include <functional>
