@@ -13,6 +13,7 @@ using Catch::Approx;
 
 namespace Catch {
 using Matchers::EndsWith;
+using Matchers::Matches;
 using Matchers::StartsWith;
 inline auto Contains(const std::string& text) { return Matchers::ContainsSubstring(text); }
 } // namespace Catch
