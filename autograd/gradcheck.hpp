@@ -31,11 +31,12 @@ struct GradcheckResult {
   std::string message; ///< where the worst is: "input 1 (key) [2, 3] element 4: analytic 0.1, numeric 0.2"
 };
 
-/// Checks the gradient of a function by every element of every input, or by some of them. A result with several elements is weighted with
-/// fixed random numbers and summed, so that every element of the Jacobian counts. The function must be smooth around
-/// the inputs. It is called with fresh leaves each time, and must not depend on anything that changes between calls.
-/// It also checks that the gradients come out the same where each input's gradient buffer held garbage before, and that
-/// an input is used correctly where the same tensor takes part twice (the weighted sum adds each input to itself).
+/// Checks the gradient of a function by every element of every input, or by some of them. A result with several
+/// elements is weighted with fixed random numbers and summed, so that every element of the Jacobian counts. The
+/// function must be smooth around the inputs. It is called with fresh leaves each time, and must not depend on anything
+/// that changes between calls. It also checks that the gradients come out the same where each input's gradient buffer
+/// held garbage before, and that an input is used correctly where the same tensor takes part twice (the weighted sum
+/// adds each input to itself).
 GradcheckResult gradcheck(const std::function<Tensor(Tape&, const std::vector<Tensor>&)>& function,
                           const std::vector<CheckInput>& inputs, const GradcheckOptions& options = {});
 

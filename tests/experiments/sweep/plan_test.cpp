@@ -3,6 +3,7 @@
 
 #include "experiments/runs/run_store.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/sweep/plan_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <algorithm>
@@ -13,19 +14,6 @@ using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-Plan plan(const std::string& toml) {
-  return make_plan(
-      Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test");
-}
-
-std::vector<std::string> labels(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const Arm& arm : plan.arms) out.push_back(arm.label);
-  return out;
-}
-
-using Labels = std::vector<std::string>;
 
 const std::string example = R"(
 name = "which score"
@@ -44,30 +32,30 @@ off.scale = { "attention.score" = "dot" }
 } // namespace
 
 TEST_CASE("a file without a sweep is one run, the reference", "[sweep][plan]") {
-  const Plan p = plan("seed = 5\nreport.metric = \"val_accuracy\"\n");
+  const Plan p = plan_of("seed = 5\nreport.metric = \"val_accuracy\"\n");
   CHECK_FALSE(p.sweep);
   CHECK(p.name == "test");
   CHECK(p.metric == "val_accuracy");
   CHECK(p.seeds == std::vector<std::int64_t>{5});
-  CHECK(labels(p) == Labels{"reference"});
+  CHECK(labels_of(p) == Labels{"reference"});
   REQUIRE(p.runs.size() == 1);
   CHECK(config_of(p.runs[0]).general.seed == 5);
   CHECK(p.runs[0].id == run_id(config_of(p.runs[0]), "data"));
 }
 
 TEST_CASE("blocks add up, equal arms are one, and what equals the reference is the reference", "[sweep][plan]") {
-  const Plan p = plan(example);
+  const Plan p = plan_of(example);
   CHECK(p.sweep);
   CHECK(p.name == "which score");
   // scaled_dot is the reference; off.scale is the grid's dot.
-  CHECK(labels(p) == Labels{"reference", "score = dot", "score = additive", "without residual"});
+  CHECK(labels_of(p) == Labels{"reference", "score = dot", "score = additive", "without residual"});
   CHECK(p.arms[0].changes.empty());
   CHECK(p.arms[2].changes == std::vector<PlannedChange>{{"attention.score", "additive"}});
   CHECK(p.arms[3].changes == std::vector<PlannedChange>{{"block.residual", "none"}});
 }
 
 TEST_CASE("every arm runs with every seed, whole replicates first", "[sweep][plan]") {
-  const Plan p = plan(example);
+  const Plan p = plan_of(example);
   REQUIRE(p.runs.size() == 12);
   for (std::size_t i = 0; i < p.runs.size(); ++i) {
     CHECK(p.runs[i].seed == static_cast<std::int64_t>(i / 4));
@@ -82,38 +70,38 @@ TEST_CASE("every arm runs with every seed, whole replicates first", "[sweep][pla
 }
 
 TEST_CASE("a grid crosses its axes, the last fastest", "[sweep][plan]") {
-  const Plan p = plan(R"(
+  const Plan p = plan_of(R"(
 [[sweep.block]]
 grid = { "attention.score" = ["scaled_dot", "dot"], "train.batch" = [16, 32, 64] }
 )");
-  CHECK(labels(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16", "score = dot",
-                            "score = dot, batch = 64"});
+  CHECK(labels_of(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16", "score = dot",
+                               "score = dot, batch = 64"});
 }
 
 TEST_CASE("a zip pairs its axes", "[sweep][plan]") {
-  const Plan p = plan("[[sweep.block]]\nkind = \"zip\"\n"
-                      "zip = { \"model.width\" = [32, 128], \"model.heads\" = [2, 8] }\n");
-  CHECK(labels(p) == Labels{"reference", "width = 32, heads = 2", "width = 128, heads = 8"});
+  const Plan p = plan_of("[[sweep.block]]\nkind = \"zip\"\n"
+                         "zip = { \"model.width\" = [32, 128], \"model.heads\" = [2, 8] }\n");
+  CHECK(labels_of(p) == Labels{"reference", "width = 32, heads = 2", "width = 128, heads = 8"});
 }
 
 TEST_CASE("excluded combinations are left out", "[sweep][plan]") {
-  const Plan p = plan(R"(
+  const Plan p = plan_of(R"(
 [[sweep.block]]
 grid = { "attention.score" = ["scaled_dot", "dot"], "train.batch" = [16, 64] }
 exclude = [{ "attention.score" = "dot", "train.batch" = 64 }]
 )");
-  CHECK(labels(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16"});
+  CHECK(labels_of(p) == Labels{"reference", "batch = 16", "batch = 64", "score = dot, batch = 16"});
 
   SECTION("conditions may name what the arm does not change") {
-    const Plan q = plan(R"(
+    const Plan q = plan_of(R"(
 [[sweep.block]]
 grid = { "train.batch" = [16, 64] }
 exclude = [{ "attention.score" = "scaled_dot", "train.batch" = 64 }]
 )");
-    CHECK(labels(q) == Labels{"reference", "batch = 16"});
+    CHECK(labels_of(q) == Labels{"reference", "batch = 16"});
   }
   SECTION("options of variants that are not chosen don't hold") {
-    const Plan q = plan(R"(
+    const Plan q = plan_of(R"(
 [[sweep.block]]
 grid = { "attention.score" = ["dot", "additive"] }
 exclude = [{ "attention.cosine.temperature" = 10.0 }]
@@ -123,7 +111,7 @@ exclude = [{ "attention.cosine.temperature" = 10.0 }]
 }
 
 TEST_CASE("a block that leaves out everything is refused with its place", "[sweep][plan]") {
-  CHECK_THROWS_WITH(plan(R"([[sweep.block]]
+  CHECK_THROWS_WITH(plan_of(R"([[sweep.block]]
 grid = { "train.batch" = [16] }
 exclude = [{ "train.batch" = 16 }]
 )"),
@@ -131,35 +119,35 @@ exclude = [{ "train.batch" = 16 }]
 }
 
 TEST_CASE("labels put what belongs to a choice behind it", "[sweep][plan]") {
-  const Plan p = plan(R"(
+  const Plan p = plan_of(R"(
 [[sweep.block]]
 grid = { "position.kind" = ["sinusoidal", "learned"], "position.combine" = ["add", "concat"] }
 [[sweep.block]]
 grid = { "attention.score" = ["cosine"], "attention.cosine.temperature" = [1.0, 5.0] }
 )");
-  CHECK(labels(p) == Labels{"reference", "position = sinusoidal, concat", "position = learned",
-                            "position = learned, concat", "score = cosine, temperature 1.0",
-                            "score = cosine, temperature 5.0"});
+  CHECK(labels_of(p) == Labels{"reference", "position = sinusoidal, concat", "position = learned",
+                               "position = learned, concat", "score = cosine, temperature 1.0",
+                               "score = cosine, temperature 5.0"});
 }
 
 TEST_CASE("options of one name are told apart by their tables", "[sweep][plan]") {
-  const Plan p = plan(R"(
+  const Plan p = plan_of(R"(
 [[sweep.block]]
 grid = { "block.dropout" = [0.1] }
 [[sweep.block]]
 grid = { "model.dropout" = [0.1] }
 )");
-  CHECK(labels(p) == Labels{"reference", "block.dropout = 0.1", "model.dropout = 0.1"});
+  CHECK(labels_of(p) == Labels{"reference", "block.dropout = 0.1", "model.dropout = 0.1"});
 }
 
 TEST_CASE("seeds keep the order of the file", "[sweep][plan]") {
-  const Plan p = plan("[sweep]\nseeds = [4, 2]\n");
+  const Plan p = plan_of("[sweep]\nseeds = [4, 2]\n");
   CHECK(p.seeds == std::vector<std::int64_t>{4, 2});
   CHECK(p.runs.size() == 2);
 }
 
 TEST_CASE("an arm that is not possible is refused, and named", "[sweep][plan]") {
-  CHECK_THROWS_WITH(plan("[[sweep.block]]\ngrid = { \"model.heads\" = [2, 5] }\n"),
+  CHECK_THROWS_WITH(plan_of("[[sweep.block]]\ngrid = { \"model.heads\" = [2, 5] }\n"),
                     Contains("does not divide") && Contains("(in the sweep's arm model.heads = 5)"));
 }
 
@@ -179,11 +167,11 @@ TEST_CASE("the data is asked for once for each task, and part of the identity", 
 }
 
 TEST_CASE("a sweep's hash is what it resolves to", "[sweep][plan]") {
-  const Plan p = plan(example);
+  const Plan p = plan_of(example);
   CHECK(p.hash.size() == 12);
   CHECK(p.folder_name() == "which-score-" + p.hash);
-  CHECK(plan("# a comment\n" + example).hash == p.hash);
-  CHECK(plan(example + "off.norm = { \"block.norm\" = \"none\" }\n").hash != p.hash);
+  CHECK(plan_of("# a comment\n" + example).hash == p.hash);
+  CHECK(plan_of(example + "off.norm = { \"block.norm\" = \"none\" }\n").hash != p.hash);
   Plan odd = p;
   odd.name = "../../a b\xc3\xa9/";
   CHECK(odd.folder_name() == "a-b-" + p.hash);
@@ -193,7 +181,7 @@ TEST_CASE("a sweep's hash is what it resolves to", "[sweep][plan]") {
 
 TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   const Scratch out;
-  Plan before = plan(example);
+  Plan before = plan_of(example);
   CHECK_FALSE(cost_of(before, 1));
   before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
   const fs::path folder = freeze(before, out.path);
@@ -215,17 +203,17 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
 }
 
 TEST_CASE("another margin or question is another sweep of the same runs", "[sweep][plan]") {
-  const Plan before = plan(example);
+  const Plan before = plan_of(example);
   const std::string asked = "\n[report]\nmargin = 0.05\nquestion = \"Which \\\"score\\\"?\"\n";
-  const Plan with = plan(example + asked);
+  const Plan with = plan_of(example + asked);
   CHECK_FALSE(before.margin);
   CHECK(before.question.empty());
   CHECK(with.margin == 0.05);
   CHECK(with.question == "Which \"score\"?");
   CHECK(with.hash != before.hash);
   for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
-  CHECK(plan(example + "\n[report]\nmargin = 0.1\n").hash != plan(example + "\n[report]\nmargin = 0.2\n").hash);
-  CHECK(plan(example + "\n[report]\nmargin = \"none\"\n").hash == before.hash);
+  CHECK(plan_of(example + "\n[report]\nmargin = 0.1\n").hash != plan_of(example + "\n[report]\nmargin = 0.2\n").hash);
+  CHECK(plan_of(example + "\n[report]\nmargin = \"none\"\n").hash == before.hash);
 
   const auto read = plan_from_json(to_json(with));
   REQUIRE(read);
@@ -237,15 +225,15 @@ TEST_CASE("another margin or question is another sweep of the same runs", "[swee
 }
 
 TEST_CASE("the test and what learning is are part of a plan, and of no run", "[sweep][plan]") {
-  const Plan before = plan(example);
-  const Plan with = plan(example + "\n[report]\ntest = \"unpaired\"\nlearned = 0.9\n");
+  const Plan before = plan_of(example);
+  const Plan with = plan_of(example + "\n[report]\ntest = \"unpaired\"\nlearned = 0.9\n");
   CHECK(before.test == "paired");
   CHECK_FALSE(before.learned);
   CHECK(with.test == "unpaired");
   CHECK(with.learned == 0.9);
-  CHECK(plan(example + "\n[report]\ntest = \"unpaired\"\n").hash != before.hash);
-  CHECK(plan(example + "\n[report]\nlearned = 0.9\n").hash != before.hash);
-  CHECK(plan(example + "\n[report]\ntest = \"paired\"\nlearned = \"found\"\n").hash == before.hash);
+  CHECK(plan_of(example + "\n[report]\ntest = \"unpaired\"\n").hash != before.hash);
+  CHECK(plan_of(example + "\n[report]\nlearned = 0.9\n").hash != before.hash);
+  CHECK(plan_of(example + "\n[report]\ntest = \"paired\"\nlearned = \"found\"\n").hash == before.hash);
   for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
   const auto read = plan_from_json(to_json(with));
   REQUIRE(read);
@@ -257,7 +245,7 @@ TEST_CASE("the test and what learning is are part of a plan, and of no run", "[s
 }
 
 TEST_CASE("further metrics are part of what is asked", "[sweep][plan]") {
-  const Plan without = plan("seed = 5\n"), with = plan("seed = 5\nreport.also = [\"val_accuracy\"]\n");
+  const Plan without = plan_of("seed = 5\n"), with = plan_of("seed = 5\nreport.also = [\"val_accuracy\"]\n");
   CHECK(with.also == std::vector<std::string>{"val_accuracy"});
   CHECK(with.hash != without.hash);
   CHECK(with.runs.front().id == without.runs.front().id);
@@ -268,8 +256,8 @@ TEST_CASE("further metrics are part of what is asked", "[sweep][plan]") {
 }
 
 TEST_CASE("a margin is a number above 0, in the metric's unit, or none", "[sweep][plan]") {
-  CHECK_THROWS_WITH(plan("[report]\nmargin = 0\n"), Contains("report.margin"));
-  CHECK_THROWS_WITH(plan("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
+  CHECK_THROWS_WITH(plan_of("[report]\nmargin = 0\n"), Contains("report.margin"));
+  CHECK_THROWS_WITH(plan_of("[report]\nmargin = \"small\"\n"), Contains("report.margin"));
 }
 
 TEST_CASE("runs of an arm are what each of its seeds resolves to by itself", "[sweep][plan]") {
@@ -286,7 +274,7 @@ grid = { "attention.score" = ["dot", "additive"], "train.learning_rate" = [1e-3,
 arms = [{ "model.kind" = "encoder_decoder", "model.layers" = 3 }, { "task.addition.digits" = 2 }]
 )";
   const Settings settings = Settings::parse(many, "test.toml");
-  const Plan p = plan(many);
+  const Plan p = plan_of(many);
   REQUIRE(p.arms.size() == 7);
   REQUIRE(p.runs.size() == 42);
   for (const PlannedRun& run : p.runs) {
@@ -312,7 +300,7 @@ const std::string long_sweep = "[attention]\nscore = \"dot\"\n[sweep]\nseeds = 6
 } // namespace
 
 TEST_CASE("a plan of very many runs holds each arm's configuration once, and reads as what it was", "[sweep][plan]") {
-  const Plan p = plan(long_sweep);
+  const Plan p = plan_of(long_sweep);
   REQUIRE(p.runs.size() == 12000);
   const std::string text = to_json(p);
   CHECK_THAT(text.substr(0, 20), Contains("\"format\": 2"));
@@ -343,7 +331,7 @@ TEST_CASE("a plan of very many runs holds each arm's configuration once, and rea
 }
 
 TEST_CASE("a plan of very many runs that has each with its configuration still reads", "[sweep][plan]") {
-  Plan p = plan(long_sweep);
+  Plan p = plan_of(long_sweep);
   const std::string short_text = to_json(p);
   // One configuration that is not its arm's, in what can't change results, so that none can be left out.
   std::string& config = p.runs[77].config;
@@ -360,7 +348,7 @@ TEST_CASE("a plan of very many runs that has each with its configuration still r
 }
 
 TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
-  const std::string whole = to_json(plan(example));
+  const std::string whole = to_json(plan_of(example));
   CHECK(plan_from_json(whole));
   CHECK_THAT(plan_from_json("").error, Contains("not JSON"));
   CHECK_THAT(plan_from_json("{}").error, Contains("no \"format\""));
@@ -378,7 +366,7 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   CHECK_THAT(replaced("\"id\": \"", "\"id\": \"../"), Contains("not the ID of a run"));
 
   const Scratch out;
-  const fs::path folder = freeze(plan(example), out.path);
+  const fs::path folder = freeze(plan_of(example), out.path);
   put(folder / "plan.json", whole.substr(0, 100));
   CHECK_THROWS_WITH(load_plan(folder),
                     Contains("plan.json' is damaged") && Contains("run the sweep's configuration again"));
@@ -387,7 +375,7 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
 
 TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one is refused", "[sweep][plan]") {
   const Scratch out;
-  Plan first = plan(example);
+  Plan first = plan_of(example);
   const fs::path folder = freeze(first, out.path);
   std::string text = content(folder / "plan.json");
   const std::string at = load_plan(folder).frozen->at;
@@ -403,7 +391,7 @@ TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one
 
 TEST_CASE("a plan keeps the kernels that it had first", "[sweep][plan]") {
   const Scratch out;
-  const Plan first = plan(example);
+  const Plan first = plan_of(example);
   const fs::path folder = freeze(first, out.path);
   CHECK(load_plan(folder).frozen->kernels.empty());
   freeze(first, out.path, "avx2"); // it had none
@@ -414,7 +402,7 @@ TEST_CASE("a plan keeps the kernels that it had first", "[sweep][plan]") {
 
 TEST_CASE("a plan of a version that kept no time has none, and gets none", "[sweep][plan]") {
   const Scratch out;
-  const Plan first = plan(example);
+  const Plan first = plan_of(example);
   fs::create_directories(out.path / "sweeps" / first.folder_name());
   put(out.path / "sweeps" / first.folder_name() / "plan.json", to_json(first));
   CHECK_FALSE(load_plan(freeze(first, out.path)).frozen);
@@ -426,7 +414,7 @@ TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
   const auto age = [](const fs::path& folder, int hours) {
     fs::last_write_time(folder / "plan.json", fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
-  const Plan first = plan(example), second = plan("name = \"other\"\n");
+  const Plan first = plan_of(example), second = plan_of("name = \"other\"\n");
   const fs::path a = freeze(first, out.path), b = freeze(second, out.path);
   age(a, 2);
   age(b, 1);
@@ -444,8 +432,8 @@ TEST_CASE("the latest sweep is the one that was last frozen", "[sweep][plan]") {
 
 TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][plan]") {
   const auto with = [](const std::string& looks, const std::string& more = "") {
-    return plan("[sweep]\nseeds = 10\n" + looks + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" +
-                more);
+    return plan_of("[sweep]\nseeds = 10\n" + looks + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" +
+                   more);
   };
   const Plan none = with(""), two = with("looks = [6, 10]");
   CHECK(with("looks = []").hash == none.hash);
@@ -473,7 +461,7 @@ TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][pla
 TEST_CASE("looks that can't find anything are refused, with how to mend them", "[sweep][plan]") {
   const auto refused = [](const std::string& sweep, const std::string& more = "") {
     try {
-      plan("[sweep]\n" + sweep + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" + more);
+      plan_of("[sweep]\n" + sweep + "\n[[sweep.block]]\ngrid = { \"attention.score\" = [\"dot\"] }\n" + more);
     } catch (const Refused& error) {
       return std::string(error.what());
     }

@@ -52,7 +52,7 @@ std::string told(const Task& task, Form form) {
     for (const auto* numbers : {&batch.tokens, &batch.targets, &batch.outputs, &batch.lengths, &batch.output_lengths})
       add(*numbers);
   };
-  for (const Split split : {Split::train, Split::validation, Split::test})
+  for (const Split split : all_splits)
     for (std::int64_t i = 0; i < *task.listed_rows(form, split); i += split == Split::train ? 97 : 11) {
       row([&](Batch& batch) { task.listed_row(form, split, i, batch, 0); });
       const auto reference = split == Split::train ? std::nullopt : task.reference(split, i);

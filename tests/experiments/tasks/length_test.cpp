@@ -62,7 +62,7 @@ TEST_CASE("addition gives sums, in either order of digits", "[tasks][addition]")
     const auto task = make_task(task_config("addition", {{"digits", std::int64_t{5}}, {"reverse", reverse}}));
     std::set<std::size_t> lengths;
     bool first_longer = false, second_longer = false;
-    for (const Split split : {Split::train, Split::validation, Split::test})
+    for (const Split split : all_splits)
       for (const Pair& pair : pairs(*task, split)) {
         const auto [a, b] = operands(pair);
         std::string sum = std::to_string(std::stoll(a) + std::stoll(b));

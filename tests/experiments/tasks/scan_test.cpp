@@ -78,7 +78,7 @@ std::string meaning(const std::string& command) {
 TEST_CASE("scan has 20,910 different commands, each with its meaning", "[tasks][scan]") {
   const auto task = make_task(scan_config("simple"));
   std::map<std::string, std::string> all;
-  for (const Split split : {Split::train, Split::validation, Split::test})
+  for (const Split split : all_splits)
     for (const auto& [command, actions] : examples(*task, split)) {
       CHECK(all.emplace(command, actions).second);
       if (actions != meaning(command)) CHECK((command + ": " + actions) == meaning(command));
