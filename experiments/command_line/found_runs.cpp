@@ -20,6 +20,9 @@ bool is_flag(const IndexField& field) { return field.kind == IndexField::Kind::f
 void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
   if (!index.in_memory().empty())
     console.err << "heed: the index can't be kept in its file, and was made in memory: " << index.in_memory() << "\n";
+  if (!index.not_copied().empty())
+    console.err << fmt::format("heed: index.sqlite was not brought up to date: {}; move it away to have one\n",
+                               index.not_copied());
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
   constexpr std::size_t shown = 4;

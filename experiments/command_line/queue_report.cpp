@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 #include <map>
 #include <set>
-#include <system_error>
 #include <vector>
 
 namespace heed {
@@ -26,7 +25,11 @@ std::vector<QueuedRun> marked_runs(const std::filesystem::path& out) {
   std::vector<QueuedRun> runs;
   for (const std::string& id : run_ids(out)) {
     const RunFolder run{out / id};
-    if (auto mark = read_queue_mark(run)) runs.push_back({run, std::move(*mark)});
+    try {
+      if (auto mark = read_queue_mark(run)) runs.push_back({run, std::move(*mark)});
+    } catch (const Unreadable&) {
+      // Whether it is queued can't be seen now.
+    }
   }
   return runs;
 }
@@ -37,8 +40,7 @@ std::string array_of(const SlurmTask& task) { return task.job.substr(0, task.job
 
 std::string queue_report(const std::filesystem::path& out,
                          const std::function<std::string(const std::string& id)>& name_of) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(out / "slurm", error)) return "";
+  if (!OutputFile(out, "slurm").is_folder()) return "";
   std::vector<QueuedRun> runs = marked_runs(out);
   std::set<std::string> submissions;
   for (const QueuedRun& run : runs)

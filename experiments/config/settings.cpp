@@ -67,9 +67,13 @@ struct Loader {
     open.pop_back();
   }
 
-  void parse(std::string_view text, const std::string& name, const fs::path& folder) {
+  /// @param folder  of the file; none: a text by itself, which can name no files
+  void parse(std::string_view text, const std::string& name, const std::optional<fs::path>& folder) {
     const toml::table top = parse_toml(text, name);
-    for (const auto& [path, origin] : read_extends(top, name, problems)) extend(folder / path, path, origin);
+    for (const auto& [path, origin] : read_extends(top, name, problems)) {
+      if (folder) extend(*folder / path, path, origin);
+      else problems.add(fmt::format("{}: extends '{}', where a saved configuration stands by itself", origin.text(), path));
+    }
     files.push_back(read_config_file(top, name, ++layer, problems));
   }
 
@@ -154,6 +158,13 @@ Settings Settings::parse(std::string_view toml, const std::string& name) {
   const std::filesystem::path path(name);
   loader.open.push_back(path);
   loader.parse(toml, name, path.parent_path());
+  loader.problems.refuse();
+  return merged(std::move(loader.files), loader.layer);
+}
+
+Settings Settings::parse_saved(std::string_view toml, const std::string& name) {
+  Loader loader;
+  loader.parse(toml, name, std::nullopt);
   loader.problems.refuse();
   return merged(std::move(loader.files), loader.layer);
 }

@@ -116,6 +116,9 @@ public:
   static Settings load(const std::filesystem::path& file);
   /// The same from text; `name` stands in errors.
   static Settings parse(std::string_view toml, const std::string& name);
+  /// The same of what Heed wrote, a run's configuration, which somebody else may have changed: it stands by itself, so that no
+  /// other file is opened, and an `extends` is a mistake.
+  static Settings parse_saved(std::string_view toml, const std::string& name);
 
   /// `a.b=value` from the command line, read by the option's type; `a.b=@default` resets. All of one call are one
   /// layer. `sweep.seeds` can be set too.

@@ -2,32 +2,35 @@
 
 #include "experiments/exports/metrics_csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
+#include "experiments/runs/metrics_lines.hpp"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Metrics> metrics_in(const RunFolder& run) {
-  auto metrics = read_metrics(run);
-  if (!metrics) throw Failed(metrics.error);
-  return std::move(*metrics);
+void each_line_of(const RunFolder& run, const std::function<void(const Metrics&)>& use) {
+  if (const auto lines = each_metrics_line(run, use); !lines) throw Failed(lines.error);
 }
 
-fs::path write_csv(const RunFolder& run, const fs::path& folder) {
-  make_folder(folder);
-  const fs::path file = folder / (run.id() + ".csv");
-  write_file(file, metrics_csv(metrics_in(run)));
+fs::path write_csv(const RunFolder& run, const OutputFolder& folder) {
+  const OutputFile file = folder / (run.id() + ".csv");
+  NewFile csv = file.create();
+  metrics_csv([&](const auto& use) { each_line_of(run, use); }, [&](std::string_view text) { csv.write(text); });
+  csv.finish();
   return file;
 }
 
 // TensorBoard names a run by its folder, and knows its files by "tfevents" in their names.
-fs::path write_tensorboard(const RunFolder& run, const fs::path& folder) {
+fs::path write_tensorboard(const RunFolder& run, const OutputFolder& folder) {
   const auto manifest = read_manifest(run);
   const double start = manifest ? seconds_since_1970(manifest->started) : 0.0;
-  make_folder(folder / run.id());
-  const fs::path file = folder / run.id() / "events.out.tfevents.heed";
-  write_file(file, tensorboard_events(metrics_in(run), start));
+  const OutputFile file = folder / run.id() / "events.out.tfevents.heed";
+  (folder / run.id()).make_folder();
+  NewFile events = file.create();
+  events.write(tensorboard_beginning(start));
+  each_line_of(run, [&](const Metrics& line) { events.write(tensorboard_event(line, start)); });
+  events.finish();
   return file;
 }
 

@@ -4,25 +4,28 @@
 
 #include <fmt/format.h>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace heed {
 
-std::string metrics_csv(const std::vector<Metrics>& metrics) {
+void metrics_csv(const EachMetrics& each, const std::function<void(std::string_view)>& write) {
   std::vector<std::string> headings{"step", "seconds", "tokens"};
   std::map<std::string, std::size_t> places;
-  for (const Metrics& line : metrics)
+  each([&](const Metrics& line) {
     for (const auto& [name, value] : line.values)
       if (places.try_emplace(name, headings.size()).second) headings.push_back(name);
-  std::string out = csv_line(headings);
-  for (const Metrics& line : metrics) {
+  });
+  write(csv_line(headings));
+  each([&](const Metrics& line) {
     std::vector<std::string> cells(headings.size());
     cells[0] = fmt::format("{}", line.step);
     cells[1] = csv_number(line.seconds);
     cells[2] = fmt::format("{}", line.tokens);
-    for (const auto& [name, value] : line.values) cells[places.at(name)] = csv_number(value);
-    out += csv_line(cells);
-  }
-  return out;
+    for (const auto& [name, value] : line.values)
+      if (const auto place = places.find(name); place != places.end()) cells[place->second] = csv_number(value);
+    write(csv_line(cells));
+  });
 }
 
 } // namespace heed

@@ -48,19 +48,19 @@ std::uint32_t crc32c(std::string_view bytes) {
   return sum.checksum();
 }
 
-std::string tensorboard_events(const std::vector<Metrics>& metrics, double start) {
-  std::string out = record(field(1, eight_bytes, bytes_of(start)) + field(3, counted_bytes, "brain.Event:2"));
-  for (const Metrics& line : metrics) {
-    std::string summary;
-    for (const auto& [name, value] : line.values)
-      summary += field(1, counted_bytes,
-                       field(1, counted_bytes, tag_of(name)) +
-                           field(2, four_bytes, bytes_of(static_cast<float>(value))));
-    out += record(field(1, eight_bytes, bytes_of(start + line.seconds)) +
-                  field(2, plain_number, varint(static_cast<std::uint64_t>(line.step))) +
-                  field(5, counted_bytes, summary));
-  }
-  return out;
+std::string tensorboard_beginning(double start) {
+  return record(field(1, eight_bytes, bytes_of(start)) + field(3, counted_bytes, "brain.Event:2"));
+}
+
+std::string tensorboard_event(const Metrics& line, double start) {
+  std::string summary;
+  for (const auto& [name, value] : line.values)
+    summary += field(1, counted_bytes,
+                     field(1, counted_bytes, tag_of(name)) +
+                         field(2, four_bytes, bytes_of(static_cast<float>(value))));
+  return record(field(1, eight_bytes, bytes_of(start + line.seconds)) +
+                field(2, plain_number, varint(static_cast<std::uint64_t>(line.step))) +
+                field(5, counted_bytes, summary));
 }
 
 double seconds_since_1970(const std::string& utc) {

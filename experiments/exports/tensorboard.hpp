@@ -19,17 +19,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace heed {
 
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4).
 std::uint32_t crc32c(std::string_view bytes);
 
-/// A file with an event for each line of metrics: all its values, at the wall time `start` (seconds since 1970) plus
+/// What a file begins with, and an event for each line of metrics: all its values, at the wall time `start` (seconds since 1970) plus
 /// the seconds trained. Values of parts, such as attention_entropy.blocks.0.attention.0, are grouped by what is
 /// measured: the tag is "attention_entropy/blocks.0.attention.0". TensorBoard keeps values as 32-bit floats.
-std::string tensorboard_events(const std::vector<Metrics>& metrics, double start);
+std::string tensorboard_beginning(double start);
+std::string tensorboard_event(const Metrics& line, double start);
 
 /// "2024-05-01T12:00:00Z" in seconds since 1970; 0 for what is not such a time.
 double seconds_since_1970(const std::string& utc);

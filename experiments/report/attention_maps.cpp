@@ -109,9 +109,9 @@ json::array attention_array(const std::vector<AttentionExample>& examples) {
 
 Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run) {
   using Result = Parsed<std::vector<AttentionExample>>;
-  if (!std::filesystem::exists(run.attention())) return Result::ok({});
-  const auto bytes = read_file(run.attention());
-  if (!bytes) return Result::wrong(bytes.error);
+  const auto bytes = run.attention().read();
+  if (bytes.is_missing()) return Result::ok({});
+  if (!bytes) return Result::wrong(bytes.error, bytes.problem);
   auto examples = attention_from_json(*bytes);
   if (!examples) return Result::wrong(fmt::format("'{}' is damaged: {}", run.attention().string(), examples.error));
   return examples;
@@ -121,12 +121,14 @@ void write_attention(const RunFolder& run, const std::vector<AttentionExample>& 
   std::vector<AttentionExample> kept = examples;
   for (AttentionExample& example : kept)
     for (AttentionMap& map : example.heads) std::ranges::transform(map.weights, map.weights.begin(), rounded);
-  write_file(run.attention(), json::serialize(json::object{{"examples", attention_array(kept)}}) + "\n");
+  run.attention().write(json::serialize(json::object{{"examples", attention_array(kept)}}) + "\n");
 }
 
 std::string update_attention(const RunFolder& run, const std::function<void(std::vector<AttentionExample>&)>& change) {
-  const auto lock = Lease::wait(run.path / "attention.claim");
+  const auto lock = Lease::wait(run.folder() / "attention.claim");
   auto kept = read_attention(run);
+  require_readable(kept);
+  if (!kept) run.attention().set_aside();
   std::vector<AttentionExample> examples = kept ? std::move(*kept) : std::vector<AttentionExample>{};
   change(examples);
   write_attention(run, examples);

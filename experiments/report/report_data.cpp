@@ -43,29 +43,38 @@ struct Origins {
   std::string data;                            ///< the first run's that says so
 };
 
-/// val_accuracy_by_length.N, val_loss_at.N and so on of the last line that has each.
-std::map<std::string, std::vector<LengthPoint>, std::less<>> lengths_of(const std::vector<Metrics>& lines) {
-  std::map<std::string, std::vector<LengthPoint>, std::less<>> out;
-  std::set<std::string, std::less<>> of_later; // lines
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    for (const auto& [name, value] : line->values) {
+/// val_accuracy_by_length.N, val_loss_at.N and so on, of the last line that has each.
+class LastLengths {
+public:
+  void add(const Metrics& line) {
+    std::map<std::string, std::vector<LengthPoint>, std::less<>> of_line;
+    for (const auto& [name, value] : line.values) {
       const std::size_t dot = name.find('.');
       const std::string_view metric = std::string_view(name).substr(0, dot);
       const bool by_length = metric == by_length_metric || (metric.starts_with("val_") && metric.ends_with("_at"));
-      if (dot == name.npos || !by_length || !std::isfinite(value) || of_later.contains(metric)) continue;
+      if (dot == name.npos || !by_length || !std::isfinite(value)) continue;
       LengthPoint point{0, value};
       const char* end = name.data() + name.size();
       if (std::from_chars(name.data() + dot + 1, end, point.length).ptr == end)
-        out[std::string(metric)].push_back(point);
+        of_line[std::string(metric)].push_back(point);
     }
-    for (const auto& [metric, points] : out) of_later.insert(metric);
+    for (auto& [metric, points] : of_line) {
+      std::ranges::sort(points, {}, &LengthPoint::length);
+      found[metric] = std::move(points);
+    }
   }
-  for (auto& [metric, points] : out) std::ranges::sort(points, {}, &LengthPoint::length);
-  return out;
-}
+
+  std::map<std::string, std::vector<LengthPoint>, std::less<>> found;
+};
 
 /// What float32 can't hold is no result: the run diverged.
 constexpr double greatest_value = std::numeric_limits<float>::max();
+
+/// What lines say of a metric so far.
+struct ReadValue {
+  std::optional<double> last;
+  std::optional<std::int64_t> reached; ///< the first step
+};
 
 /// How a run's value by a metric is found.
 struct Reading {
@@ -74,10 +83,17 @@ struct Reading {
   std::optional<MetricInfo> evaluated; ///< then METRIC
 
   /// The last value; or the first step at which the goal is reached, the metric's greatest where it never is.
-  std::optional<double> of(const std::vector<Metrics>& lines) const {
-    if (!goal) return last_value(lines, metric.name);
-    const auto step = first_step(lines, *goal, evaluated->higher_is_better);
-    return step ? static_cast<double>(*step) : metric.greatest;
+  std::optional<double> of(const ReadValue& found) const {
+    if (!goal) return found.last;
+    return found.reached ? static_cast<double>(*found.reached) : metric.greatest;
+  }
+  /// @param found  of the lines before
+  void add(const Metrics& line, ReadValue& found) const {
+    if (!goal) {
+      if (const auto value = value_of(line, metric.name)) found.last = value;
+    } else if (!found.reached && reaches(line, *goal, evaluated->higher_is_better)) {
+      found.reached = line.step;
+    }
   }
 };
 
@@ -105,7 +121,22 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.id.empty()) return run; // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
-  const auto record = reader.read_record(folder);
+  std::vector<ReadValue> values(readings.size());
+  LastLengths lengths;
+  bool any = false;
+  const auto record = reader.read_record(folder, [&](const Metrics& line) {
+    any = true;
+    run.seconds = line.seconds;
+    if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
+        value && std::isfinite(*value))
+      run.curve.push_back({line.step, *value});
+    for (std::size_t i = 0; i < readings.size(); ++i) readings[i].add(line, values[i]);
+    lengths.add(line);
+  });
+  if (!record) {
+    run.curve.clear();
+    run.seconds = {};
+  }
   // Of what can't be relied on, a folder without a run is none yet.
   run.state = record ? record->state : state_of(folder);
   if (run.state == RunState::missing) return run;
@@ -114,30 +145,24 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
     run.problem = record.error;
     return run;
   }
-  const std::vector<Metrics>* const lines = &record->metrics;
   if (const std::optional<Manifest>& manifest = record->manifest) {
     if (run.state == RunState::failed) run.problem = manifest->failure;
     if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
     if (origins.data.empty()) origins.data = manifest->data;
   }
-  for (const Metrics& line : *lines)
-    if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
-        value && std::isfinite(*value))
-      run.curve.push_back({line.step, *value});
-  if (!lines->empty()) run.seconds = lines->back().seconds;
   if (run.state == RunState::finished) {
-    run.lengths = lengths_of(*lines);
+    run.lengths = std::move(lengths.found);
     for (std::size_t i = 1; i < readings.size(); ++i) {
-      run.also.push_back(readings[i].of(*lines));
+      run.also.push_back(readings[i].of(values[i]));
       if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
     }
-    const std::optional<double> last = lines->empty() ? std::nullopt : deciding.of(*lines);
+    const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
     if (last && std::abs(*last) <= greatest_value) {
       run.value = last;
     } else if (last) { // it diverged, whatever its end was called
       run.state = RunState::failed;
       run.problem = fmt::format("{} came to {:g}: no result", metric, *last);
-    } else run.problem = lines->empty() ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
+    } else run.problem = !any ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
   }
   auto attention = read_attention(folder);
   if (attention) run.attention = std::move(*attention);

@@ -1,5 +1,7 @@
 #include "experiments/runs/database.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <sqlite3.h>
 
 namespace heed {
@@ -61,13 +63,20 @@ std::vector<std::vector<Cell>> Database::query(const std::string& sql, const std
   return Statement(*this, sql).run(values);
 }
 
-void Database::reset() {
-  // As SQLite's documentation of SQLITE_DBCONFIG_RESET_DATABASE has it; VACUUM takes the locks.
-  sqlite3* connection = connection_.get();
-  check(connection, sqlite3_db_config(connection, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr));
-  const int result = sqlite3_exec(connection, "VACUUM", nullptr, nullptr, nullptr);
-  check(connection, sqlite3_db_config(connection, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr));
-  check(connection, result);
+void Database::each_block(const std::function<void(std::string_view)>& use) {
+  sqlite3* const connection = connection_.get();
+  sqlite3_file* file = nullptr;
+  check(connection, sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file));
+  sqlite3_int64 size = 0;
+  if (!file || !file->pMethods) throw DatabaseError(SQLITE_CANTOPEN, "the database has no file");
+  check(connection, file->pMethods->xFileSize(file, &size));
+  constexpr sqlite3_int64 most = sqlite3_int64{1} << 20;
+  std::string block;
+  for (sqlite3_int64 at = 0; at < size; at += std::ssize(block)) {
+    block.resize(static_cast<std::size_t>(std::min(most, size - at)));
+    check(connection, file->pMethods->xRead(file, block.data(), static_cast<int>(block.size()), at));
+    use(block);
+  }
 }
 
 Statement::Statement(Database& database, const std::string& sql) : connection_(database.connection_.get()) {

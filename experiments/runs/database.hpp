@@ -38,8 +38,9 @@ public:
   /// Statements without values or results, separated by semicolons.
   void run(const std::string& sql);
   std::vector<std::vector<Cell>> query(const std::string& sql, const std::vector<Cell>& values = {});
-  /// Empties the file in place, whatever it holds, damaged or not.
-  void reset();
+  /// Calls `use` with the bytes of its file, a block at a time. (To open the file a second time, and close it, would take
+  /// the locks from under this connection.)
+  void each_block(const std::function<void(std::string_view)>& use);
 
 private:
   friend class Statement;

@@ -26,7 +26,7 @@ public:
     for (std::size_t i = 0; i < names_.size(); ++i) {
       struct stat about = {};
       const std::string path = prefix_ + id + '/' + names_[i];
-      if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), path.c_str(), &about, 0) == 0)
+      if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), path.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0)
         looks[i] = {about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_size,
                     static_cast<std::int64_t>(about.st_ino)};
     }

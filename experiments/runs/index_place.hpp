@@ -1,5 +1,5 @@
-// Where an output folder's index is kept. SQLite's locks don't hold between machines, so that an index stands on a
-// local disk, or nowhere.
+// Where an output folder's index is kept: never in the output folder, which somebody else may have made, and whose files
+// SQLite would open wherever they lead, or delete.
 #pragma once
 
 #include "experiments/system/own_folder.hpp"
@@ -9,14 +9,16 @@
 
 namespace heed {
 
-/// OUT/index.sqlite where OUT is of this machine alone and can be written. Else HASH.sqlite in the first of the other
-/// folders of which that is so, HASH being the canonical path's; empty where it is so of none.
-std::filesystem::path index_place(const FoundFolder& out, const std::filesystem::path& canonical,
-                                  const std::vector<FoundFolder>& others);
+/// HASH in the first of these folders that is of this machine alone and can be written, HASH being that of the output
+/// folder's canonical path; empty where there is none.
+std::filesystem::path index_place(const std::filesystem::path& canonical, const std::vector<FoundFolder>& folders);
 
-/// index_place of the folders that there are: other ones are $XDG_CACHE_HOME/heed/index (~/.cache/heed/index), and
-/// heed-index-UID in the folder for temporary files, where the home folder, too, is several machines'. They are made
-/// when they are needed.
-std::filesystem::path index_path(const std::filesystem::path& out);
+/// What Heed keeps in such a folder.
+inline constexpr const char* index_file_name = "index.sqlite";
+
+/// index_place in the folders that there are, a folder that this user has to himself: in $XDG_CACHE_HOME/heed/index
+/// (~/.cache/heed/index), or heed-index-UID in the folder for temporary files, where the home folder is several machines'.
+/// They are made when they are needed; then those of output folders that are gone are removed.
+std::filesystem::path index_folder(const std::filesystem::path& out);
 
 } // namespace heed

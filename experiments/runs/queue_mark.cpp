@@ -9,7 +9,8 @@ namespace heed {
 using namespace json_fields;
 
 std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
-  const auto bytes = read_file(run.queued());
+  const auto bytes = run.queued().read();
+  require_readable(bytes);
   if (!bytes) return std::nullopt;
   try {
     const json::value value = parsed(*bytes);
@@ -22,18 +23,19 @@ std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
 }
 
 void write_queue_mark(const RunFolder& run, const QueueMark& mark) {
-  write_file(run.queued(),
-             fmt::format("{{\"submission\": {}, \"task\": {}, \"begun\": {}, \"ended\": {}, \"details\": {}}}\n",
-                         json_text(mark.submission), mark.task, mark.begun, json_text(mark.ended),
-                         json_text(mark.details)),
-             Durability::process);
+  run.queued().write(
+      fmt::format("{{\"submission\": {}, \"task\": {}, \"begun\": {}, \"ended\": {}, \"details\": {}}}\n",
+                  json_text(mark.submission), mark.task, mark.begun, json_text(mark.ended), json_text(mark.details)),
+      Durability::process);
 }
 
-bool waits_in_queue(const RunFolder& run) {
+bool waits_in_queue(const RunFolder& run) try {
   const auto mark = read_queue_mark(run);
   return mark && mark->ended.empty();
+} catch (const Unreadable&) {
+  return true; // it may, and must not be handed over a second time
 }
 
-void leave_queue(const RunFolder& run) { remove_file(run.queued()); }
+void leave_queue(const RunFolder& run) { run.queued().remove(); }
 
 } // namespace heed

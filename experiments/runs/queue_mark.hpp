@@ -19,11 +19,11 @@ struct QueueMark {
   std::string details = {}; ///< of that, in words
 };
 
-/// Nothing where there is none, or a damaged one.
+/// Nothing where there is none, or a damaged one. Throws heed::Unreadable where it can't be read now.
 std::optional<QueueMark> read_queue_mark(const RunFolder& run);
 /// Throws heed::Failed.
 void write_queue_mark(const RunFolder& run, const QueueMark& mark);
-/// Whether its folder has a mark that nothing ended.
+/// Whether its folder has a mark that nothing ended, or one that can't be read now.
 bool waits_in_queue(const RunFolder& run);
 /// Removes the mark; one that is missing is fine. Throws heed::Failed.
 void leave_queue(const RunFolder& run);

@@ -1,5 +1,6 @@
 #include "experiments/runs/run_comparison.hpp"
 
+#include "experiments/runs/metrics_lines.hpp"
 #include "experiments/training/kernels.hpp"
 
 #include <algorithm>
@@ -59,15 +60,24 @@ std::string tensor_difference(const StoredTensor& then, const StoredTensor& now)
 
 } // namespace
 
-void compare_metrics(const std::vector<Metrics>& then, const std::vector<Metrics>& now, RunComparison& out) {
-  out.lines = std::min(then.size(), now.size());
-  for (std::size_t i = 0; i < out.lines; ++i)
-    if (std::string what = line_difference(then[i], now[i]); !what.empty()) {
+void compare_metrics(const NextMetrics& then, const NextMetrics& now, RunComparison& out) {
+  std::size_t before = 0, after = 0;
+  bool differ = false;
+  for (;;) {
+    const auto a = then(), b = now();
+    if (!a && !b) break;
+    before += a ? 1 : 0;
+    after += b ? 1 : 0;
+    if (!a || !b || differ) continue;
+    ++out.lines;
+    if (std::string what = line_difference(*a, *b); !what.empty()) {
       out.differences.push_back("metrics differ first at " + what);
-      return;
+      differ = true;
     }
-  if (then.size() != now.size())
-    out.differences.push_back(fmt::format("metrics: {} lines then, {} now", then.size(), now.size()));
+  }
+  if (differ) out.lines = std::min(before, after);
+  else if (before != after)
+    out.differences.push_back(fmt::format("metrics: {} lines then, {} now", before, after));
 }
 
 void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunComparison& out) {
@@ -91,10 +101,10 @@ void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunCompa
 
 RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {
   RunComparison out;
-  const auto before = read_metrics(then), after = read_metrics(now);
-  if (!before) throw Failed(before.error);
-  if (!after) throw Failed(after.error);
-  compare_metrics(*before, *after, out);
+  MetricsLines before(then), after(now);
+  compare_metrics([&] { return before.next(); }, [&] { return after.next(); }, out);
+  for (const MetricsLines* lines : {&before, &after})
+    if (!lines->error().empty()) throw Failed(lines->error());
   std::vector<std::string> damaged;
   const auto kept = newest_checkpoint(then, &damaged);
   for (std::string& what : damaged) out.not_compared.push_back(std::move(what));

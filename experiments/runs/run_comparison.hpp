@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,10 @@ struct RunComparison {
   bool same() const { return differences.empty(); }
 };
 
+/// Gives line after line; none after the last.
+using NextMetrics = std::function<std::optional<Metrics>()>;
 /// Metrics without their seconds, line by line: the first one that differs.
-void compare_metrics(const std::vector<Metrics>& then, const std::vector<Metrics>& now, RunComparison& out);
+void compare_metrics(const NextMetrics& then, const NextMetrics& now, RunComparison& out);
 /// Every tensor by its bytes: the first that differs, with its first number that does and how many do.
 void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunComparison& out);
 

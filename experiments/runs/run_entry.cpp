@@ -4,13 +4,14 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/metrics_lines.hpp"
 #include "experiments/runs/seed_text.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <span>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
@@ -39,25 +40,33 @@ Cell cell_of(const Value& value) {
   return std::visit(ToCell{value}, value);
 }
 
-std::vector<MetricEntry> metric_entries(const std::vector<MetricInfo>& known, const std::vector<Metrics>& lines) {
-  std::vector<MetricEntry> out;
-  std::map<std::string, std::size_t> places;
-  for (const Metrics& line : lines)
+/// Gathers the entries of a run's metrics, line by line.
+class MetricEntries {
+public:
+  explicit MetricEntries(const std::vector<MetricInfo>& known) : known_(known) {}
+
+  void add(const Metrics& line) {
     for (const auto& [name, value] : values_of(line)) {
-      const auto [place, is_new] = places.try_emplace(name, out.size());
-      if (is_new) out.push_back({name, value, line.step, {}, {}});
-      MetricEntry& entry = out[place->second];
+      const auto [place, is_new] = places_.try_emplace(name, entries.size());
+      if (is_new) entries.push_back({name, value, line.step, {}, {}});
+      MetricEntry& entry = entries[place->second];
       entry.last = value;
       entry.step = line.step;
-      const auto info = std::find_if(known.begin(), known.end(),
+      const auto info = std::find_if(known_.begin(), known_.end(),
                                      [&name = name](const MetricInfo& m) { return m.name == name; });
-      if (info == known.end() || !info->is_goal || !std::isfinite(value)) continue;
+      if (info == known_.end() || !info->is_goal || !std::isfinite(value)) continue;
       if (entry.best && (info->higher_is_better ? value <= *entry.best : value >= *entry.best)) continue;
       entry.best = value;
       entry.best_step = line.step;
     }
-  return out;
-}
+  }
+
+  std::vector<MetricEntry> entries;
+
+private:
+  const std::vector<MetricInfo>& known_;
+  std::map<std::string, std::size_t> places_;
+};
 
 /// What a configuration's file says but for its seed.
 struct SeedlessText {
@@ -130,14 +139,14 @@ struct EntryReader::Known {
 
   /// What the run's configuration says, with its seed. Throws heed::Refused as read_config does.
   std::pair<std::shared_ptr<Shared>, std::int64_t> of(const RunFolder& run) {
-    const auto toml = read_file(run.config());
+    const auto toml = run.config().read();
     const auto seedless = toml ? without_seed(*toml) : std::nullopt;
     if (seedless)
       if (const auto known = shared.find(seedless->text); known != shared.end()) return {known->second, seedless->seed};
     const Config config = read_config(run);
     auto read = std::make_shared<Shared>(config);
     // The file may have been replaced in between, and then says another seed.
-    if (seedless && config.general.seed == seedless->seed && read_file(run.config()).value == toml.value) {
+    if (seedless && config.general.seed == seedless->seed && run.config().read().value == toml.value) {
       if (shared.size() >= most) shared.clear();
       shared.emplace(seedless->text, read);
     }
@@ -188,15 +197,13 @@ Cell option_cell(const std::string& key, const std::string& toml_value) {
   return read.value ? cell_of(*read.value) : Cell(toml_value);
 }
 
-std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoint) {
+std::optional<std::int64_t> parameters_in(const FileParts& checkpoint) {
   std::uint64_t length = 0;
-  const auto size = read_beginning(checkpoint, sizeof length);
-  if (!size || size->size() < sizeof length) return std::nullopt;
-  std::memcpy(&length, size->data(), sizeof length);
-  if (length > longest_settings_header) return std::nullopt;
-  const auto beginning = read_beginning(checkpoint, sizeof length + length);
-  if (!beginning || beginning->size() < sizeof length + length) return std::nullopt;
-  const std::string_view header = std::string_view(*beginning).substr(sizeof length);
+  if (checkpoint.size() < sizeof length) return std::nullopt;
+  if (!checkpoint.read(0, std::as_writable_bytes(std::span(&length, 1))).empty()) return std::nullopt;
+  if (length > longest_settings_header || length > checkpoint.size() - sizeof length) return std::nullopt;
+  std::string header(static_cast<std::size_t>(length), '\0');
+  if (!checkpoint.read(sizeof length, std::as_writable_bytes(std::span(header))).empty()) return std::nullopt;
   json::error_code error;
   const json::value parsed = json::parse(header, error);
   const json::object* tensors = error ? nullptr : parsed.if_object();
@@ -234,16 +241,18 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   using Result = Parsed<Checked>;
   Checked out;
   RunRecord& record = out.record;
-  std::error_code error;
-  if (!std::filesystem::exists(run.config(), error)) return Result::wrong("it is half-written: it has no config.toml");
+  if (!run.config().exists()) return Result::wrong("it is half-written: it has no config.toml");
   try {
     std::tie(out.shared, out.seed) = known_->of(run);
+  } catch (const Unreadable& unreadable) {
+    return Result::wrong(unreadable.what(), ReadProblem::unreadable);
   } catch (const Refused& refused) {
     return Result::wrong(fmt::format("its config.toml is damaged, or from another version of Heed: {}",
                                      refused.what()));
   }
   RunLook look = look_at(run);
   record.state = look.state;
+  if (!look.unreadable.empty()) return Result::wrong(std::move(look.unreadable), ReadProblem::unreadable);
   if (look.has_manifest) {
     if (!look.manifest) return Result::wrong(look.manifest.error);
     const auto id_of = [&](const std::string& data) { return out.shared->run_id(data, out.seed); };
@@ -255,32 +264,41 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   } else if (record.state == RunState::interrupted) {
     return Result::wrong("it is half-written: something ran in it, but its manifest.json is missing");
   }
-  auto metrics = look.metrics ? read_metrics(run, *look.metrics) : read_metrics(run);
-  if (!metrics) return Result::wrong(metrics.error);
-  record.metrics = std::move(*metrics);
   return Result::ok(std::move(out));
 }
 
-Parsed<RunRecord> EntryReader::read_record(const RunFolder& run) {
+Parsed<RunRecord> EntryReader::read_record(const RunFolder& run, const std::function<void(const Metrics&)>& line) {
   auto checked = read(run);
-  return checked ? Parsed<RunRecord>::ok(std::move(checked->record))
-                 : Parsed<RunRecord>::wrong(std::move(checked.error));
+  if (!checked) return Parsed<RunRecord>::wrong(std::move(checked.error), checked.problem);
+  if (const auto lines = each_metrics_line(run, line); !lines)
+    return Parsed<RunRecord>::wrong(lines.error, lines.problem);
+  return Parsed<RunRecord>::ok(std::move(checked->record));
 }
 
 Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
+  using Result = Parsed<RunEntry>;
   auto checked = read(run);
-  if (!checked) return Parsed<RunEntry>::wrong(std::move(checked.error));
+  if (!checked) return Result::wrong(std::move(checked.error), checked.problem);
+  MetricEntries metrics(checked->shared->metrics);
+  if (const auto lines = each_metrics_line(run, [&](const Metrics& line) { metrics.add(line); }); !lines)
+    return Result::wrong(lines.error, lines.problem);
   RunEntry entry;
   entry.id = run.id();
   entry.state = checked->record.state;
   entry.manifest = std::move(checked->record.manifest);
-  entry.metrics = metric_entries(checked->shared->metrics, checked->record.metrics);
+  entry.metrics = std::move(metrics.entries);
   entry.options = checked->shared->options_of(checked->seed);
-  for (const std::int64_t step : checkpoint_steps(run)) {
-    entry.parameters = parameters_in(run.checkpoint(step));
-    if (entry.parameters) break;
+  try {
+    for (const std::int64_t step : checkpoint_steps(run)) {
+      const auto checkpoint = run.checkpoint(step).open();
+      require_readable(checkpoint);
+      if (checkpoint) entry.parameters = parameters_in(*checkpoint);
+      if (entry.parameters) break;
+    }
+  } catch (const Unreadable& unreadable) {
+    return Result::wrong(unreadable.what(), ReadProblem::unreadable);
   }
-  return Parsed<RunEntry>::ok(std::move(entry));
+  return Result::ok(std::move(entry));
 }
 
 Parsed<RunEntry> read_entry(const RunFolder& run) { return EntryReader().read_entry(run); }

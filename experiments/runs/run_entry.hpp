@@ -4,6 +4,7 @@
 #include "experiments/runs/database.hpp"
 #include "experiments/runs/run_store.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,14 +35,13 @@ struct RunEntry {
 };
 
 /// Reads a run's folder, or says in a sentence why it can't be relied on: damaged, half-written, from another version
-/// of Heed, or edited (the configuration no longer hashes to the ID).
+/// of Heed, edited (the configuration no longer hashes to the ID), or not to be read now (Parsed::is_unreadable).
 Parsed<RunEntry> read_entry(const RunFolder& run);
 
-/// What a run's folder says of itself, line by line.
+/// What a run's folder says of itself, but for its metrics.
 struct RunRecord {
   RunState state = RunState::missing;
   std::optional<Manifest> manifest; ///< none where nothing ran yet
-  std::vector<Metrics> metrics;
 };
 
 /// Reads the entries of many runs: a configuration that differs from an earlier one in its seed alone is not parsed
@@ -56,7 +56,9 @@ public:
   /// As the function.
   Parsed<RunEntry> read_entry(const RunFolder& run);
   /// By the same checks, and with the same errors. No checkpoint is opened.
-  Parsed<RunRecord> read_record(const RunFolder& run);
+  /// @param line   called with each line of the metrics, of which none counts where there is an error in the end
+  Parsed<RunRecord> read_record(
+      const RunFolder& run, const std::function<void(const Metrics&)>& line = [](const Metrics&) {});
 
 private:
   struct Shared;
@@ -75,6 +77,6 @@ const Option* option_of_flat(const std::string& key);
 
 /// How many numbers a checkpoint's file holds apart from the optimiser's, from its header alone; none where the header
 /// does not read.
-std::optional<std::int64_t> parameters_in(const std::filesystem::path& checkpoint);
+std::optional<std::int64_t> parameters_in(const FileParts& checkpoint);
 
 } // namespace heed

@@ -5,18 +5,16 @@
 #include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/folder_signatures.hpp"
+#include "experiments/system/content_hash.hpp"
+#include "experiments/system/file_system.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
-#include <random>
 #include <set>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <xxhash.h>
 
 namespace heed {
@@ -101,9 +99,7 @@ std::string tables_sql() {
          "CREATE TABLE metrics(run TEXT NOT NULL, name TEXT NOT NULL, last REAL, step INTEGER, best REAL, "
          "best_step INTEGER, PRIMARY KEY(run, name)) WITHOUT ROWID;"
          "CREATE TABLE metric_names(name TEXT PRIMARY KEY) WITHOUT ROWID;"
-         "CREATE TABLE folders(id TEXT PRIMARY KEY, signature INTEGER NOT NULL, problem TEXT NOT NULL) WITHOUT ROWID;"
-         // How the file was left: the last digits of its time.
-         "CREATE TABLE mark(nanoseconds INTEGER NOT NULL);";
+         "CREATE TABLE folders(id TEXT PRIMARY KEY, signature INTEGER NOT NULL, problem TEXT NOT NULL) WITHOUT ROWID;";
 }
 
 /// A number for all of an entry's options but the seed.
@@ -128,7 +124,7 @@ std::int64_t option_set_of(const RunEntry& entry) {
 
 /// Of all that decides how a folder is read: an index with another number is made anew.
 std::int64_t index_version() {
-  std::string text = tables_sql() + fmt::format("4 {}", numerics_version);
+  std::string text = tables_sql() + fmt::format("5 {}", numerics_version);
   for (const std::string& key : all_keys()) {
     const std::optional<Value>& neutral = find_option(key)->neutral;
     text += fmt::format(" {}{}", key, neutral ? "=" + value_text(*neutral) : "");
@@ -156,33 +152,25 @@ IndexField option_field(const std::string& key, const Option& option) {
   return {key, Source::option, kind_of(option), key, "value", one_word ? option.words : std::vector<std::string>{}};
 }
 
-// SQLite's check of a whole file takes long where it is large. So whoever wrote the file leaves a mark: the fraction of
-// a second in its time of change is the number that stands in it. Of a file that anybody else changed it is not.
+// In the index's folder: the database, the checksum of its bytes as they were left, and which file in OUT was the last
+// copy of it.
+constexpr const char *sum_file = "sum", *copied_file = "copied";
 
-std::int64_t new_mark() {
-  std::random_device draw;
-  return std::uniform_int_distribution<std::int64_t>(1, 999'999'999)(draw);
+/// What a copy is known by, while nobody replaces or changes it.
+std::string words_of(const OutputFile& file) {
+  const FileIdentity id = file.identity().value.value_or(FileIdentity{});
+  return fmt::format("{} {} {} {} {}\n", id.device, id.inode, id.size, id.written, id.changed);
 }
 
-std::int64_t mark_in(Database& database) {
-  const auto rows = database.query("SELECT nanoseconds FROM mark");
-  const auto* mark = rows.size() == 1 ? std::get_if<std::int64_t>(&rows[0][0]) : nullptr;
-  return mark ? *mark : 0;
-}
-
-/// -1 where there is no file.
-std::int64_t nanoseconds_of(const std::filesystem::path& file) {
-  struct stat about = {};
-  return ::stat(file.c_str(), &about) == 0 ? std::int64_t{about.st_mtim.tv_nsec} : -1;
-}
-
-/// Where a file system keeps no fractions of a second, the file is checked each time.
-void leave_mark(const std::filesystem::path& file, std::int64_t mark) {
-  if (mark == nanoseconds_of(file)) return;
-  struct timespec times[2] = {{0, UTIME_OMIT}, {0, 0}};
-  ::clock_gettime(CLOCK_REALTIME, &times[1]);
-  times[1].tv_nsec = static_cast<long>(mark);
-  ::utimensat(AT_FDCWD, file.c_str(), times, 0);
+/// Whether a file begins as an index of Heed's does: SQLite's header, with this application's number in it.
+bool is_index(const OutputFile& file) {
+  constexpr std::string_view header("SQLite format 3\0", 16);
+  constexpr std::size_t at = 68; // https://www.sqlite.org/fileformat.html, "Application ID"
+  const auto beginning = file.read_beginning(at + 4);
+  if (!beginning || beginning->size() < at + 4 || !beginning->starts_with(header)) return false;
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i < 4; ++i) number = number * 256 + static_cast<unsigned char>((*beginning)[at + i]);
+  return number == application;
 }
 
 } // namespace
@@ -239,53 +227,93 @@ RunIndex::~RunIndex() {
   }
 }
 
+std::filesystem::path RunIndex::file() const { return in_memory_.empty() ? folder_ / index_file_name : ""; }
+
 void RunIndex::open() {
-  file_ = index_path(out_);
-  if (file_.empty()) {
+  folder_ = index_folder(out_);
+  if (folder_.empty()) {
     in_memory_ = "no folder for it is on a local disk and can be written; set XDG_CACHE_HOME to one that is";
     use_memory();
     return;
   }
-  const std::string file = file_.string();
-  std::error_code error;
-  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
-    in_memory_ = "it is not a regular file";
-    use_memory();
-    return;
-  }
-  // A second time after a file that is damaged was emptied.
+  const FolderLock lock(folder_, Database::patience);
+  const std::string file = (folder_ / index_file_name).string();
+  // A second time after a file that is damaged was removed.
   for (const bool again : {false, true}) {
     try {
-      if (!database_) database_.emplace(file);
+      database_.emplace(file);
       database_->run("BEGIN IMMEDIATE");
       // From here on, only who reads is in the way: the file is changed in the end alone, and readers need not end.
       database_->wait_up_to(for_readers);
       database_->run("PRAGMA cache_spill = OFF");
-      check_file();
+      std::string bytes = sum();
+      if (!bytes.empty() && read_file(folder_ / sum_file).value != bytes)
+        throw DatabaseError(SQLITE_CORRUPT, "the file is not what was written");
       // To commit, even nothing, is to wait for readers.
       const bool changed = refresh();
-      const std::int64_t mark = mark_in(*database_);
       database_->run(changed ? "COMMIT" : "ROLLBACK");
-      leave_mark(file_, mark);
+      if (changed) {
+        bytes = sum();
+        write_file(folder_ / sum_file, bytes, Durability::process);
+      }
+      copy_to_out(bytes);
       database_->wait_up_to(Database::patience);
       database_->run("BEGIN");
       in_memory_.clear();
       return;
+    } catch (const Failed& failed) {
+      in_memory_ = failed.what();
+      break;
     } catch (const DatabaseError& failed) {
       in_memory_ = failed.what();
       if (failed.code == SQLITE_BUSY) in_memory_ = fmt::format("another program is using it ({})", failed.what());
       const bool damaged = failed.code == SQLITE_CORRUPT || failed.code == SQLITE_NOTADB || failed.code == SQLITE_ERROR;
       if (again || !damaged) break;
     }
-    try {
-      database_.emplace(file); // the transaction, if there was one, goes with the connection before
-      database_->reset();
-    } catch (const DatabaseError& failed) {
-      in_memory_ = failed.what();
-      break;
+    // Who has it open reads on what was removed.
+    database_.reset();
+    for (const char* ending : {"", "-journal", "-wal", "-shm"}) {
+      std::error_code gone;
+      std::filesystem::remove(file + ending, gone);
     }
   }
   use_memory();
+}
+
+std::string RunIndex::sum() {
+  ContentHash hash;
+  bool empty = true; // it was just made
+  database_->each_block([&](std::string_view block) {
+    hash.add(block);
+    empty = false;
+  });
+  return empty ? "" : hash.text();
+}
+
+void RunIndex::copy_to_out(const std::string& sum) {
+  not_copied_.clear();
+  const OutputFile copy(out_, index_file_name);
+  if (!may_write(out_) || is_on_shared_file_system(out_)) return;
+  const auto before = read_file(folder_ / copied_file);
+  if (before && *before == sum + " " + words_of(copy)) return;
+  // What another program made there is its own. SQLite would take a journal for one of the new file's.
+  if (copy.exists() && !is_index(copy)) {
+    not_copied_ = fmt::format("'{}' is not an index of Heed's", copy.string());
+    return;
+  }
+  for (const char* ending : {"-journal", "-wal", "-shm"})
+    if (const OutputFile journal = copy.beside(std::string(index_file_name) + ending); journal.exists()) {
+      not_copied_ = fmt::format("'{}' stands beside it", journal.string());
+      return;
+    }
+  try {
+    NewFile file = copy.create();
+    database_->each_block([&](std::string_view block) { file.write(block); });
+    file.finish(Durability::process);
+    write_file(folder_ / copied_file, sum + " " + words_of(copy), Durability::process);
+  } catch (const Failed& failed) {
+    not_copied_ = failed.what();
+  }
 }
 
 void RunIndex::use_memory() {
@@ -301,15 +329,6 @@ void RunIndex::make_tables() {
     drop += fmt::format("DROP {} {};", text_in(row[0]), sql_name(text_in(row[1])));
   database_->run(drop + tables_sql() +
                  fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", index_version(), application));
-}
-
-void RunIndex::check_file() {
-  const bool marked = database_->query("PRAGMA application_id").at(0).at(0) == Cell(application) &&
-                      database_->query("SELECT count(*) FROM sqlite_master WHERE name = 'mark'").at(0).at(0) ==
-                          Cell(std::int64_t{1});
-  if (marked && nanoseconds_of(file_) == mark_in(*database_)) return;
-  if (text_in(database_->query("PRAGMA quick_check(1)").at(0).at(0)) != "ok")
-    throw DatabaseError(SQLITE_CORRUPT, "the file is damaged");
 }
 
 /// What is written while the index is brought up to date, by statements that are prepared once.
@@ -330,7 +349,8 @@ public:
   void take(const std::string& id, std::int64_t signature, bool known) {
     if (known) remove(id);
     const auto entry = reader_.read_entry(RunFolder{index_.out_ / id});
-    insert_folder_.run({id, signature, entry.error});
+    // What can't be read now is read again the next time, whatever its files look like.
+    insert_folder_.run({id, entry.is_unreadable() ? ~signature : signature, entry.error});
     if (!entry) return;
     const std::int64_t set = option_set_of(*entry);
     std::vector<Cell> row = row_of(*entry);
@@ -350,8 +370,6 @@ public:
     if (removed_)
       database_.run("DELETE FROM option_sets WHERE option_set NOT IN (SELECT option_set FROM runs);"
                     "DELETE FROM metric_names; INSERT INTO metric_names SELECT DISTINCT name FROM metrics");
-    database_.run("DELETE FROM mark");
-    database_.query("INSERT INTO mark VALUES(?)", {new_mark()});
   }
 
 private:
@@ -381,12 +399,9 @@ bool RunIndex::refresh() {
   read_ = 0;
   const bool whole = database_
                          ->query("SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'options', 'metrics', "
-                                 "'folders', 'flat', 'option_sets', 'metric_names', 'mark', 'unfinished')")
+                                 "'folders', 'flat', 'option_sets', 'metric_names', 'unfinished')")
                          .at(0)
-                         .at(0) == Cell(std::int64_t{9});
-  if (!whole && !database_->query("SELECT 1 FROM sqlite_master LIMIT 1").empty() &&
-      database_->query("PRAGMA application_id").at(0).at(0) != Cell(application))
-    throw DatabaseError(SQLITE_PERM, "it is a database of another program; move it away, to have an index there");
+                         .at(0) == Cell(std::int64_t{8});
   const bool anew = !whole || database_->query("PRAGMA user_version").at(0).at(0) != Cell(index_version());
   if (anew) make_tables();
 
@@ -581,7 +596,6 @@ std::vector<std::vector<Cell>> RunIndex::query(const std::string& sql, const std
     if (!damaged || !in_memory_.empty()) throw;
     in_memory_ = failed.what();
   }
-  leave_mark(file_, 0); // so that it is checked next time
   use_memory();
   return database_->query(sql, values);
 }

@@ -1,6 +1,6 @@
-// A searchable index of the runs in an output folder: OUT/index.sqlite, or another file where that can't be
-// (runs/index_place.hpp). It is derived from the runs' folders, which are the truth. Any SQLite tool can query it.
-// Times are texts in UTC; true and false are 1 and 0.
+// A searchable index of the runs in an output folder. It is derived from the runs' folders, which are the truth, and kept
+// in a folder of the user's own (runs/index_place.hpp). OUT/index.sqlite is a copy for other tools, which Heed writes and
+// never opens. Times are texts in UTC; true and false are 1 and 0.
 //
 //   runs      id, name, state, seed, created, ended, seconds, step, parameters, threads, starts, heed, compiler, flags,
 //             blas, numerics, host, cpu, data, failure, option_set
@@ -60,9 +60,10 @@ struct Selection {
   std::optional<std::int64_t> limit;
 };
 
-/// The index, as its folder is now. The file is made anew where it is missing, damaged or from another version, and
-/// otherwise only what changed is read; where it can't be written, or others go on reading it, the index is in memory.
-/// What it answers is of one moment. While one of these lives, others that find something new are in memory: let it go.
+/// The index, as its folder is now. The file is made anew where it is missing, from another version, or differs in any bit
+/// from what was written; otherwise only what changed is read. Where it can't be written, or others go on reading it,
+/// the index is in memory. What it answers is of one moment. While one of these lives, others that find something new are
+/// in memory: let it go.
 class RunIndex {
 public:
   /// Throws heed::Refused where there is no such folder.
@@ -78,6 +79,10 @@ public:
   std::size_t read_anew() const { return read_; } ///< folders that were read this time
   /// Why the index is not in its file; empty where it is.
   const std::string& in_memory() const { return in_memory_; }
+  /// Why OUT/index.sqlite is not a copy of it now, where that is for the user to mend; empty otherwise.
+  const std::string& not_copied() const { return not_copied_; }
+  /// Its file; none where it is in memory.
+  std::filesystem::path file() const;
 
   /// A row for each run, a cell for each column.
   std::vector<std::vector<Cell>> select(const std::vector<IndexField>& columns, const Selection& selection = {});
@@ -95,17 +100,18 @@ private:
   class Writing;
   void open();
   void use_memory();
-  void check_file(); ///< throws DatabaseError where it is damaged
-  bool refresh();    ///< whether there was anything new
+  std::string sum();                     ///< of the file's bytes; empty where it has none
+  void copy_to_out(const std::string& sum); ///< where what was copied last is not what has this sum
+  bool refresh();     ///< whether there was anything new
   void make_tables();
   void make_flat_view();
   void find_fields();
 
-  std::filesystem::path out_, file_;
+  std::filesystem::path out_, folder_;
   std::optional<Database> database_;
   std::vector<IndexField> fields_;
   std::size_t read_ = 0;
-  std::string in_memory_;
+  std::string in_memory_, not_copied_;
 };
 
 /// The field of a name. Throws heed::Refused with the nearest name where there is none; `where` begins the message.

@@ -14,7 +14,7 @@
 #include "experiments/config/settings.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "experiments/system/lease.hpp"
-#include "experiments/system/files.hpp"
+#include "experiments/system/output_file.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
@@ -27,6 +27,8 @@
 #include <vector>
 
 namespace heed {
+
+class ContentHash;
 
 /// A run's identity, 16 hexadecimal digits: the options that can change a result (FlatOption::identifies), the data
 /// (the task's `fingerprint()`) and the version of the numerics that last changed its results (`numerics_of`).
@@ -93,20 +95,23 @@ Parsed<Metrics> metrics_from_json(std::string_view line);
 std::string to_json(const Progress& progress);
 Parsed<Progress> progress_from_json(std::string_view bytes);
 
-/// One run's folder, which need not be there. Members that write throw heed::Failed; those that read return errors.
+/// One run's folder, which need not be there.
 struct RunFolder {
   std::filesystem::path path;
+  /// Called right before each change in the folder: by who has the run's claim, it throws once that is another's.
+  std::function<void()> before_change = {};
 
   std::string id() const { return path.filename().string(); }
-  std::filesystem::path config() const { return path / "config.toml"; }
-  std::filesystem::path manifest() const { return path / "manifest.json"; }
-  std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
-  std::filesystem::path progress() const { return path / "progress.json"; }
-  std::filesystem::path attention() const { return path / "attention.json"; }
-  std::filesystem::path log() const { return path / "log.txt"; }
-  std::filesystem::path claim() const { return path / "claim"; }
-  std::filesystem::path queued() const { return path / "queued.json"; }
-  std::filesystem::path checkpoint(std::int64_t step) const;
+  OutputFile folder() const { return {path.parent_path(), path.filename(), before_change}; }
+  OutputFile config() const { return folder() / "config.toml"; }
+  OutputFile manifest() const { return folder() / "manifest.json"; }
+  OutputFile metrics() const { return folder() / "metrics.jsonl"; }
+  OutputFile progress() const { return folder() / "progress.json"; }
+  OutputFile attention() const { return folder() / "attention.json"; }
+  OutputFile log() const { return folder() / "log.txt"; }
+  OutputFile claim() const { return folder() / "claim"; }
+  OutputFile queued() const { return folder() / "queued.json"; }
+  OutputFile checkpoint(std::int64_t step) const;
 };
 
 /// Makes the folder with its config.toml. Where there is one that differs (in what can't change results: the data's
@@ -115,7 +120,8 @@ RunFolder prepare_run(const std::filesystem::path& out, const std::string& id, s
 
 /// `running` only while a process has the run's claim; `queued` while it waits in a cluster's queue, as far as its
 /// folder knows. A folder without a whole manifest is `missing` where nothing ran in it yet.
-/// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again.
+/// A run whose metrics are not those it finished with is `interrupted`: what is lost can be made again. So is one whose
+/// files can't be read now (RunLook::unreadable).
 RunState state_of(const RunFolder& run);
 /// Of each; many are looked at several at a time.
 std::vector<RunState> states_of(const std::vector<RunFolder>& runs);
@@ -127,44 +133,46 @@ struct RunLook {
   RunState state = RunState::missing;
   bool has_manifest = false; ///< there is such a file, whole or not
   Parsed<Manifest> manifest; ///< as read_manifest gives it
-  std::optional<std::string>
-      metrics;               ///< the file's bytes, where they were read: of a run that its manifest says finished
   std::string wrong_metrics; ///< as the function of this name says
+  std::string unreadable;    ///< which file can't be read now, and why; empty where all can be
 };
 RunLook look_at(const RunFolder& run);
+/// As who has the claim sees it: never `running` or `queued`.
+RunLook look_at_claimed(const RunFolder& run);
 
 Parsed<Manifest> read_manifest(const RunFolder& run);
-/// The resolved configuration. Throws heed::Refused where the file is missing or damaged.
+/// The resolved configuration. Throws heed::Refused where the file is missing or damaged, heed::Unreadable where it can't
+/// be read now.
 Config read_config(const RunFolder& run);
 
-/// All whole lines in order. A last line without its newline was cut off by a kill, and is left out; any other line
-/// that does not read is an error that names it.
+/// All of a run's lines at once (runs/metrics_lines.hpp), of a run that is known to have few.
 Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
-/// The same of the file's bytes.
-Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run, std::string_view bytes);
 /// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens; summaries of
 /// what was looked at (rank_residual.mean) from what stands there of heads and layers.
 std::optional<double> value_of(const Metrics& line, std::string_view name);
 /// All that `value_of` knows of a line.
 std::vector<std::pair<std::string, double>> values_of(const Metrics& line);
-/// The last value of a metric, if any line has it.
-std::optional<double> last_value(const std::vector<Metrics>& metrics, std::string_view name);
 /// Returns the bytes that were added.
 std::string append_metrics(const RunFolder& run, const Metrics& metrics);
-/// What metrics.jsonl is up to `step`, for the manifest.
+/// What metrics.jsonl is now, and its size. Throws heed::Unreadable.
+ContentHash hash_of_metrics(const RunFolder& run, std::uint64_t& size);
+/// What metrics.jsonl is up to `step`, for the manifest. Throws heed::Unreadable.
 MetricsSum metrics_sum(const RunFolder& run, std::int64_t step);
-/// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are.
-std::string wrong_metrics(const RunFolder& run, const Manifest& manifest);
-/// Keeps the whole lines with a step up to `step`: what a run that continues there would write again.
+/// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are. No
+/// value where they can't be read now.
+Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest);
+/// Keeps the file up to the last whole line with a step up to `step`: what a run that continues there would write again
+/// goes. Throws heed::Unreadable, too.
 void truncate_metrics(const RunFolder& run, std::int64_t step);
 
-/// Steps of the checkpoints in the folder, the newest first, whether or not they are whole.
+/// Steps of the checkpoints in the folder, the newest first, whether or not they are whole. Throws heed::Unreadable where
+/// the folder can't be listed.
 std::vector<std::int64_t> checkpoint_steps(const RunFolder& run);
 /// Keeps the checkpoint, and then removes all but the newest `keep`.
 void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep = 2);
 Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, CheckpointPart part = CheckpointPart::all);
 /// The newest checkpoint that is whole, and for which `problem` has no sentence; `damaged` gets a sentence for each newer
-/// one.
+/// one. Throws heed::Unreadable where one can't be read now: whether it is whole is then not known.
 struct KeptCheckpoint {
   std::int64_t step = 0;
   Checkpoint checkpoint;
@@ -193,8 +201,9 @@ public:
   /// Who has it.
   static std::optional<LeaseOwner> owner(const RunFolder& run) { return Lease::owner(run.claim()); }
 
-  /// Another took the run on, since this process was halted for long.
+  /// Another took the run on, since this process was halted for long. As far as is known; `confirm` asks the file.
   bool lost() const { return lease_.lost(); }
+  bool confirm() { return lease_.confirm(); }
 
 private:
   explicit RunClaim(Lease&& lease) : lease_(std::move(lease)) {}
@@ -204,7 +213,8 @@ private:
   Lease lease_;
 };
 
-/// IDs of all runs in an output folder, in alphabetical order.
+/// IDs of all runs in an output folder, in alphabetical order; none where it is missing. Throws heed::Refused where it
+/// can't be listed.
 std::vector<std::string> run_ids(const std::filesystem::path& out);
 
 /// A RUN argument: a path to a run's folder, or a unique beginning of an ID in `out`. Throws heed::Refused: what is

@@ -236,13 +236,21 @@ std::string to_safetensors(const Checkpoint& checkpoint) {
 }
 
 namespace {
+/// The file can't be read now.
+struct Unread {
+  std::string why;
+};
+
 Parsed<Checkpoint> parsed(const CheckpointSource& file, CheckpointPart part) {
+  using Result = Parsed<Checkpoint>;
   try {
-    return Parsed<Checkpoint>::ok(read(file, part));
+    return Result::ok(read(file, part));
   } catch (const Malformed& malformed) {
-    return Parsed<Checkpoint>::wrong(malformed.why);
+    return Result::wrong(malformed.why);
+  } catch (const Unread& unread) {
+    return Result::wrong(unread.why, ReadProblem::unreadable);
   } catch (const std::bad_alloc&) {
-    return Parsed<Checkpoint>::wrong(fmt::format("there is no memory for its {} bytes", file.size));
+    return Result::wrong(fmt::format("there is no memory for its {} bytes", file.size), ReadProblem::unreadable);
   }
 }
 } // namespace
@@ -258,7 +266,10 @@ Parsed<Checkpoint> from_safetensors(std::string_view bytes, CheckpointPart part)
 Parsed<Checkpoint> read_safetensors(const FileParts& file, CheckpointPart part) {
   return parsed({file.size(),
                  [&](std::uint64_t begin, std::span<std::byte> to) {
-                   if (std::string why = file.read(begin, to); !why.empty()) throw Malformed{std::move(why)};
+                   ReadProblem problem = ReadProblem::none;
+                   std::string why = file.read(begin, to, &problem);
+                   if (problem == ReadProblem::unreadable) throw Unread{std::move(why)};
+                   if (!why.empty()) throw Malformed{std::move(why)};
                  }},
                 part);
 }

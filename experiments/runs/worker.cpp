@@ -31,11 +31,29 @@ void say(const WorkerParts& parts, const RunFolder& run, std::string_view what) 
   std::fflush(parts.log);
 }
 
+/// Another process has the run now: what its folder holds is the other's.
+struct TakenOn : Failed {
+  using Failed::Failed;
+};
+
+void require_own(const RunFolder& run, bool own) {
+  if (own) return;
+  const auto owner = RunClaim::owner(run);
+  throw TakenOn(fmt::format("this process was halted for so long, or could not reach '{}', that {} took the run on; it "
+                            "goes on there",
+                            run.path.string(),
+                            owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
+                                  : std::string("another process")));
+}
+
 /// The manifest as this process goes along.
 class Record {
 public:
   Record(const RunFolder& run, const WorkerParts& parts) : run_(run), parts_(parts) {
-    if (const auto before = read_manifest(run)) manifest_ = before_ = *before;
+    const auto before = read_manifest(run);
+    require_readable(before);
+    if (before) manifest_ = before_ = *before;
+    else if (!before.is_missing()) damaged_ = before.error;
     seconds_before_ = manifest_.seconds;
     const Machine machine = this_machine();
     manifest_.run = run.id();
@@ -85,8 +103,12 @@ public:
   }
 
   void write(Durability durability = Durability::disk) {
+    if (!damaged_.empty()) {
+      say(parts_, run_,
+          fmt::format("warning: {}; it is now '{}'", std::exchange(damaged_, {}), run_.manifest().set_aside().string()));
+    }
     manifest_.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
-    write_file(run_.manifest(), to_json(manifest_), durability);
+    run_.manifest().write(to_json(manifest_), durability);
   }
 
   void end(std::string_view outcome) {
@@ -99,6 +121,7 @@ private:
   RunFolder run_;
   const WorkerParts& parts_;
   Manifest manifest_, before_; ///< before_: as it was left
+  std::string damaged_;        ///< what is wrong with the file as it was left
   double seconds_before_ = 0;
   Clock::time_point start_ = Clock::now();
 };
@@ -107,11 +130,7 @@ private:
 /// from it meanwhile would be missing without a word.
 class GrowingMetrics {
 public:
-  explicit GrowingMetrics(const RunFolder& run) : run_(run) {
-    const std::string before = read_file(run.metrics()).value.value_or("");
-    hash_.add(before);
-    size_ = before.size();
-  }
+  explicit GrowingMetrics(const RunFolder& run) : run_(run), hash_(hash_of_metrics(run, size_)) {}
 
   void add(const Metrics& metrics) {
     require_whole();
@@ -128,23 +147,23 @@ public:
 
 private:
   void require_whole() const {
-    std::error_code none;
-    const std::uintmax_t there = std::filesystem::file_size(run_.metrics(), none);
-    if ((none ? 0 : there) != size_)
+    const auto there = run_.metrics().identity();
+    require_readable(there);
+    if (there.value.value_or(FileIdentity{}).size != size_)
       throw Failed(fmt::format("'{}' was changed or removed while the run went on; run again, and it goes on from what "
                                "is whole",
                                run_.metrics().string()));
   }
 
   RunFolder run_;
+  std::uint64_t size_ = 0;
   ContentHash hash_;
-  std::uintmax_t size_ = 0;
 };
 
 /// progress.json, at most five times a second. It is no part of the record: where it can't be written, the run goes on.
 class LiveLine {
 public:
-  explicit LiveLine(const RunFolder& run) : path_(run.progress()) {}
+  explicit LiveLine(const RunFolder& run) : file_(run.progress()) {}
 
   void show(const Progress& progress) {
     newest_ = progress;
@@ -157,34 +176,47 @@ public:
   void write() {
     if (!newest_) return;
     try {
-      write_file(path_, to_json(*newest_), Durability::process);
+      file_.write(to_json(*newest_), Durability::process);
+    } catch (const TakenOn&) {
+      throw;
     } catch (const Failed&) {
     }
     newest_.reset();
   }
 
 private:
-  std::filesystem::path path_;
+  OutputFile file_;
   std::optional<Progress> newest_;
   Clock::time_point next_ = Clock::now();
 };
 
-/// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains.
+/// The newest whole checkpoint, with the folder brought to its state: nothing that is later remains under its name. What
+/// is passed over gets another name, and goes once the run is finished. Throws heed::Unreadable before any change.
 std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& parts, Manifest& manifest) {
   std::vector<std::string> damaged;
+  bool metrics_changed = false;
   auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step, const Checkpoint& checkpoint) -> std::string {
     const auto sum = checkpoint.metadata.find(metrics_key);
     if (sum == checkpoint.metadata.end() || sum->second == metrics_sum(run, step).hash) return {};
+    metrics_changed = true;
     return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
                        step);
   });
   for (const std::string& what : damaged) say(parts, run, "warning: " + what);
   const std::int64_t step = kept ? kept->step : -1;
-  for (const std::int64_t later : checkpoint_steps(run))
-    if (later > step) remove_file(run.checkpoint(later));
+  if (metrics_changed && run.metrics().exists()) run.metrics().copy_aside();
   truncate_metrics(run, step);
+  for (const std::int64_t later : checkpoint_steps(run))
+    if (later > step) run.checkpoint(later).set_aside();
   std::erase_if(manifest.metrics, [&](const MetricsSum& sum) { return sum.step > step; });
   return kept;
+}
+
+/// What was passed over goes: the run came to its end without it.
+void remove_passed_over(const RunFolder& run) {
+  const auto names = run.folder().names();
+  for (const std::string& name : names ? *names : std::vector<std::string>())
+    if (name.find(".damaged") != std::string::npos) (run.folder() / name).remove();
 }
 
 void check_identity(const RunFolder& run, const Config& config, const std::string& fingerprint) {
@@ -193,21 +225,6 @@ void check_identity(const RunFolder& run, const Config& config, const std::strin
                               "or Heed's numerics changed since it was planned; remove the folder, and run the "
                               "original file again",
                               run.path.string(), id));
-}
-
-/// Another process has the run now: what its folder holds is the other's.
-struct TakenOn : Failed {
-  using Failed::Failed;
-};
-
-void require_own(const RunFolder& run, const RunClaim& claim) {
-  if (!claim.lost()) return;
-  const auto owner = RunClaim::owner(run);
-  throw TakenOn(fmt::format("this process was halted for so long, or could not reach '{}', that {} took the run on; it "
-                            "goes on there",
-                            run.path.string(),
-                            owner ? "process " + fmt::format("{} on {}", owner->process, owner->host)
-                                  : std::string("another process")));
 }
 
 /// What it was begun with, then what its sweep has.
@@ -252,11 +269,9 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   GrowingMetrics growing(run);
   TrainingHooks hooks;
   hooks.measured = [&](const Metrics& metrics) {
-    require_own(run, claim);
     growing.add(metrics);
   };
   hooks.checkpoint = [&](Checkpoint checkpoint) {
-    require_own(run, claim);
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
     MetricsSum sum = growing.sum(*step);
@@ -269,7 +284,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   };
   hooks.progress = [&](const Progress& progress) {
     stepped = true;
-    require_own(run, claim);
+    require_own(run, !claim.lost());
     live.show(progress);
   };
   hooks.stop_requested = parts.stop_requested;
@@ -278,7 +293,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   if (kept) from = std::move(kept->checkpoint);
   if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1, kernels});
   const Outcome outcome = engine.train(config, *task, from, hooks);
-  if (!std::filesystem::exists(run.config()))
+  if (!run.config().exists())
     throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));
   live.write();
   return outcome;
@@ -286,8 +301,12 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
 
 /// Notes the failure where people look for it; a disk that is full must not hide it.
 int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::string message, bool refused) {
-  if (!refused && !checkpoint_steps(run).empty())
-    message += fmt::format(" (its checkpoint of step {} is kept)", checkpoint_steps(run).front());
+  try {
+    const auto steps = refused ? std::vector<std::int64_t>() : checkpoint_steps(run);
+    if (!steps.empty()) message += fmt::format(" (its checkpoint of step {} is kept)", steps.front());
+  } catch (const Unreadable& also) {
+    say(parts, run, also.what());
+  }
   say(parts, run, message);
   parts.tell(message);
   record.manifest().failure = message;
@@ -303,52 +322,65 @@ int failed(const RunFolder& run, const WorkerParts& parts, Record& record, std::
 
 } // namespace
 
-int run_worker(const RunFolder& run, int threads, const WorkerParts& given) {
+int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
   WorkerParts parts = given;
   std::optional<StopSignals> signals;
   if (!parts.stop_requested) {
     signals.emplace(true);
     parts.stop_requested = StopSignals::requested;
   }
+  RunFolder run = folder;
+  const auto give_up = [&](const std::exception& error, int status) {
+    say(parts, run, error.what());
+    parts.tell(error.what());
+    return status;
+  };
   std::optional<RunClaim> claim;
+  std::optional<Record> record;
+  bool stepped = false;
   try {
     claim = RunClaim::wait(run, parts.stop_requested);
     if (!claim) return 1;
-    if (state_of_claimed(run) == RunState::finished) {
+    run.before_change = [&] { require_own(folder, claim->confirm()); };
+    const RunLook look = look_at_claimed(run);
+    if (!look.unreadable.empty()) throw Unreadable(look.unreadable);
+    if (look.state == RunState::finished) {
       leave_queue(run);
       return 0;
     }
-    remove_leftovers(run.path);
+    run.folder().remove_leftovers();
+    record.emplace(run, parts);
+  } catch (const Unreadable& error) {
+    return give_up(error, untouched);
   } catch (const Failed& error) {
-    say(parts, run, error.what());
-    parts.tell(error.what());
-    return 2;
+    return give_up(error, 2);
   }
 
-  Record record(run, parts);
-  bool stepped = false;
   try {
-    const Outcome outcome = train(run, *claim, threads, parts, record, stepped);
-    require_own(run, *claim);
+    const Outcome outcome = train(run, *claim, threads, parts, *record, stepped);
+    require_own(run, claim->confirm());
     if (outcome == Outcome::finished) {
-      record.end("finished");
+      record->end("finished");
       leave_queue(run);
+      remove_passed_over(run);
       return 0;
     }
-    record.end("interrupted");
+    record->end("interrupted");
     say(parts, run,
-        fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record.manifest().step));
+        fmt::format("stopped; its checkpoint of step {} is kept, and it goes on from there", record->manifest().step));
     return 1;
   } catch (const TakenOn& error) {
     say(parts, run, error.what());
     return 1;
+  } catch (const Unreadable& error) {
+    return give_up(error, untouched);
   } catch (const Refused& error) {
-    return failed(run, parts, record, error.what(), !stepped);
+    return failed(run, parts, *record, error.what(), !stepped);
   } catch (const std::bad_alloc&) {
-    return failed(run, parts, record,
+    return failed(run, parts, *record,
                   "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)", false);
   } catch (const std::exception& error) {
-    return failed(run, parts, record, error.what(), false);
+    return failed(run, parts, *record, error.what(), false);
   }
 }
 

@@ -20,6 +20,9 @@ struct TeamRun {
   std::string kernels = {};
 };
 
+/// run_worker's exit status where something can't be read that may be read another time.
+inline constexpr int untouched = 3;
+
 /// What a worker works with. The program passes `heed::engine` and `heed::make_task`; tests pass their own.
 struct WorkerParts {
   std::function<const Engine&(const Config&, const std::string& kernels)> engine;
@@ -39,7 +42,8 @@ struct WorkerParts {
 /// while another process has the run. SIGINT and SIGTERM make it keep a checkpoint and return.
 ///
 /// Exit status: 0 finished (also if it was before); 1 failed after the first step, or interrupted (the manifest says
-/// which); 2 refused before the first step. Messages go to standard error.
+/// which); 2 refused before the first step; `untouched`: a file of the run can't be read now, so that nothing in its
+/// folder was changed. Messages go to standard error.
 /// @param threads  for this run, in place of the configuration's; 0: the configuration's
 int run_worker(const RunFolder& run, int threads, const WorkerParts& parts);
 

@@ -1,14 +1,14 @@
 #include "experiments/sweep/executor.hpp"
 
+#include "experiments/runs/worker.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
-#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -33,13 +33,16 @@ std::string last_lines(std::string_view text, std::size_t count) {
 /// A worker that crashed could not note why, nor one whose disk was full; what it left behind otherwise stays.
 void note_failure(const RunFolder& run, const std::string& reason) {
   try {
-    const auto claim = RunClaim::attempt(run);
+    auto claim = RunClaim::attempt(run);
     if (!claim) return;
-    Manifest manifest = read_manifest(run).value.value_or(Manifest{});
+    const auto before = read_manifest(run);
+    require_readable(before);
+    if (!before && !before.is_missing()) run.manifest().set_aside();
+    Manifest manifest = before.value.value_or(Manifest{});
     manifest.run = run.id();
     manifest.outcome = "failed";
     manifest.failure = reason;
-    write_file(run.manifest(), to_json(manifest));
+    if (claim->confirm()) run.manifest().write(to_json(manifest));
   } catch (const Failed&) {
     // The event says it in any case.
   }
@@ -51,9 +54,7 @@ public:
   /// Starts the worker. Throws heed::Failed where none can be started.
   Running(std::size_t index, const RunFolder& run, Launcher& launcher, int threads)
       : index_(index), run_(run), manifest_before_(bytes_of_manifest()) {
-    std::error_code error;
-    const auto log_size = std::filesystem::file_size(run.log(), error);
-    log_before_ = error ? 0 : static_cast<std::size_t>(log_size);
+    log_before_ = run.log().identity().value.value_or(FileIdentity{}).size;
     progress_written_ = progress_time();
     worker_ = launcher.start(run, threads);
     waits_ = launcher.outlives();
@@ -74,7 +75,7 @@ public:
     const auto written = progress_time();
     if (written == progress_written_) return std::nullopt;
     progress_written_ = written;
-    const auto bytes = read_file(run_.progress());
+    const auto bytes = run_.progress().read();
     if (!bytes) return std::nullopt;
     const auto progress = progress_from_json(*bytes);
     return progress ? progress.value : std::nullopt;
@@ -101,7 +102,7 @@ public:
     } else if (!end.failure.empty()) {
       event.kind = RunEvent::Kind::failed;
       event.reason = end.failure;
-      if (state != RunState::failed) note_failure(run_, event.reason);
+      if (state != RunState::failed && end.status != untouched) note_failure(run_, event.reason);
     } else if (end.status == 0) {
       event.kind = RunEvent::Kind::failed;
       event.reason = fmt::format("it came to its end, but '{}' was removed or changed meanwhile", run_.path.string());
@@ -120,23 +121,19 @@ public:
   /// Removes what was there for the time that the run took, and a log without a word. Where that fails, it stays.
   void clear() const {
     try {
-      remove_file(run_.progress());
-      std::error_code error;
-      if (std::filesystem::file_size(run_.log(), error) == 0 && !error) remove_file(run_.log());
+      run_.progress().remove();
+      if (const auto log = run_.log().identity(); log && log->size == 0) run_.log().remove();
     } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
     }
   }
 
 private:
-  std::string bytes_of_manifest() const { return read_file(run_.manifest()).value.value_or(""); }
+  std::string bytes_of_manifest() const { return run_.manifest().read().value.value_or(""); }
 
-  std::filesystem::file_time_type progress_time() const {
-    std::error_code error;
-    return std::filesystem::last_write_time(run_.progress(), error);
-  }
+  std::int64_t progress_time() const { return run_.progress().identity().value.value_or(FileIdentity{}).written; }
 
   std::string with_log(const std::string& what) const {
-    const auto log = read_file(run_.log());
+    const auto log = run_.log().read();
     const std::string last = log && log->size() > log_before_ ? last_lines(log->substr(log_before_), 3) : "";
     return last.empty() ? what : fmt::format("{}; its last words: {}", what, last);
   }
@@ -145,8 +142,8 @@ private:
   bool waits_ = false;
   RunFolder run_;
   std::string manifest_before_;
-  std::size_t log_before_ = 0;
-  std::filesystem::file_time_type progress_written_;
+  std::uint64_t log_before_ = 0;
+  std::int64_t progress_written_ = 0;
 };
 
 /// One call of Executor::execute.

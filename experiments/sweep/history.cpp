@@ -1,7 +1,5 @@
 #include "experiments/sweep/history.hpp"
 
-#include "experiments/system/files.hpp"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -73,7 +71,7 @@ std::vector<EarlierSweep> earlier_sweeps(const Plan& plan, const std::filesystem
   const std::vector<std::string> own = run_ids(plan);
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     if (folder.filename() == plan.folder_name()) continue;
-    const auto bytes = read_file(folder / "plan.json");
+    const auto bytes = file_of_sweep(folder, "plan.json").read();
     const auto earlier = bytes ? plan_from_json(*bytes) : Parsed<Plan>::wrong(bytes.error);
     // Times are of one form, so that they sort as texts.
     if (!earlier || !earlier->frozen || earlier->frozen->at >= plan.frozen->at) continue;

@@ -94,6 +94,6 @@ std::string Plan::folder_name() const {
   return fmt::format("{}-{}", safe.empty() ? "sweep" : safe.substr(0, longest), hash);
 }
 
-Config config_of(const PlannedRun& run) { return Settings::parse(run.config, "run " + run.id).resolve(); }
+Config config_of(const PlannedRun& run) { return Settings::parse_saved(run.config, "run " + run.id).resolve(); }
 
 } // namespace heed

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
-#include "experiments/system/files.hpp"
+#include "experiments/system/output_file.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstddef>
@@ -171,6 +171,8 @@ Parsed<Plan> plan_from_json(std::string_view bytes);
 /// @param kernels  that its runs are to be computed with (training/kernels.hpp); empty: with what each machine has
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out, const std::string& kernels = {});
+/// A file in a sweep's folder, OUT/sweeps/NAME-HASH.
+OutputFile file_of_sweep(const std::filesystem::path& folder, const std::string& name);
 /// Whether OUT has a plan of this name and hash.
 bool is_frozen(const Plan& plan, const std::filesystem::path& out);
 /// Reads FOLDER/plan.json, and what the arms have chosen from FOLDER/tuned.json, if it is there. Throws heed::Refused:

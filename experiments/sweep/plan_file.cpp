@@ -333,7 +333,7 @@ std::string tuning_json(const Tuning& tuning) {
                      runs_json(tuning.runs));
 }
 
-fs::path plan_file(const fs::path& folder) { return folder / "plan.json"; }
+OutputFile plan_file(const fs::path& folder) { return file_of_sweep(folder, "plan.json"); }
 
 /// `NAME` of `NAME-HASH`.
 std::string name_part(const fs::path& folder) {
@@ -395,12 +395,20 @@ Parsed<Plan> plan_from_json(std::string_view bytes) {
   }
 }
 
+OutputFile file_of_sweep(const fs::path& folder, const std::string& name) {
+  const fs::path path = folder.has_filename() ? folder : folder.parent_path(); // "sweeps/a/" has no filename
+  const fs::path above = path.parent_path();
+  return {above.parent_path(), above.filename() / path.filename() / name};
+}
+
 fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& kernels) {
   Plan plan = unfrozen;
   const fs::path folder = out / "sweeps" / plan.folder_name();
-  make_folder(folder);
-  remove_leftovers(folder);
-  const auto before = read_file(plan_file(folder));
+  const OutputFile file = plan_file(folder);
+  OutputFile(out, fs::path("sweeps") / plan.folder_name()).make_folder();
+  OutputFile(out, fs::path("sweeps") / plan.folder_name()).remove_leftovers();
+  const auto before = file.read();
+  require_readable(before);
   if (const auto earlier = before ? plan_from_json(*before) : Parsed<Plan>::wrong("there is none")) {
     plan.frozen = earlier->frozen;
   } else {
@@ -412,19 +420,17 @@ fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& ke
   }
   if (plan.frozen && plan.frozen->kernels.empty()) plan.frozen->kernels = kernels;
   const std::string bytes = to_json(plan);
-  std::error_code error;
-  if (!before || *before != bytes) write_file(plan_file(folder), bytes);
-  else fs::last_write_time(plan_file(folder), fs::file_time_type::clock::now(), error); // the latest, where it can be
+  if (before && *before == bytes) file.touch(); // the latest
+  else file.write(bytes);
   return folder;
 }
 
 bool is_frozen(const Plan& plan, const fs::path& out) {
-  std::error_code error;
-  return fs::exists(plan_file(out / "sweeps" / plan.folder_name()), error);
+  return plan_file(out / "sweeps" / plan.folder_name()).exists();
 }
 
 Plan load_plan(const fs::path& folder) {
-  const auto bytes = read_file(plan_file(folder));
+  const auto bytes = plan_file(folder).read();
   if (!bytes) throw Refused(bytes.error + "; a sweep's folder is OUT/sweeps/NAME-HASH");
   auto plan = plan_from_json(*bytes);
   if (!plan)
@@ -436,12 +442,12 @@ Plan load_plan(const fs::path& folder) {
 }
 
 std::vector<fs::path> sweep_folders(const fs::path& out) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  std::error_code error;
-  for (fs::directory_iterator it(out / "sweeps", error), end; !error && it != end; it.increment(error)) {
-    std::error_code missing;
-    const auto written = fs::last_write_time(plan_file(it->path()), missing);
-    if (!missing) found.emplace_back(written, it->path());
+  std::vector<std::pair<std::int64_t, fs::path>> found;
+  const auto names = OutputFile(out, "sweeps").names();
+  if (names.is_unreadable()) throw Refused(names.error);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    const fs::path folder = out / "sweeps" / name;
+    if (const auto file = plan_file(folder).identity()) found.emplace_back(file->written, folder);
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
   std::vector<fs::path> folders;
@@ -450,8 +456,11 @@ std::vector<fs::path> sweep_folders(const fs::path& out) {
 }
 
 fs::path find_sweep(const fs::path& out, const std::optional<std::string>& name) {
-  std::error_code error;
-  if (name && !name->empty() && fs::exists(plan_file(*name), error)) return *name;
+  // A path is the user's own word, so that it may lead through links.
+  if (std::error_code error; name && !name->empty() && fs::exists(fs::path(*name) / "plan.json", error))
+    return fs::is_symlink(*name, error) || fs::is_symlink(fs::path(*name).parent_path(), error)
+               ? fs::canonical(*name, error)
+               : fs::path(*name);
   const std::vector<fs::path> folders = sweep_folders(out);
   if (folders.empty())
     throw Refused(fmt::format("there are no sweeps in '{}'; run a configuration first (heed run FILE), or name another "

@@ -143,7 +143,11 @@ std::optional<QueueMark> SlurmLauncher::live_mark(const RunFolder& run, bool new
   return settled.ended.empty() ? std::optional(settled) : std::nullopt;
 }
 
-bool SlurmLauncher::has(const RunFolder& run) { return live_mark(run, false).has_value(); }
+bool SlurmLauncher::has(const RunFolder& run) try {
+  return live_mark(run, false).has_value();
+} catch (const Unreadable&) {
+  return true; // it may, and is asked again
+}
 
 void SlurmLauncher::follow(std::size_t worker, const RunFolder& run, const QueueMark& mark) {
   known_.insert(mark.submission);
@@ -179,9 +183,9 @@ std::vector<std::vector<SlurmLauncher::Wanted>> SlurmLauncher::packed(std::vecto
 void SlurmLauncher::submit() {
   if (wanted_.empty()) return;
   std::vector<Wanted> wanted = std::exchange(wanted_, {});
-  make_folder(out_ / "slurm");
+  OutputFile(out_, "slurm").make_folder();
   // One at a time: two who follow one sweep would each hand over all of it.
-  const auto lease = Lease::wait(out_ / "slurm" / "claim");
+  auto lease = Lease::wait(OutputFile(out_, "slurm/claim"));
   std::vector<Wanted> missing;
   bool newest = true;
   for (Wanted& run : wanted) {
@@ -199,6 +203,10 @@ void SlurmLauncher::submit() {
   std::vector<std::vector<Wanted>> tasks = packed(std::move(missing));
   const std::size_t most = longest_array();
   while (!tasks.empty()) {
+    if (!lease->confirm())
+      throw Failed(fmt::format("this process was halted for so long that another took over what is submitted for '{}'; "
+                               "run the same command again to follow it",
+                               out_.string()));
     const std::size_t n = std::min(most, tasks.size());
     submit({tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n)});
     tasks.erase(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n));
@@ -230,12 +238,12 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
     memory = fmt::format("{}M", static_cast<std::int64_t>(std::ceil((memory_factor * bytes + memory_more) / megabyte)));
   submission.seconds = seconds_of_slurm_time(time).value_or(0);
 
-  const fs::path folder = Submission::folder(out_, submission.name), file = Submission::file(out_, submission.name);
+  const OutputFile folder = Submission::folder(out_, submission.name), file = Submission::file(out_, submission.name);
   std::vector<std::string> words = words_for_all();
   const std::size_t last = tasks.size() - 1;
   words.insert(words.end(),
                {"--parsable", "--requeue", "--open-mode=append", "--job-name=" + submission.name,
-                fmt::format("--output={}", (folder / "%a.txt").string()),
+                fmt::format("--output={}", (folder.path() / "%a.txt").string()),
                 fmt::format("--cpus-per-task={}", submission.threads),
                 fmt::format("--array=0-{}{}", last,
                             settings_.at_once > 0 ? fmt::format("%{}", settings_.at_once) : std::string())});
@@ -244,8 +252,8 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
   submission.command = fmt::format("{}", fmt::join(words, " "));
 
   // The marks come first: whatever is killed from here on, nobody hands these runs over a second time.
-  make_folder(folder); // Slurm ends a job at once that can't write its log
-  write_file(file, to_json(submission));
+  folder.make_folder(); // Slurm ends a job at once that can't write its log
+  file.write(to_json(submission));
   std::vector<Followed> followed;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     for (const Wanted& run : tasks[t]) {
@@ -258,19 +266,23 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
   const ChildResult result = run_child(words, script);
   if (!result.well() && result.in_time) {
     for (const Followed& run : followed) leave_queue(run.run);
-    std::error_code error;
-    fs::remove_all(folder, error);
+    file.remove();
     refuse(result);
   }
   submission.job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
-  write_file(file, to_json(submission));
+  file.write(to_json(submission));
   for (Followed& run : followed) follow(run.worker, run.run, run.mark);
   looked_ = Clock::now(); // what was just handed over is not asked for at once
 }
 
 /// How a run came to its end, as its folder says it; nothing while it waits or runs.
 std::optional<WorkerEnd> SlurmLauncher::end_of(Followed& followed) {
-  const auto mark = read_queue_mark(followed.run);
+  std::optional<QueueMark> mark;
+  try {
+    mark = read_queue_mark(followed.run);
+  } catch (const Unreadable&) {
+    return std::nullopt; // looked at again
+  }
   WorkerEnd end;
   end.worker = followed.worker;
   if (mark && !mark->ended.empty()) {
@@ -323,7 +335,7 @@ std::set<std::string> SlurmLauncher::jobs() const {
   std::set<std::string> jobs, names;
   for (const Followed& followed : followed_) names.insert(followed.mark.submission);
   for (const std::string& name : names)
-    if (const auto bytes = read_file(Submission::file(out_, name)))
+    if (const auto bytes = Submission::file(out_, name).read())
       if (const auto submission = submission_from_json(*bytes); submission && !submission->job.empty())
         jobs.insert(submission->job);
   return jobs;

@@ -70,18 +70,18 @@ std::string advice_for(const std::string& state) {
 }
 
 bool may_be_coming(const fs::path& out, const std::string& name) {
-  std::error_code error;
-  const auto written = fs::last_write_time(Submission::file(out, name), error);
-  return !error && fs::file_time_type::clock::now() - written < longest_submission;
+  const auto file = Submission::file(out, name).identity();
+  return file && std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(file->written) <
+                     longest_submission;
 }
 
 } // namespace
 
-fs::path Submission::folder(const fs::path& out, const std::string& name) { return out / "slurm" / name; }
-fs::path Submission::file(const fs::path& out, const std::string& name) {
+OutputFile Submission::folder(const fs::path& out, const std::string& name) { return {out, fs::path("slurm") / name}; }
+OutputFile Submission::file(const fs::path& out, const std::string& name) {
   return folder(out, name) / "submission.json";
 }
-fs::path Submission::log(const fs::path& out, const std::string& name, std::int64_t task) {
+OutputFile Submission::log(const fs::path& out, const std::string& name, std::int64_t task) {
   return folder(out, name) / fmt::format("{}.txt", task);
 }
 
@@ -184,16 +184,22 @@ QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const 
   if (!mark.ended.empty() || !look.complaint.empty()) return mark;
   const SlurmTask* task = look.find(mark);
   if (task && task->alive()) return mark;
-  const auto bytes = read_file(Submission::file(out, mark.submission));
+  const auto bytes = Submission::file(out, mark.submission).read();
+  if (bytes.is_unreadable()) return mark; // what became of it is seen another time
   const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
   if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
   // Its own task, or another process, may have dealt with it since the look.
   if (RunClaim::held(queued.run)) return mark;
-  const auto now = read_queue_mark(queued.run);
+  std::optional<QueueMark> now;
+  try {
+    now = read_queue_mark(queued.run);
+  } catch (const Unreadable&) {
+    return mark;
+  }
   if (!now || now->submission != mark.submission || now->task != mark.task || !now->ended.empty())
     return now.value_or(mark);
 
-  const std::string log = read_file(Submission::log(out, mark.submission, mark.task)).value.value_or("");
+  const std::string log = Submission::log(out, mark.submission, mark.task).read().value.value_or("");
   const std::string job = task                                     ? task->job
                           : submission && !submission->job.empty() ? fmt::format("{}_{}", submission->job, mark.task)
                                                                    : "";

@@ -24,10 +24,10 @@ struct Submission {
   std::string command;                         ///< that submitted it
   std::vector<std::vector<std::string>> tasks; ///< of each its runs, by ID
 
-  static std::filesystem::path folder(const std::filesystem::path& out, const std::string& name);
-  static std::filesystem::path file(const std::filesystem::path& out, const std::string& name);
+  static OutputFile folder(const std::filesystem::path& out, const std::string& name);
+  static OutputFile file(const std::filesystem::path& out, const std::string& name);
   /// What a task wrote, and Slurm about it.
-  static std::filesystem::path log(const std::filesystem::path& out, const std::string& name, std::int64_t task);
+  static OutputFile log(const std::filesystem::path& out, const std::string& name, std::int64_t task);
 };
 std::string to_json(const Submission& submission);
 Parsed<Submission> submission_from_json(std::string_view bytes);

@@ -34,11 +34,9 @@ std::string evaluated_metric(const std::string& name) {
   return goal ? goal->metric : name;
 }
 
-std::optional<std::int64_t> first_step(const std::vector<Metrics>& lines, const StepsTo& goal, bool higher_is_better) {
-  for (const Metrics& line : lines)
-    if (const auto value = value_of(line, goal.metric))
-      if (higher_is_better ? *value >= goal.value : *value <= goal.value) return line.step;
-  return std::nullopt;
+bool reaches(const Metrics& line, const StepsTo& goal, bool higher_is_better) {
+  const auto value = value_of(line, goal.metric);
+  return value && (higher_is_better ? *value >= goal.value : *value <= goal.value);
 }
 
 } // namespace heed

@@ -27,6 +27,6 @@ std::string evaluated_metric(const std::string& name);
 
 /// The first step at which an evaluation has the value or a better one; none: no evaluation has. What is not a number
 /// passes nothing.
-std::optional<std::int64_t> first_step(const std::vector<Metrics>& lines, const StepsTo& goal, bool higher_is_better);
+bool reaches(const Metrics& line, const StepsTo& goal, bool higher_is_better);
 
 } // namespace heed

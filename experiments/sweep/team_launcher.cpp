@@ -37,14 +37,17 @@ std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
 
 void TeamLauncher::work(const RunFolder& run, int threads) {
   const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> log(std::fopen(run.log().c_str(), "ae"), close);
-  if (log) {
+  try {
+    Descriptor file = run.log().open_to_append();
+    const std::unique_ptr<std::FILE, decltype(close)> log(::fdopen(file.get(), "a"), close);
+    if (!log) throw Failed(fmt::format("'{}' can't be written: {}", run.log().string(), std::strerror(errno)));
+    file.release();
     parts_.log = log.get();
     parts_.kernels = kernels_;
     end_.status = run_worker(run, threads, parts_);
-  } else {
+  } catch (const Failed& failed) {
     end_.status = 1;
-    end_.failure = fmt::format("'{}' can't be written: {}", run.log().string(), std::strerror(errno));
+    end_.failure = failed.what();
   }
   done_ = true;
 }

@@ -19,7 +19,7 @@ using namespace json_fields;
 
 constexpr std::int64_t choices_format = 1;
 
-fs::path choices_file(const fs::path& folder) { return folder / "tuned.json"; }
+OutputFile choices_file(const fs::path& folder) { return file_of_sweep(folder, "tuned.json"); }
 
 bool higher_is_better(const Plan& plan) {
   const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
@@ -38,9 +38,11 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
     const RunState state = state_of(run);
     if (state == RunState::failed) {
       const auto manifest = read_manifest(run);
+      require_readable(manifest);
       problem = fmt::format("seed {} failed: {}", planned.seed, manifest ? manifest->failure : manifest.error);
     } else if (state == RunState::finished) {
       const auto entry = read_entry(run);
+      require_readable(entry); // what can't be read now is no reason to choose another trial for good
       const MetricEntry* metric = entry ? entry->metric(plan.metric) : nullptr;
       if (metric && std::isfinite(metric->last)) sum += metric->last;
       else
@@ -129,7 +131,7 @@ void look_at_trials(Plan& plan, const fs::path& out) {
 }
 
 bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::function<bool()>& give_up) {
-  const auto lock = Lease::wait(folder / "claim", give_up);
+  auto lock = Lease::wait(file_of_sweep(folder, "claim"), give_up);
   if (!lock) return false;
   read_choices(plan, folder); // another process may have settled it meanwhile
   if (plan.tuning->settled()) return true;
@@ -145,19 +147,20 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
       why += fmt::format("\n      {}: {}", point_in_words(trial.point, true), trial.problem);
     throw Failed(fmt::format("tuning the arm \"{}\": none of what it tried can be chosen:{}", plan.arms[a].label, why));
   }
-  write_file(choices_file(folder), choices_json(plan));
+  if (!lock->confirm()) return false; // another process has it since, and settles it
+  choices_file(folder).write(choices_json(plan));
   return true;
 }
 
 void read_choices(Plan& plan, const fs::path& folder) {
-  std::error_code error;
-  if (!plan.tuning || !fs::exists(choices_file(folder), error)) return;
+  if (!plan.tuning) return;
+  const auto bytes = choices_file(folder).read();
+  if (bytes.is_missing()) return;
   const auto refuse = [&](const std::string& why) {
     throw Refused(fmt::format("'{}' is damaged: {}; remove it, and run the sweep's configuration again: the trials' "
                               "runs are kept, and come to the same choices",
                               choices_file(folder).string(), why));
   };
-  const auto bytes = read_file(choices_file(folder));
   if (!bytes) throw Refused(bytes.error);
   try {
     const json::value whole = parsed(*bytes);

@@ -19,6 +19,8 @@ public:
   }
   /// Negative where there is none.
   int get() const { return fd_; }
+  /// Somebody else closes it now.
+  int release() { return std::exchange(fd_, -1); }
   /// Some file systems report a failed write only here.
   int close() { return ::close(std::exchange(fd_, -1)); }
 

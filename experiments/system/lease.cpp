@@ -1,7 +1,8 @@
 #include "experiments/system/lease.hpp"
 
 #include "experiments/system/descriptor.hpp"
-#include "experiments/system/files.hpp"
+#include "experiments/system/file_entry.hpp"
+#include "experiments/system/this_boot.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -33,11 +34,6 @@ std::string link_target(const char* path) {
   std::error_code error;
   const fs::path target = fs::read_symlink(path, error);
   return error ? "" : target.string();
-}
-
-std::string first_line(const char* path) {
-  const auto text = read_file(path);
-  return text ? text->substr(0, text->find('\n')) : "";
 }
 
 template <class Number> Number number_in(std::string_view text) {
@@ -97,11 +93,16 @@ std::string text_of(const LeaseOwner& owner, std::uint64_t inode, const std::str
                      renewals);
 }
 
-/// Nothing where there is no such file.
-std::optional<Paper> read_paper(const fs::path& file) {
-  const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+/// Nothing where there is no such file. Throws heed::Unreadable where it can't be read.
+std::optional<Paper> read_paper(const OutputFile& file) {
+  Descriptor fd;
   struct stat about = {};
-  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return std::nullopt;
+  file_entry::Entry entry;
+  entry.path = file.path();
+  const auto found = file.open_below(entry) ? file_entry::open_regular(entry, fd, about)
+                                            : file_entry::unread(file.path(), errno);
+  if (found.problem == ReadProblem::missing) return std::nullopt;
+  if (found.problem != ReadProblem::none) throw Unreadable(found.why);
   Paper paper;
   paper.file_inode = about.st_ino;
   paper.renewed = seconds_of(about.st_mtim);
@@ -137,7 +138,8 @@ std::optional<bool> seen_alive(const Paper& paper) {
   const LeaseOwner& owner = paper.owner;
   const LeaseOwner me = this_process();
   if (me.boot.empty() || owner.host != me.host) return std::nullopt;
-  if (owner.boot != me.boot) return false; // the machine was started anew since
+  // This machine before its last start, or another of its name, which lives.
+  if (owner.boot != me.boot) return std::nullopt;
   return owner.space == me.space ? std::optional(process_lives(owner)) : std::nullopt;
 }
 
@@ -147,10 +149,7 @@ bool is_alive(const Paper& paper, double now, const LeaseTimes& times) {
   return seen_alive(paper).value_or(in_time);
 }
 
-[[noreturn]] void fail(const fs::path& file, int error) {
-  throw Failed(fmt::format("cannot make '{}': {}; change its permissions, or choose another folder with --out",
-                           file.string(), std::strerror(error)));
-}
+[[noreturn]] void fail(const OutputFile& file, int error) { file_entry::fail("make", file.path(), error); }
 
 std::string new_mark() {
   static std::atomic<unsigned> count{0};
@@ -162,13 +161,13 @@ std::string new_mark() {
 /// A file of a name of its own, that is removed unless it was given another name.
 class Draft {
 public:
-  Draft(const fs::path& file, const std::string& mark, const std::string& host)
-      : path_(file.parent_path() / fmt::format(".{}.{}@{}.aside", file.filename().string(), mark, host)) {
-    fd_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Draft(const OutputFile& file, const std::string& mark)
+      : entry_(file.entry("make")), name_(fmt::format(".{}.{}{}", file.name(), mark, aside_ending())) {
+    fd_ = Descriptor(::openat(entry_.at(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd_.get() < 0) fail(file, errno);
   }
   ~Draft() {
-    if (fd_.get() >= 0) ::unlink(path_.c_str());
+    if (fd_.get() >= 0) ::unlinkat(entry_.at(), name_.c_str(), 0);
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
@@ -177,14 +176,14 @@ public:
   /// The file system's clock when it was written.
   double time() const { return seconds_of(about().st_mtim); }
 
-  void write(const fs::path& file, const std::string& text) {
+  void write(const OutputFile& file, const std::string& text) {
     if (::write(fd_.get(), text.data(), text.size()) != static_cast<::ssize_t>(text.size())) fail(file, errno);
   }
   /// Gives the file its name where nothing has it. Some file systems have no second names: the name is then made first,
   /// and written after.
   /// @return 0, EEXIST, or another errno
-  int name_exclusively(const fs::path& file) {
-    if (::link(path_.c_str(), file.c_str()) == 0) return 0;
+  int name_exclusively() {
+    if (::linkat(entry_.at(), name_.c_str(), entry_.at(), entry_.name.c_str(), 0) == 0) return 0;
     if (errno == EEXIST) {
       // A reply that was lost and asked for again: the link may be there all the same.
       return about().st_nlink == 2 ? 0 : EEXIST;
@@ -192,7 +191,9 @@ public:
     return errno;
   }
   /// In place of what is there.
-  int name_instead(const fs::path& file) { return ::rename(path_.c_str(), file.c_str()) == 0 ? 0 : errno; }
+  int name_instead() {
+    return ::renameat(entry_.at(), name_.c_str(), entry_.at(), entry_.name.c_str()) == 0 ? 0 : errno;
+  }
 
 private:
   struct stat about() const {
@@ -201,7 +202,8 @@ private:
     return about;
   }
 
-  fs::path path_;
+  file_entry::Entry entry_; ///< of the lease's file
+  std::string name_;
   Descriptor fd_;
 };
 
@@ -211,8 +213,9 @@ bool has_no_second_names(int error) {
 
 /// Where a file can't have two names: made exclusively, then written. Until it is whole, others take it for one that
 /// was just renewed.
-int make_exclusively(const fs::path& file, const LeaseOwner& owner, const std::string& mark) {
-  const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+int make_exclusively(const OutputFile& file, const LeaseOwner& owner, const std::string& mark) {
+  const file_entry::Entry entry = file.entry("make");
+  const Descriptor fd(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   struct stat about = {};
   if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return errno;
   const std::string text = text_of(owner, about.st_ino, mark, 0);
@@ -222,31 +225,30 @@ int make_exclusively(const fs::path& file, const LeaseOwner& owner, const std::s
 /// Takes a dead owner's place. Of several who want to, one gets the file that says "being replaced", looks once more,
 /// and puts its own where the dead one's was.
 /// @return whether it did
-bool replace_dead(const fs::path& file, const Paper& dead, Draft& draft, const LeaseTimes& times) {
-  const fs::path replacing = file.string() + ".replacing";
-  const Descriptor mine(::open(replacing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+bool replace_dead(const OutputFile& file, const Paper& dead, Draft& draft, const LeaseTimes& times) {
+  const OutputFile replacing = file.beside(file.name() + ".replacing");
+  const file_entry::Entry entry = replacing.entry("make");
+  const Descriptor mine(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (mine.get() < 0) {
     if (errno != EEXIST) fail(replacing, errno);
     const auto other = read_paper(replacing); // whoever made it may have died at it
     if (other && draft.time() - other->renewed >= std::chrono::duration<double>(times.lost_after).count())
-      ::unlink(replacing.c_str());
+      ::unlinkat(entry.at(), entry.name.c_str(), 0);
     return false;
   }
   const auto now = read_paper(file);
   const bool same = now && now->mark == dead.mark && now->renewed == dead.renewed && now->file_inode == dead.file_inode;
-  const bool done = same && draft.name_instead(file) == 0;
-  ::unlink(replacing.c_str());
+  const bool done = same && draft.name_instead() == 0;
+  ::unlinkat(entry.at(), entry.name.c_str(), 0);
   return done;
 }
 
 } // namespace
 
 LeaseOwner this_process() {
-  static const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
   LeaseOwner me;
-  char host[256] = {};
-  if (::gethostname(host, sizeof host - 1) == 0) me.host = host;
-  me.boot = boot;
+  me.host = this_host();
+  me.boot = this_boot();
   me.space = link_target("/proc/self/ns/pid");
   me.process = ::getpid();
   if (const auto look = look_at(me.process)) me.started = look->started;
@@ -260,7 +262,7 @@ LeaseOwner this_process() {
 /// The lease while this process has it, and the thread that renews it.
 class Lease::Held {
 public:
-  Held(fs::path file, LeaseOwner owner, std::string mark, std::uint64_t inode, const LeaseTimes& times)
+  Held(OutputFile file, LeaseOwner owner, std::string mark, std::uint64_t inode, const LeaseTimes& times)
       : file_(std::move(file)), owner_(std::move(owner)), mark_(std::move(mark)), inode_(inode), times_(times) {
     // A page or two of stack: with the usual one, the system would give the thread a large page.
     constexpr std::size_t stack = std::size_t{1} << 17;
@@ -284,16 +286,33 @@ public:
     wake_.notify_all();
     if (renewing_) ::pthread_join(thread_, nullptr);
     // After a long silence another may be replacing it at this moment.
-    if (!renewing_ || std::chrono::steady_clock::now() - renewed_ < times_.lost_after / 2)
-      if (const auto paper = read_paper(file_); paper && paper->mark == mark_ && paper->file_inode == inode_)
-        ::unlink(file_.c_str());
+    if (renewing_ && std::chrono::steady_clock::now() - renewed_ >= times_.lost_after / 2) return;
+    try {
+      const file_entry::Entry entry = file_.entry("remove");
+      if (is_own()) ::unlinkat(entry.at(), entry.name.c_str(), 0);
+    } catch (const Failed&) {
+      // Its folder is gone.
+    }
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
   bool lost() const { return lost_; }
 
+  bool confirm() {
+    const auto paper = read_paper(file_);
+    if (!paper || paper->mark != mark_ || paper->file_inode != inode_) lost_ = true;
+    return !lost_;
+  }
+
 private:
+  /// As confirm. What can't be read now, and was renewed not long ago, is nobody else's.
+  bool is_own() try {
+    return confirm();
+  } catch (const Unreadable&) {
+    return !lost_;
+  }
+
   static void* renew_in_thread(void* held) {
     static_cast<Held*>(held)->renew_until_the_end();
     return nullptr;
@@ -309,22 +328,25 @@ private:
   }
 
   /// The file is opened anew each time: so an NFS client asks its server whose it is.
-  void renew() {
+  void renew() try {
     const auto paper = read_paper(file_);
     if (!paper) return; // removed, with its folder perhaps; who takes it next is seen then
     if (paper->mark != mark_ || paper->file_inode != inode_) {
       lost_ = true;
       return;
     }
-    const Descriptor fd(::open(file_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    const file_entry::Entry entry = file_.entry("write");
+    const Descriptor fd(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     struct stat about = {};
     if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0 || about.st_ino != inode_) return;
     const std::string text = text_of(owner_, inode_, mark_, ++renewals_);
     if (::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<::ssize_t>(text.size()))
       renewed_ = std::chrono::steady_clock::now();
+  } catch (const Failed&) {
+    // Tried again the next time.
   }
 
-  fs::path file_;
+  OutputFile file_;
   LeaseOwner owner_;
   std::string mark_;
   std::uint64_t inode_;
@@ -344,20 +366,21 @@ Lease& Lease::operator=(Lease&&) noexcept = default;
 Lease::~Lease() = default;
 
 bool Lease::lost() const { return held_->lost(); }
+bool Lease::confirm() { return held_->confirm(); }
 
-std::optional<Lease> Lease::attempt(const fs::path& file, const LeaseTimes& times, const LeaseOwner& owner) {
+std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& times, const LeaseOwner& owner) {
   const auto before = read_paper(file);
   const std::string mark = new_mark();
   const auto mine = [&](std::uint64_t inode) { return Lease(std::make_unique<Held>(file, owner, mark, inode, times)); };
   if (before && seen_alive(*before).value_or(false)) return std::nullopt; // and nothing needs to be written
-  Draft draft(file, mark, owner.host);
+  Draft draft(file, mark);
   const std::uint64_t inode = draft.inode();
   draft.write(file, text_of(owner, inode, mark, 0));
   if (before) {
     if (is_alive(*before, draft.time(), times) || !replace_dead(file, *before, draft, times)) return std::nullopt;
     return mine(inode);
   }
-  const int error = draft.name_exclusively(file);
+  const int error = draft.name_exclusively();
   if (error == 0) return mine(inode);
   if (error == EEXIST || error == ENOENT) return std::nullopt; // ENOENT: the draft was taken for left behind
   if (!has_no_second_names(error)) fail(file, error);
@@ -368,7 +391,7 @@ std::optional<Lease> Lease::attempt(const fs::path& file, const LeaseTimes& time
   return mine(paper ? paper->file_inode : 0);
 }
 
-std::optional<Lease> Lease::wait(const fs::path& file, const std::function<bool()>& give_up) {
+std::optional<Lease> Lease::wait(const OutputFile& file, const std::function<bool()>& give_up) {
   for (;;) {
     if (auto lease = attempt(file)) return lease;
     if (give_up()) return std::nullopt;
@@ -376,12 +399,14 @@ std::optional<Lease> Lease::wait(const fs::path& file, const std::function<bool(
   }
 }
 
-std::optional<LeaseOwner> Lease::owner(const fs::path& file, const LeaseTimes& times) {
+std::optional<LeaseOwner> Lease::owner(const OutputFile& file, const LeaseTimes& times) try {
   const auto paper = read_paper(file);
   struct timespec now = {};
   ::clock_gettime(CLOCK_REALTIME, &now);
   if (!paper || !is_alive(*paper, seconds_of(now), times)) return std::nullopt;
   return paper->owner;
+} catch (const Unreadable&) {
+  return std::nullopt;
 }
 
 } // namespace heed

@@ -1,9 +1,10 @@
 // Who has something that one process at a time may have, on this machine or on another that sees the same files.
 #pragma once
 
+#include "experiments/system/output_file.hpp"
+
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,19 +35,22 @@ struct LeaseTimes {
 /// A file that exists while somebody has what it stands for. It is made exclusively, which works on every shared file
 /// system; no lock of the file system is asked for, since locks don't reach other machines everywhere.
 ///
-/// An owner that died loses it: on its own machine at once, since there everybody sees that the process is gone; on
-/// others when it was not renewed for `lost_after`. Times are those of the file system, so that clocks may differ.
+/// An owner that died loses it: on its own machine at once, as long as that was not started anew, since there everybody
+/// sees that the process is gone; elsewhere, and after a new start, when it was not renewed for `lost_after`. (Two
+/// machines may have one name, so that a name says nothing.) Times are those of the file system, so that clocks may
+/// differ.
 class Lease {
 public:
-  /// Nothing if another has it. Throws heed::Failed where the file can't be made.
-  static std::optional<Lease> attempt(const std::filesystem::path& file, const LeaseTimes& times = {},
+  /// Nothing if another has it. Throws heed::Failed where the file can't be made, or can't be read (Unreadable).
+  static std::optional<Lease> attempt(const OutputFile& file, const LeaseTimes& times = {},
                                       const LeaseOwner& owner = this_process());
   /// Waits; nothing if `give_up` says so.
   static std::optional<Lease> wait(
-      const std::filesystem::path& file, const std::function<bool()>& give_up = [] { return false; });
-  /// Who has it, the calling process included; nobody where the last owner is dead. Takes nothing.
-  static std::optional<LeaseOwner> owner(const std::filesystem::path& file, const LeaseTimes& times = {});
-  static bool held(const std::filesystem::path& file) { return owner(file).has_value(); }
+      const OutputFile& file, const std::function<bool()>& give_up = [] { return false; });
+  /// Who has it, the calling process included; nobody where the last owner is dead, and where the file can't be read, which
+  /// who takes it is told. Takes nothing.
+  static std::optional<LeaseOwner> owner(const OutputFile& file, const LeaseTimes& times = {});
+  static bool held(const OutputFile& file) { return owner(file).has_value(); }
 
   Lease(Lease&&) noexcept;
   Lease& operator=(Lease&&) noexcept;
@@ -56,6 +60,9 @@ public:
   /// Whether another took it, since this process did not renew it in time (it was halted, or the file system was).
   /// What the lease is for is then the other's. Asked of memory alone.
   bool lost() const;
+  /// Whether it is still this process's, by its file: to be asked right before a change of what it is for, since an owner
+  /// that was halted does not know it. A file that is gone is nobody's. Throws heed::Unreadable where it can't be read.
+  bool confirm();
 
 private:
   class Held;

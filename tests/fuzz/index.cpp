@@ -1,4 +1,5 @@
-// The index of runs, damaged: what is not whole is made anew, and nothing else of it is believed. Input: how many bytes
+// The index of runs, damaged, and the same in place of its copy in the output folder: what is not whole is made anew, and
+// nothing else of it is believed. Input: how many bytes
 // are left of a whole index (two bytes, 0: all), then pieces of a place (two bytes), a length (one) and so many bytes to
 // write there.
 #include "experiments/runs/run_index.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 std::string whole_index(const std::filesystem::path& out) {
   { RunIndex made(out); }
-  return content(index_path(out));
+  return content(test::index_file(out));
 }
 
 } // namespace
@@ -32,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes.replace(at, length, fuzz::text(data + i + 3, length));
     i += 3 + data[i + 2];
   }
-  put(index_path(runs.path), bytes);
+  put(test::index_file(runs.path), bytes);
+  put(runs / "index.sqlite", bytes);
   try {
     RunIndex index(runs.path);
     index.left_out();
@@ -42,7 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const DatabaseError& error) {
     throw fuzz::Finding(std::string("a damaged index stops who asks: ") + error.what());
   }
-  std::filesystem::remove(index_path(runs.path));
-  std::filesystem::remove(index_path(runs.path).string() + "-journal");
+  std::filesystem::remove(test::index_file(runs.path));
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/runs/metrics_lines.hpp"
 #include "experiments/runs/run_filter.hpp"
 
 #include <fmt/format.h>
@@ -44,17 +45,17 @@ std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console
 
 int do_export(const ExportArguments& arguments, Console& console) {
   const std::vector<RunFolder> runs = chosen(arguments, console);
-  const std::filesystem::path folder = arguments.into.empty()
-                                           ? std::filesystem::path(arguments.out) / "exports" / arguments.to
-                                           : std::filesystem::path(arguments.into);
+  const OutputFolder folder = arguments.into.empty()
+                                  ? OutputFolder{arguments.out, std::filesystem::path("exports") / arguments.to}
+                                  : OutputFolder{arguments.into, {}};
   for (const RunFolder& run : runs)
-    if (const auto metrics = read_metrics(run); !metrics) throw Refused(metrics.error);
-  make_output_folder(folder);
+    if (const auto lines = each_metrics_line(run, [](const Metrics&) {}); !lines) throw Refused(lines.error);
+  folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;
     for (const RunFolder& run : runs) console.out << format.write(run, folder).string() << "\n";
     if (!format.next.empty())
-      console.err << "  next      " << format.next << " " << shell_words({folder.string()}) << "\n";
+      console.err << "  next      " << format.next << " " << shell_words({folder.path().string()}) << "\n";
   }
   return 0;
 }

@@ -100,7 +100,7 @@ int report(const ReportArguments& arguments, Console& console) {
     return 0;
   }
   for (const ReportFile& file : format.files) {
-    write_file(folder / file.name, file.render(data));
+    file_of_sweep(folder, file.name).write(file.render(data));
     print(console.out, "{}\n", (folder / file.name).string());
   }
   return 0;

@@ -77,8 +77,9 @@ Original original_of(const RerunArguments& arguments, Console& console) {
                               id, name_of(state)));
   out.manifest = std::move(*manifest);
   // Metrics that are not those that it finished with are compared all the same: that may be the question.
-  if (const std::string why = wrong_metrics(out.folder, out.manifest); !why.empty())
-    console.err << fmt::format("heed: warning: run {}: {}\n", id, why);
+  const auto wrong = wrong_metrics(out.folder, out.manifest);
+  if (!wrong) throw Unreadable(wrong.error);
+  if (!wrong->empty()) console.err << fmt::format("heed: warning: run {}: {}\n", id, *wrong);
   if (out.manifest.numerics == numerics_of(flatten(out.config)) && run_id(out.config, out.manifest.data) != id)
     throw Refused(fmt::format("the config.toml of run {} no longer hashes to its ID: it was edited, and is not what "
                               "made the run",

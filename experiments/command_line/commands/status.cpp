@@ -34,7 +34,8 @@ struct Look {
   std::vector<BoardRun> board;
   std::vector<RunEvent> events; ///< that would have told `heed run` of this state
   double steps_left = 0, steps_per_second = 0;
-  std::string failed; ///< a line for each run that failed
+  std::string failed;     ///< a line for each run that failed
+  std::string unreadable; ///< and for each of which a file can't be read now
 };
 
 /// The run's steps; 0 where this version does not understand its configuration.
@@ -63,9 +64,12 @@ void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std
     return;
   }
   look.steps_left += static_cast<double>(steps);
+  if (state == RunState::interrupted)
+    if (const RunLook now = look_at_claimed(run); !now.unreadable.empty())
+      look.unreadable += fmt::format("  {}: {}\n", who, now.unreadable);
   if (state != RunState::running) return;
   look.events.push_back({RunEvent::Kind::started, index, {}, {}});
-  const auto bytes = read_file(run.progress());
+  const auto bytes = run.progress().read();
   const auto progress = bytes ? progress_from_json(*bytes) : Parsed<Progress>::wrong("");
   if (!progress) return;
   look.events.push_back({RunEvent::Kind::progress, index, *progress, {}});
@@ -128,7 +132,7 @@ std::string name_of_run(const std::filesystem::path& out, const std::string& id)
 
 int status(const StatusArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
-  if (!std::filesystem::is_directory(out))
+  if (std::error_code error; !std::filesystem::is_directory(out, error))
     throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", arguments.out,
                               arguments.out));
   // First, since it tells the folders what became of what was queued.
@@ -138,7 +142,7 @@ int status(const StatusArguments& arguments, Console& console) {
     table.headings.emplace_back(name_of(state));
     table.alignment.push_back(Align::right);
   }
-  std::string running, failed, damaged;
+  std::string running, failed, unreadable, damaged;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     Plan plan;
     try {
@@ -151,6 +155,7 @@ int status(const StatusArguments& arguments, Console& console) {
     if (look.counts[1] > 0)
       running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
     failed += look.failed;
+    unreadable += look.unreadable;
     std::vector<std::string> row{folder.filename().string(), fmt::format("{}", look.board.size())};
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
     table.rows.push_back(std::move(row));
@@ -161,6 +166,7 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
+  if (!unreadable.empty()) console.out << "\n" << console.out_style.red("not to be read now") << "\n" << unreadable;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/data/kept_data.hpp"
+#include "tests/environment.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cstdint>
@@ -29,24 +30,5 @@ inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& 
     if (entry.path().extension() == extension) out.push_back(entry.path());
   return out;
 }
-
-/// A variable of the environment as it is for a while.
-class Environment {
-public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Environment() {
-    if (before_) ::setenv(name_, before_->c_str(), 1);
-    else ::unsetenv(name_);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
-private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 } // namespace heed::test

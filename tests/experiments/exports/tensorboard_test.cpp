@@ -103,6 +103,12 @@ std::vector<Event> read_events(std::string_view bytes) {
   return out;
 }
 
+std::string events_file(const std::vector<Metrics>& metrics, double start) {
+  std::string out = tensorboard_beginning(start);
+  for (const Metrics& line : metrics) out += tensorboard_event(line, start);
+  return out;
+}
+
 } // namespace
 
 TEST_CASE("CRC-32C has the values of RFC 3720, appendix B.4", "[exports][tensorboard]") {
@@ -115,7 +121,7 @@ TEST_CASE("every line of metrics is an event with all its values", "[exports][te
   const std::vector<Metrics> metrics{
       {10, 0.5, 320, {{"train_loss", 1.25}, {"learning_rate", 0.001}}},
       {300, 2.25, 9600, {{"val_loss", 0.5}, {"attention_entropy.blocks.0.attention.0", 1.5}}}};
-  const std::vector<Event> events = read_events(tensorboard_events(metrics, 1714564800.0));
+  const std::vector<Event> events = read_events(events_file(metrics, 1714564800.0));
   REQUIRE(events.size() == 3);
   CHECK(events[0].version == "brain.Event:2");
   CHECK(events[1].step == 10);
@@ -127,7 +133,7 @@ TEST_CASE("every line of metrics is an event with all its values", "[exports][te
 }
 
 TEST_CASE("a run without metrics has a file that only says its version", "[exports][tensorboard]") {
-  const std::vector<Event> events = read_events(tensorboard_events({}, 0));
+  const std::vector<Event> events = read_events(events_file({}, 0));
   REQUIRE(events.size() == 1);
   CHECK(events[0].version == "brain.Event:2");
 }

@@ -3,6 +3,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
+#include "experiments/runs/index_place.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
@@ -34,8 +35,13 @@ inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::
   m.ended = "2024-05-01T12:00:09Z";
   m.seconds = 9;
   m.starts = 1;
-  write_file(run.manifest(), to_json(m));
+  run.manifest().write(to_json(m));
   return run;
+}
+
+/// The index of an output folder.
+inline std::filesystem::path index_file(const std::filesystem::path& out) {
+  return index_folder(out) / index_file_name;
 }
 
 /// Losses at steps 10, 20, ...

@@ -1,76 +1,65 @@
-// Where an index stands: never where two machines could write it, nor where it can't be written.
+// Where an index stands: never in the output folder, nor where two machines could write it.
 #include "experiments/runs/index_place.hpp"
 #include "experiments/runs/run_index.hpp"
 #include "tests/catch.hpp"
+#include "tests/environment.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
-#include <cstdlib>
-#include <optional>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace heed;
+using heed::test::Environment;
 using heed::test::losses;
 using heed::test::run_of;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// A variable of the environment as it is for a while.
-class Environment {
-public:
-  Environment(const char* name, const std::optional<std::string>& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    set(value);
-  }
-  ~Environment() { set(before_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
-private:
-  void set(const std::optional<std::string>& value) {
-    if (value) ::setenv(name_, value->c_str(), 1);
-    else ::unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-} // namespace
-
-TEST_CASE("an index stands in its folder only where that is local and can be written", "[runs][index][place]") {
+TEST_CASE("an index stands in a folder of one's own, never in the output folder", "[runs][index][place]") {
   const FoundFolder cache{"/home/me/.cache/heed/index", false, true}, temporary{"/tmp/heed-index-7", false, true};
-  const auto place = [&](bool shared, bool writable, const std::vector<FoundFolder>& others) {
-    return index_place({"runs", shared, writable}, "/data/runs", others);
-  };
-  CHECK(place(false, true, {cache}) == "runs/index.sqlite");
-  for (const auto& [shared, writable] : {std::pair(true, true), std::pair(false, false), std::pair(true, false)}) {
-    const fs::path found = place(shared, writable, {cache, temporary});
-    CHECK(found.parent_path() == cache.path);
-    CHECK(found.extension() == ".sqlite");
-    CHECK(found.stem().string().size() == 32);
-  }
+  const auto place = [&](const std::vector<FoundFolder>& folders) { return index_place("/data/runs", folders); };
+  CHECK(place({cache, temporary}).parent_path() == cache.path);
+  CHECK(place({cache}).filename().string().size() == 32);
   // A home that several machines have, or that can't be written.
-  CHECK(place(true, true, {{cache.path, true, true}, temporary}).parent_path() == temporary.path);
-  CHECK(place(false, false, {{cache.path, false, false}, temporary}).parent_path() == temporary.path);
-  CHECK(place(true, true, {{cache.path, true, true}, {temporary.path, false, false}}).empty());
-  CHECK(place(true, true, {}).empty());
-  // One file for each folder, however it is called.
-  const auto of = [&](const fs::path& out, const fs::path& canonical) {
-    return index_place({out, true, true}, canonical, {cache});
-  };
-  CHECK(of("runs", "/data/runs") == of("../data/runs", "/data/runs"));
-  CHECK(of("runs", "/data/runs") != of("runs", "/data/other/runs"));
+  CHECK(place({{cache.path, true, true}, temporary}).parent_path() == temporary.path);
+  CHECK(place({{cache.path, false, false}, temporary}).parent_path() == temporary.path);
+  CHECK(place({{cache.path, true, true}, {temporary.path, false, false}}).empty());
+  CHECK(place({}).empty());
+  // One for each folder.
+  CHECK(place({cache}) == index_place("/data/runs", {cache}));
+  CHECK(place({cache}) != index_place("/data/other/runs", {cache}));
 }
 
-TEST_CASE("the index of a folder of one's own is in it", "[runs][index][place]") {
-  const Scratch out;
-  CHECK(index_path(out.path) == out.path / "index.sqlite");
+TEST_CASE("a folder has one index however it is called, which only its user can read", "[runs][index][place]") {
+  const Scratch out, cache;
+  const Environment variable("XDG_CACHE_HOME", cache.path.string());
+  fs::create_directory_symlink(out.path, cache / "link");
+  const fs::path place = index_folder(out.path);
+  CHECK(place.parent_path() == cache / "heed" / "index");
+  CHECK(index_folder(cache / "link") == place);
+  CHECK(index_folder(out.path / "." / ".." / out.path.filename()) == place);
+  CHECK(fs::status(place).permissions() == fs::perms::owner_all);
 }
 
-TEST_CASE("the index of a folder that is read-only is in the reader's cache, and kept up to date there",
+TEST_CASE("indexes of output folders that are gone are removed when another is made", "[runs][index][place]") {
+  const Scratch cache, stays;
+  const Environment variable("XDG_CACHE_HOME", cache.path.string());
+  fs::path gone, kept = index_folder(stays.path);
+  {
+    const Scratch out;
+    gone = index_folder(out.path);
+  }
+  put(gone.parent_path() / "0123.sqlite", "an earlier version's");
+  CHECK(fs::exists(gone));
+  const Scratch another;
+  index_folder(another.path);
+  CHECK_FALSE(fs::exists(gone));
+  CHECK_FALSE(fs::exists(gone.parent_path() / "0123.sqlite"));
+  CHECK(fs::exists(kept));
+}
+
+TEST_CASE("the index of a folder that is read-only is kept up to date, and nothing is written there",
           "[runs][index][place]") {
   const Scratch real, other;
   const fs::path seen = other.path / "seen", cache = other.path / "cache";
@@ -96,9 +85,8 @@ TEST_CASE("the index of a folder that is read-only is in the reader's cache, and
       const bool first = look(1, 1), second = look(1, 0);
       run_of(real, "seed = 1\n", losses({1.0}));
       const bool third = look(2, 1);
-      const fs::path file = index_path(seen);
-      const bool there = file.parent_path() == cache / "heed" / "index" && fs::exists(file) &&
-                         fs::status(file.parent_path()).permissions() == fs::perms::owner_all;
+      const fs::path file = index_folder(seen) / index_file_name;
+      const bool there = file.parent_path().parent_path() == cache / "heed" / "index" && fs::exists(file);
       status = (first ? 0 : 2) + (second ? 0 : 4) + (third ? 0 : 8) + (there ? 0 : 16);
     } catch (...) {
     }

@@ -1,5 +1,5 @@
 // What makes the index of very many folders fast changes nothing of what it says: what arms share is read and kept
-// once, folders are looked at without being opened, and the file is trusted by a mark.
+// once, and folders are looked at without being opened.
 #include "experiments/config/config.hpp"
 #include "experiments/runs/folder_signatures.hpp"
 #include "experiments/runs/run_index.hpp"
@@ -15,6 +15,7 @@
 
 using namespace heed;
 using Catch::Contains;
+using heed::test::index_file;
 using heed::test::losses;
 using heed::test::run_of;
 namespace fs = std::filesystem;
@@ -23,7 +24,7 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-/// Everything that is in an index, in order, but for its mark, which is drawn.
+/// Everything that is in an index, in order.
 std::vector<Rows> full_dump(const fs::path& out) {
   RunIndex index(out);
   std::vector<Rows> rows;
@@ -37,7 +38,7 @@ std::vector<Rows> full_dump(const fs::path& out) {
 }
 
 std::vector<Rows> full_dump_from_nothing(const fs::path& out) {
-  fs::remove(index_path(out));
+  fs::remove(index_file(out));
   return full_dump(out);
 }
 
@@ -167,10 +168,10 @@ TEST_CASE("after random additions, changes and removals the index is as one made
     check_by_reading_slowly(out.path);
     // Beside the one that is kept.
     const fs::path kept = out.path / "kept.sqlite";
-    fs::copy_file(index_path(out.path), kept, fs::copy_options::overwrite_existing);
+    fs::copy_file(index_file(out.path), kept, fs::copy_options::overwrite_existing);
     CHECK(full_dump_from_nothing(out.path) == step_by_step);
-    fs::remove(index_path(out.path));
-    fs::rename(kept, index_path(out.path));
+    fs::remove(index_file(out.path));
+    fs::rename(kept, index_file(out.path));
     largest = std::max(largest, step_by_step[0].size());
   }
   CHECK(largest > 10);
@@ -292,60 +293,4 @@ TEST_CASE("states of thousands of runs, looked at several at a time, are each on
   CHECK(states[17] == RunState::running);
   CHECK(states[1499] == RunState::interrupted);
   CHECK(states[18] == RunState::missing);
-}
-
-namespace {
-
-/// What is in the file after its first pages, spoiled.
-void spoil(const fs::path& file, std::size_t from) {
-  std::string bytes = content(file);
-  REQUIRE(bytes.size() > from);
-  for (std::size_t i = from; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
-  put(file, bytes);
-}
-
-} // namespace
-
-TEST_CASE("a file that somebody changed is checked, whatever its mark; one that is not as it is told is found out",
-          "[runs][index][scale]") {
-  const Scratch out;
-  for (int seed = 0; seed < 200; ++seed) run_of(out, "seed = " + std::to_string(seed) + "\n", losses({2.0, 1.0}));
-  const auto right = full_dump(out.path);
-  const fs::path file = index_path(out.path);
-  struct stat about = {};
-  REQUIRE(::stat(file.c_str(), &about) == 0);
-
-  spoil(file, 8192);
-  CHECK(full_dump(out.path) == right);
-  // The mark is left again, so that the next one need not check.
-  const std::string whole = content(file);
-  REQUIRE(::stat(file.c_str(), &about) == 0);
-  const auto mark = Database(file.string()).query("SELECT nanoseconds FROM mark").at(0).at(0);
-  CHECK(Cell(std::int64_t{about.st_mtim.tv_nsec}) == mark);
-
-  put(file, whole); // copied: the same bytes at another time
-  { RunIndex checked(out.path); }
-  REQUIRE(::stat(file.c_str(), &about) == 0);
-  CHECK(Cell(std::int64_t{about.st_mtim.tv_nsec}) == mark);
-
-  // A disk that forgets, and leaves the time as it was: what SQLite stumbles over is read from the folders, and the file
-  // is made anew by the next who comes.
-  const auto root = Database(file.string()).query("SELECT rootpage FROM sqlite_master WHERE name = 'metrics'");
-  constexpr std::int64_t page = 4096;
-  std::string bytes = content(file);
-  const auto from = static_cast<std::size_t>((std::get<std::int64_t>(root.at(0).at(0)) - 1) * page);
-  REQUIRE(bytes.size() > from + page);
-  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), page, '\x7f');
-  put(file, bytes);
-  const struct timespec times[2] = {about.st_atim, about.st_mtim};
-  REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times, 0) == 0);
-  {
-    RunIndex index(out.path);
-    CHECK(index.read_anew() == 0); // nobody has looked yet
-    CHECK(index.query("SELECT * FROM metrics ORDER BY run, name") == right[2]);
-    CHECK_FALSE(index.in_memory().empty());
-  }
-  RunIndex index(out.path);
-  CHECK(index.query("SELECT * FROM metrics ORDER BY run, name") == right[2]);
-  CHECK(index.in_memory().empty());
 }

@@ -25,7 +25,12 @@ std::string only_difference(const RunComparison& compared) {
 
 std::string metrics_difference(const std::vector<Metrics>& then, const std::vector<Metrics>& now) {
   RunComparison compared;
-  compare_metrics(then, now, compared);
+  const auto lines_of_list = [](const std::vector<Metrics>& lines) {
+    return [&lines, next = std::size_t{0}]() mutable {
+      return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
+    };
+  };
+  compare_metrics(lines_of_list(then), lines_of_list(now), compared);
   return compared.same() ? "" : only_difference(compared);
 }
 

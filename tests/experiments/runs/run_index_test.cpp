@@ -1,15 +1,19 @@
 // The index says what the folders say, whatever happened to it or to them.
 #include "experiments/runs/run_index.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <sys/stat.h>
 
 using namespace heed;
 using Catch::Contains;
+using heed::test::index_file;
 using heed::test::losses;
 using heed::test::run_of;
 namespace fs = std::filesystem;
@@ -43,7 +47,7 @@ struct Three : Scratch {
 TEST_CASE("runs, options and metrics are in tables that any SQLite tool can query", "[runs][index]") {
   const Three runs;
   { RunIndex made(runs.path); }
-  Database file(index_path(runs.path).string());
+  Database file(index_file(runs.path).string());
   CHECK(file.query("SELECT id, name, state, seed, created, seconds, step, threads FROM runs WHERE id = ?",
                    {runs.a.id()}) == Rows{{runs.a.id(), "a", "finished", std::int64_t{0}, "2024-05-01T12:00:00Z", 9.0,
                                            std::int64_t{30}, std::int64_t{2}}});
@@ -88,7 +92,7 @@ TEST_CASE("only what changed is read anew, and the index is then as one made fro
     CHECK(index.query("SELECT count(*) FROM options WHERE run = ?", {runs.a.id()}) == Rows{{std::int64_t{0}}});
   }
   const auto step_by_step = dump(runs.path);
-  fs::remove(index_path(runs.path));
+  fs::remove(index_file(runs.path));
   CHECK(dump(runs.path) == step_by_step);
 }
 
@@ -111,7 +115,7 @@ TEST_CASE("a run that is claimed is running, and no longer when it is let go, th
 TEST_CASE("an index that is damaged, empty, cut or of another version is made anew", "[runs][index]") {
   const Three runs;
   const auto right = dump(runs.path);
-  const fs::path file = index_path(runs.path);
+  const fs::path file = index_file(runs.path);
   const std::string bytes = content(file);
   const auto heals = [&](const std::string& what) {
     INFO(what);
@@ -130,17 +134,21 @@ TEST_CASE("an index that is damaged, empty, cut or of another version is made an
   put(file, holed);
   heals("overwritten but for its first page");
   Database(file.string()).run("PRAGMA user_version = 1");
+  put(index_folder(runs.path) / "sum", content_hash(content(file)));
   heals("another version");
   Database(file.string()).run("DROP VIEW flat; DROP TABLE metrics");
+  put(index_folder(runs.path) / "sum", content_hash(content(file)));
   heals("a table missing");
+  fs::remove(index_folder(runs.path) / "sum");
+  heals("its checksum missing");
 }
 
 TEST_CASE("every cut of an index heals, or leaves it whole", "[runs][index]") {
   const Three runs;
   const auto right = dump(runs.path);
-  const std::string bytes = content(index_path(runs.path));
+  const std::string bytes = content(index_file(runs.path));
   for (std::size_t size = 0; size < bytes.size(); size += 1500) {
-    put(index_path(runs.path), bytes.substr(0, size));
+    put(index_file(runs.path), bytes.substr(0, size));
     INFO(size);
     CHECK(dump(runs.path) == right);
   }
@@ -149,12 +157,12 @@ TEST_CASE("every cut of an index heals, or leaves it whole", "[runs][index]") {
 TEST_CASE("where its file can't be written, the index is in memory", "[runs][index]") {
   const Three runs;
   const auto right = dump(runs.path);
-  fs::remove(index_path(runs.path));
-  fs::create_directory(index_path(runs.path));
+  fs::remove(index_file(runs.path));
+  fs::create_directory(index_file(runs.path));
   RunIndex index(runs.path);
   CHECK_FALSE(index.in_memory().empty());
   CHECK(dump(index) == right);
-  CHECK(fs::is_directory(index_path(runs.path)));
+  CHECK(fs::is_directory(index_file(runs.path)));
 }
 
 TEST_CASE("several processes may bring an index up to date at once", "[runs][index]") {
@@ -185,7 +193,7 @@ TEST_CASE("several processes may bring an index up to date at once", "[runs][ind
 TEST_CASE("who reads is not waited for: the index is then in memory, and says so", "[runs][index]") {
   const Three runs;
   { RunIndex made(runs.path); }
-  Database reader(index_path(runs.path).string());
+  Database reader(index_file(runs.path).string());
   reader.run("BEGIN");
   REQUIRE(reader.query("SELECT count(*) FROM runs") == Rows{{std::int64_t{3}}});
   CHECK(RunIndex(runs.path).in_memory().empty()); // nothing is new, so nothing is written
@@ -227,7 +235,7 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
   const auto with_manifest = [](const RunFolder& run, const std::function<void(Manifest&)>& change) {
     Manifest m = *read_manifest(run);
     change(m);
-    write_file(run.manifest(), to_json(m));
+    run.manifest().write(to_json(m));
   };
 
   CHECK_THAT(left_out("0", [](const RunFolder& r) { put(r.manifest(), "{\"run\": "); }),
@@ -335,22 +343,144 @@ TEST_CASE("an output folder that isn't there is refused", "[runs][index]") {
   CHECK_THROWS_AS(RunIndex("/nowhere/runs"), Refused);
 }
 
-TEST_CASE("a database of another program, or what is no file, stays as it is", "[runs][index]") {
+namespace {
+
+/// What lies in an output folder where its copy of the index should be, or beside.
+const std::string copy_name = "index.sqlite";
+
+std::string all_bits_flipped_at(std::string bytes, std::size_t at) {
+  bytes[at] = static_cast<char>(~bytes[at]);
+  return bytes;
+}
+
+} // namespace
+
+TEST_CASE("a copy for other tools lies in the output folder, as new as the index", "[runs][index][copy]") {
+  const Three runs;
+  const fs::path copy = runs / copy_name;
+  const auto count = [&] { return Database(copy.string()).query("SELECT count(*) FROM flat"); };
+  CHECK(RunIndex(runs.path).not_copied().empty());
+  CHECK(count() == Rows{{std::int64_t{3}}});
+  run_of(runs, "seed = 3\n", losses({1.0}));
+  { RunIndex again(runs.path); }
+  CHECK(count() == Rows{{std::int64_t{4}}});
+  // Nothing new: it is not written again. Changed or removed: it is.
+  const auto written = fs::last_write_time(copy);
+  { RunIndex again(runs.path); }
+  CHECK(fs::last_write_time(copy) == written);
+  const std::string whole = content(copy);
+  put(copy, all_bits_flipped_at(whole, whole.size() / 2));
+  { RunIndex again(runs.path); }
+  CHECK(content(copy) == whole);
+  fs::remove(copy);
+  { RunIndex again(runs.path); }
+  CHECK(content(copy) == whole);
+}
+
+TEST_CASE("what somebody else put in place of the copy is neither opened nor changed", "[runs][index][copy]") {
   const Three runs;
   const auto right = dump(runs.path);
-  const fs::path file = index_path(runs.path);
-  fs::remove(file);
-  Database(file.string()).run("CREATE TABLE measurements(x); INSERT INTO measurements VALUES(7)");
-  const std::string before = content(file);
-  {
+  const fs::path copy = runs / copy_name;
+  const Scratch elsewhere;
+  const auto answers = [&](const std::string& reason) {
     RunIndex index(runs.path);
-    CHECK_THAT(index.in_memory(), Contains("a database of another program"));
     CHECK(dump(index) == right);
+    CHECK_THAT(index.not_copied(), Contains(reason));
+  };
+  fs::remove(copy);
+  SECTION("a link to a file, which stays as it is") {
+    put(elsewhere / "precious", "not to be lost");
+    fs::create_symlink(elsewhere / "precious", copy);
+    answers("is not an index of Heed's");
+    CHECK(content(elsewhere / "precious") == "not to be lost");
+    CHECK(fs::is_symlink(copy));
   }
-  CHECK(content(file) == before);
-  fs::remove(file);
-  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
-  RunIndex index(runs.path);
-  CHECK_THAT(index.in_memory(), Contains("not a regular file"));
-  CHECK(dump(index) == right);
+  SECTION("a link to an index") {
+    fs::copy_file(index_file(runs.path), elsewhere / "other.sqlite");
+    fs::create_symlink(elsewhere / "other.sqlite", copy);
+    answers("is not an index of Heed's");
+    CHECK(fs::is_symlink(copy));
+  }
+  SECTION("another program's database") {
+    Database(copy.string()).run("CREATE TABLE measurements(x); INSERT INTO measurements VALUES(7)");
+    const std::string before = content(copy);
+    answers("is not an index of Heed's");
+    CHECK(content(copy) == before);
+  }
+  SECTION("a pipe, which is not waited for") {
+    REQUIRE(::mkfifo(copy.c_str(), 0600) == 0);
+    answers("is not an index of Heed's");
+  }
+  SECTION("an empty file") {
+    put(copy, "");
+    answers("is not an index of Heed's");
+  }
+}
+
+TEST_CASE("an index that an earlier version left in the output folder is replaced, and not opened",
+          "[runs][index][copy]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  const fs::path copy = runs / copy_name;
+  const std::string whole = content(copy);
+  put(copy, all_bits_flipped_at(whole, 5000)); // with the header of an index
+  SECTION("by itself") {
+    CHECK(dump(runs.path) == right);
+    CHECK(content(copy) == whole);
+  }
+  SECTION("with a journal, which SQLite would play back into what replaces it, or delete what the journal names") {
+    const Scratch elsewhere;
+    put(elsewhere / "victim", "not to be lost");
+    // As SQLite's pager reads it: a header, then the name of a "super-journal", its length, its sum, a mark.
+    const std::string name = (elsewhere / "victim").string();
+    std::uint32_t sum = 0;
+    for (const char c : name) sum += static_cast<std::uint32_t>(c);
+    const auto big_endian = [](std::uint32_t n) {
+      return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16), static_cast<char>(n >> 8),
+                         static_cast<char>(n)};
+    };
+    const std::string mark = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+    put(runs / (copy_name + "-journal"), mark + std::string(504, '\0') + big_endian(0) + name +
+                                             big_endian(static_cast<std::uint32_t>(name.size())) + big_endian(sum) +
+                                             mark);
+    const std::string left = content(copy);
+    RunIndex index(runs.path);
+    CHECK(dump(index) == right);
+    CHECK_THAT(index.not_copied(), Contains("index.sqlite-journal' stands beside it"));
+    CHECK(content(copy) == left);
+    CHECK(content(elsewhere / "victim") == "not to be lost");
+  }
+}
+
+TEST_CASE("whatever bit of an index is flipped, what it says is what the folders say", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  const fs::path file = index_file(runs.path);
+  const std::string bytes = content(file);
+  const auto time = fs::last_write_time(file);
+  const std::size_t step = bytes.size() / 150;
+  for (std::size_t at = 0; at < bytes.size(); at += step) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
+    put(file, flipped);
+    fs::last_write_time(file, time); // a disk that forgets tells nobody
+    INFO("byte " << at);
+    RunIndex index(runs.path);
+    REQUIRE(index.in_memory().empty());
+    REQUIRE(dump(index) == right);
+  }
+}
+
+TEST_CASE("a run that could not be read once is in the index the next time", "[runs][index]") {
+  const Three runs;
+  const auto right = dump(runs.path);
+  fs::remove(index_file(runs.path));
+  {
+    const ReadHook unreadable([&](const fs::path& path) { return path == runs.b.metrics().path() ? EIO : 0; });
+    RunIndex index(runs.path);
+    CHECK(index.size() == 2);
+    REQUIRE(index.left_out().size() == 1);
+    CHECK_THAT(index.left_out().front().reason, Contains("cannot read") && Contains("Input/output error"));
+  }
+  CHECK(dump(runs.path) == right);
 }

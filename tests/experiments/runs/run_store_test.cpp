@@ -224,9 +224,8 @@ TEST_CASE("metrics are read up to a line that was cut off", "[runs][metrics]") {
   const auto metrics = read_metrics(run);
   REQUIRE(metrics);
   CHECK(metrics->size() == 2);
-  CHECK(last_value(*metrics, "train_loss") == 2);
-  CHECK(last_value(*metrics, "val_loss") == 4);
-  CHECK_FALSE(last_value(*metrics, "test_loss"));
+  CHECK(value_of(metrics->back(), "train_loss") == 2);
+  CHECK_FALSE(value_of(metrics->back(), "test_loss"));
 
   put(run.metrics(), "rubbish\n");
   CHECK_THAT(read_metrics(run).error, Contains("damaged in line 1"));
@@ -254,7 +253,7 @@ TEST_CASE("the last two checkpoints are kept", "[runs][checkpoints]") {
   CHECK_FALSE(newest_checkpoint(run));
   for (const std::int64_t step : {5, 100, 1000000}) write_checkpoint(run, step, checkpoint_of(step));
   CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{1000000, 100});
-  CHECK(run.checkpoint(100).filename() == "checkpoint-000100.safetensors");
+  CHECK(run.checkpoint(100).name() == "checkpoint-000100.safetensors");
   CHECK(newest_checkpoint(run)->step == 1000000);
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <map>
 #include <cstring>
 #include <cstdio>
 #include <memory>
@@ -212,6 +213,182 @@ TEST_CASE("whichever write fails, the run goes on to the same bits when it is ru
   CHECK(failures > 40);
 }
 
+namespace {
+
+/// Each file of a run's folder with its bytes, but for what is being written and what only shows how far it is.
+std::map<std::string, std::string> all_of(const RunFolder& run) {
+  std::map<std::string, std::string> out;
+  for (const auto& entry : fs::directory_iterator(run.path))
+    if (const std::string name = entry.path().filename(); name != "progress.json" && !name.starts_with('.')) out[entry.path().filename().string()] = content(entry.path());
+  return out;
+}
+
+/// The reading that comes n-th fails once, for each n. Nothing may be lost by it, and the next start comes to the same
+/// bits. Returns how many there were.
+int with_each_read_failing(const std::function<RunFolder(const Scratch&)>& prepare, int error) {
+  const Record expected = undisturbed();
+  for (int n = 0;; ++n) {
+    const Scratch out;
+    const RunFolder run = prepare(out);
+    script = {};
+    const auto before = all_of(run);
+    int left = n, status = 0;
+    std::string failed_at, told;
+    WorkerParts with = parts();
+    with.tell = [&](std::string_view text) { told = text; };
+    {
+      const ReadHook hook([&](const fs::path& path) {
+        if (path.string().find(run.path.string()) != 0 || left-- != 0) return 0;
+        failed_at = path.filename().string();
+        return error;
+      });
+      status = run_worker(run, 2, with);
+    }
+    INFO("reading " << n << " fails, of " << failed_at << ": " << told);
+    if (left >= 0) {
+      CHECK(status == 0);
+      return n;
+    }
+    // Before the first step nothing was changed; later there is no less than before.
+    if (status == untouched) CHECK_THAT(told, Contains("cannot read"));
+    for (const auto& [name, bytes] : before) {
+      if (!name.starts_with("checkpoint-")) continue;
+      const bool newer = checkpoint_steps(run).front() > std::stoll(name.substr(11, 6));
+      CHECK((newer || content(run.path / name) == bytes));
+    }
+    CHECK(work(run) == 0);
+    CHECK(Record(run) == expected);
+    for (const auto& entry : fs::directory_iterator(run.path))
+      CHECK(entry.path().string().find(".damaged") == std::string::npos);
+  }
+}
+
+} // namespace
+
+TEST_CASE("a file that can't be read once is no damage: nothing is lost, and the run goes on to the same bits",
+          "[runs][worker][unreadable]") {
+  const int error = GENERATE(EACCES, EIO, ESTALE, EMFILE);
+  SECTION("of an interrupted run") {
+    CHECK(with_each_read_failing(
+              [](const Scratch& out) {
+                const RunFolder run = planned(out);
+                script = {8, [] { throw Failed("stop"); }};
+                REQUIRE(work(run) == 1);
+                return run;
+              },
+              error) > 10);
+  }
+  SECTION("of a finished run") {
+    CHECK(with_each_read_failing(
+              [](const Scratch& out) {
+                const RunFolder run = planned(out);
+                script = {};
+                REQUIRE(work(run) == 0);
+                return run;
+              },
+              error) >= 3);
+  }
+}
+
+TEST_CASE("a finished run whose files can't be read is left as it is, byte for byte", "[runs][worker][unreadable]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out);
+  REQUIRE(work(run) == 0);
+  const auto before = all_of(run);
+  for (const char* name : {"manifest.json", "metrics.jsonl", "config.toml"}) {
+    const ReadHook hook([&](const fs::path& path) { return path.filename() == name ? EACCES : 0; });
+    INFO(name);
+    std::string told;
+    WorkerParts with = parts();
+    with.tell = [&](std::string_view text) { told = text; };
+    const int status = run_worker(run, 2, with);
+    CHECK(status == (std::string(name) == "config.toml" ? 0 : untouched));
+    if (status != 0) CHECK_THAT(told, Contains(name) && Contains("Permission denied"));
+  }
+  CHECK(all_of(run) == before);
+  CHECK(state_of(run) == RunState::finished);
+}
+
+TEST_CASE("what is passed over is renamed, and goes when the run is finished", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {8, [] { throw Failed("stop"); }};
+  REQUIRE(work(run) == 1);
+  put(run.checkpoint(6), "rubbish");
+  put(run.manifest(), "rubbish, too");
+  script = {5, [] { throw Failed("stop again"); }};
+  REQUIRE(work(run) == 1);
+  CHECK(content(run.checkpoint(6).string() + ".damaged") == "rubbish");
+  CHECK(content(run.manifest().string() + ".damaged") == "rubbish, too");
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(Record(run) == expected);
+  for (const auto& entry : fs::directory_iterator(run.path))
+    CHECK(entry.path().string().find(".damaged") == std::string::npos);
+}
+
+TEST_CASE("metrics that were changed keep what they held until the run is finished", "[runs][worker]") {
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {8, [] { throw Failed("stop"); }};
+  REQUIRE(work(run) == 1);
+  const std::string changed = "{\"step\": 1, \"seconds\": 1, \"tokens\": 1}\n";
+  put(run.metrics(), changed);
+  script = {2, [] { throw Failed("stop again"); }};
+  REQUIRE(work(run) == 1);
+  CHECK(content(run.metrics().string() + ".damaged") == changed);
+  CHECK(fs::exists(run.checkpoint(6).string() + ".damaged"));
+  script = {};
+  CHECK(work(run) == 0);
+  CHECK(Record(run) == expected);
+}
+
+TEST_CASE("an owner that was halted beyond its lease changes nothing of the next owner's", "[runs][worker][claim]") {
+  // Halted at each of these moments, while another takes the run on and finishes it.
+  const std::string moment = GENERATE(as<std::string>(), "a line", "a checkpoint", "the removal of one", "the manifest");
+  const Record expected = undisturbed();
+  const Scratch out;
+  const RunFolder run = planned(out);
+  bool halted = false;
+  std::map<std::string, std::string> theirs;
+  const auto halt = [&] {
+    if (halted) return;
+    halted = true;
+    // As if the lease had run out, and another machine's process had done the rest.
+    fs::remove(run.claim());
+    const pid_t other = fork();
+    if (other == 0) {
+      const WriteHook none([](const fs::path&) { return 0; });
+      script = {};
+      _exit(work(run));
+    }
+    int status = 0;
+    waitpid(other, &status, 0);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    theirs = all_of(run);
+  };
+  int manifests = 0;
+  {
+    const WriteHook hook([&](const fs::path& path) {
+      const std::string name = path.filename().string();
+      if (moment == "a line" && name == "metrics.jsonl" && content(run.metrics()).size() > 300) halt();
+      if (moment == "a checkpoint" && name == "checkpoint-000006.safetensors") halt();
+      if (moment == "the removal of one" && name == "checkpoint-000003.safetensors" && fs::exists(run.checkpoint(9))) halt();
+      if (moment == "the manifest" && name == "manifest.json" && ++manifests == 6) halt();
+      return 0;
+    });
+    script = {};
+    CHECK(work(run) == 1);
+  }
+  REQUIRE(halted);
+  CHECK(all_of(run) == theirs);
+  CHECK(state_of(run) == RunState::finished);
+  CHECK(Record(run) == expected);
+}
+
 TEST_CASE("a progress file that can't be written stops nothing", "[runs][worker]") {
   const Scratch out;
   script = {};
@@ -344,9 +521,9 @@ std::string made_again_after(const std::function<void(const RunFolder&)>& damage
   script = {};
   const RunFolder run = planned(out);
   REQUIRE(work(run) == 0);
-  REQUIRE(wrong_metrics(run, *read_manifest(run)).empty());
+  REQUIRE(wrong_metrics(run, *read_manifest(run))->empty());
   damage(run);
-  const std::string why = wrong_metrics(run, *read_manifest(run));
+  const std::string why = *wrong_metrics(run, *read_manifest(run));
   CHECK(read_entry(run).error == why);
   CHECK(state_of(run) == RunState::interrupted);
   std::int64_t first = 0; // step of this start

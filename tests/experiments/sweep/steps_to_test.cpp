@@ -29,6 +29,13 @@ std::vector<Metrics> accuracies(const std::vector<double>& values) {
   return out;
 }
 
+/// The first line's step that reaches the goal.
+std::optional<std::int64_t> first_step(const std::vector<Metrics>& lines, const StepsTo& goal, bool higher_is_better) {
+  for (const Metrics& line : lines)
+    if (reaches(line, goal, higher_is_better)) return line.step;
+  return std::nullopt;
+}
+
 } // namespace
 
 TEST_CASE("a metric's name says which metric is to get to which value", "[sweep][steps_to]") {

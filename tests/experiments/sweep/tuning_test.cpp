@@ -265,7 +265,7 @@ TEST_CASE("of two processes that settle, the second takes the first one's choice
   const fs::path folder = freeze(one, out.path);
   finish_all(one, out.path, {{2.0, 1.5, 1.7}, {1.9, 1.8, 1.6}});
   {
-    const auto held = Lease::attempt(folder / "claim");
+    const auto held = Lease::attempt(file_of_sweep(folder, "claim"));
     CHECK_FALSE(settle(one, out.path, folder, [] { return true; }));
   }
   REQUIRE(settle(one, out.path, folder));

@@ -5,6 +5,7 @@
 
 #include "tests/catch.hpp"
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -36,7 +37,7 @@ template <class Act> void in_child(const Act& act) {
 }
 
 /// A lease of another machine, whose owner is gone without a word.
-void leave_foreign(const fs::path& file) {
+void leave_foreign(const OutputFile& file) {
   in_child([&] {
     const auto lease = Lease::attempt(file, {1h, 2h}, elsewhere());
     if (lease) ::kill(::getpid(), SIGKILL);
@@ -47,7 +48,7 @@ void leave_foreign(const fs::path& file) {
 
 TEST_CASE("a lease is one owner's, and its file goes with it", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   CHECK_FALSE(Lease::held(file));
   {
     const auto lease = Lease::attempt(file);
@@ -68,50 +69,96 @@ TEST_CASE("a lease is one owner's, and its file goes with it", "[lease]") {
 
 TEST_CASE("a lease is lost at once where its process was killed, and with a copy of the file", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   in_child([&] {
     const auto lease = Lease::attempt(file);
     if (lease) ::kill(::getpid(), SIGKILL);
   });
-  CHECK(fs::exists(file));
+  CHECK(fs::exists(file.path()));
   CHECK_FALSE(Lease::held(file));
   {
     const auto lease = Lease::attempt(file);
     REQUIRE(lease);
-    fs::copy_file(file, scratch / "copy");
+    const OutputFile copy(scratch.path, "copy");
+    fs::copy_file(file.path(), copy.path());
     CHECK(Lease::held(file));
-    CHECK_FALSE(Lease::held(scratch / "copy"));
-    CHECK(Lease::attempt(scratch / "copy"));
+    CHECK_FALSE(Lease::held(copy));
+    CHECK(Lease::attempt(copy));
   }
 }
 
 TEST_CASE("a process number that another process has now owns nothing", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   LeaseOwner earlier = this_process();
   earlier.started -= 1;
   in_child([&] {
     const auto lease = Lease::attempt(file, {}, earlier);
     if (lease) ::kill(::getpid(), SIGKILL);
   });
-  REQUIRE(fs::exists(file));
+  REQUIRE(fs::exists(file.path()));
   CHECK_FALSE(Lease::held(file));
-  LeaseOwner before_boot = this_process();
-  before_boot.boot = "an earlier start of the machine";
-  fs::remove(file);
+}
+
+TEST_CASE("another start of a machine of this name proves no death: the lease is waited out", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  LeaseOwner namesake = this_process();
+  namesake.boot = "another start, perhaps of another machine";
   in_child([&] {
-    const auto lease = Lease::attempt(file, {}, before_boot);
+    const auto lease = Lease::attempt(file, {1h, 2h}, namesake);
     if (lease) ::kill(::getpid(), SIGKILL);
   });
-  REQUIRE(fs::exists(file));
-  CHECK_FALSE(Lease::held(file));
+  REQUIRE(fs::exists(file.path()));
+  CHECK(Lease::held(file));
+  CHECK_FALSE(Lease::attempt(file));
+  std::this_thread::sleep_for(300ms);
+  CHECK_FALSE(Lease::owner(file, quick));
+  CHECK(Lease::attempt(file, quick));
+}
+
+TEST_CASE("an owner that was halted finds out that its lease is another's by asking the file", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  auto halted = Lease::attempt(file, {1h, 2h}, elsewhere()); // it renews nothing
+  REQUIRE(halted);
+  CHECK(halted->confirm());
+  fs::last_write_time(file.path(), fs::file_time_type::clock::now() - 3h);
+  {
+    const auto next = Lease::attempt(file, {1h, 2h});
+    REQUIRE(next);
+    CHECK_FALSE(halted->lost()); // nobody asked
+    CHECK_FALSE(halted->confirm());
+    CHECK(halted->lost());
+  }
+  // Nor is it its own again when the next owner is done.
+  CHECK_FALSE(fs::exists(file.path()));
+  CHECK_FALSE(halted->confirm());
+}
+
+TEST_CASE("a lease whose file can't be read is neither taken nor waited for", "[lease]") {
+  const Scratch scratch;
+  const OutputFile file(scratch.path, "claim");
+  leave_foreign(file);
+  {
+    const ReadHook unreadable([](const fs::path& path) { return path.filename() == "claim" ? EACCES : 0; });
+    CHECK_THROWS_AS(Lease::attempt(file), Unreadable);
+    CHECK_THROWS_WITH(Lease::attempt(file), Contains("claim': Permission denied"));
+    CHECK_FALSE(Lease::held(file));
+  }
+  CHECK(Lease::held(file));
+  fs::remove(file.path());
+  put(scratch / "target", "something else");
+  fs::create_symlink(scratch / "target", file.path());
+  CHECK_THROWS_WITH(Lease::attempt(file), Contains("a link stands there"));
+  CHECK(content(scratch / "target") == "something else");
 }
 
 TEST_CASE("another machine's lease lasts as long as it is renewed", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   leave_foreign(file);
-  REQUIRE(fs::exists(file));
+  REQUIRE(fs::exists(file.path()));
   // Just renewed, for all that can be seen.
   REQUIRE(Lease::owner(file, {1s, 60s}));
   CHECK(Lease::owner(file, {1s, 60s})->job == "12_3");
@@ -127,7 +174,7 @@ TEST_CASE("another machine's lease lasts as long as it is renewed", "[lease]") {
 
 TEST_CASE("a living owner renews its lease, which others then don't take", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   const auto lease = Lease::attempt(file, quick, elsewhere());
   REQUIRE(lease);
   const std::string before = content(file);
@@ -143,10 +190,10 @@ TEST_CASE("a living owner renews its lease, which others then don't take", "[lea
 TEST_CASE("an owner that was halted for long learns that its lease is another's, and leaves it to that one",
           "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   std::optional<Lease> halted = Lease::attempt(file, {50ms, 10s}, elsewhere());
   REQUIRE(halted);
-  fs::last_write_time(file, fs::file_time_type::clock::now() - 1h);
+  fs::last_write_time(file.path(), fs::file_time_type::clock::now() - 1h);
   const auto next = Lease::attempt(file, {50ms, 1s});
   REQUIRE(next);
   for (int i = 0; i < 100 && !halted->lost(); ++i) std::this_thread::sleep_for(50ms);
@@ -158,11 +205,11 @@ TEST_CASE("an owner that was halted for long learns that its lease is another's,
 
 TEST_CASE("of many who take a dead owner's lease at once, one gets it", "[lease]") {
   const Scratch scratch;
-  const fs::path file = scratch / "claim";
+  const OutputFile file(scratch.path, "claim");
   for (int round = 0; round < 20; ++round) {
     leave_foreign(file);
-    REQUIRE(fs::exists(file));
-    fs::last_write_time(file, fs::file_time_type::clock::now() - 1h);
+    REQUIRE(fs::exists(file.path()));
+    fs::last_write_time(file.path(), fs::file_time_type::clock::now() - 1h);
     std::vector<std::optional<Lease>> got(8);
     {
       std::vector<std::jthread> threads;
@@ -170,13 +217,13 @@ TEST_CASE("of many who take a dead owner's lease at once, one gets it", "[lease]
     }
     CHECK(std::count_if(got.begin(), got.end(), [](const auto& mine) { return mine.has_value(); }) == 1);
     got.clear();
-    CHECK_FALSE(fs::exists(file));
+    CHECK_FALSE(fs::exists(file.path()));
   }
 }
 
 TEST_CASE("a lease in a folder that isn't there says so", "[lease]") {
   const Scratch scratch;
-  CHECK_THROWS_WITH(Lease::attempt(scratch / "none" / "claim"), Contains("none/claim") && Contains("--out"));
+  CHECK_THROWS_WITH(Lease::attempt(OutputFile(scratch.path, "none/claim")), Contains("none/claim") && Contains("--out"));
 }
 
 } // namespace heed
