@@ -1,6 +1,7 @@
 // Loaded before other libraries (LD_PRELOAD), it makes one change of the disk fail: the HEED_FAIL_AT'th of all
 // processes that share the counter in the file HEED_FAIL_COUNTER, among those below the folder HEED_FAIL_BELOW. 0: none,
-// so that the changes are just counted.
+// so that the changes are just counted. With HEED_FAIL_READ, a number of <errno.h>, it is files and folders that are
+// opened to be read instead, and the one that fails fails with that.
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -30,6 +31,12 @@ std::atomic<std::int64_t>* counter() {
   return shared;
 }
 
+/// The error with which reading is to fail; 0 where changes are.
+int reading() {
+  static const int error = std::getenv("HEED_FAIL_READ") ? std::atoi(std::getenv("HEED_FAIL_READ")) : 0;
+  return error;
+}
+
 bool is_below(const char* path) {
   static const char* folder = std::getenv("HEED_FAIL_BELOW");
   return folder && path && std::strncmp(path, folder, std::strlen(folder)) == 0;
@@ -46,10 +53,34 @@ bool is_below(int fd) {
 /// Whether this change is the one that fails; errno then says so.
 template <class Where> bool fails(Where where) {
   static const std::int64_t at = std::getenv("HEED_FAIL_AT") ? std::atoll(std::getenv("HEED_FAIL_AT")) : 0;
-  if (!counter() || !is_below(where) || counter()->fetch_add(1) + 1 != at) return false;
+  if (reading() != 0 || !counter() || !is_below(where) || counter()->fetch_add(1) + 1 != at) return false;
   errno = ENOSPC;
   return true;
 }
+
+/// The same of opening something to be read.
+bool reading_fails(const char* path) {
+  static const std::int64_t at = std::getenv("HEED_FAIL_AT") ? std::atoll(std::getenv("HEED_FAIL_AT")) : 0;
+  if (reading() == 0 || !counter() || !is_below(path) || counter()->fetch_add(1) + 1 != at) return false;
+  errno = reading();
+  return true;
+}
+
+/// Of a name in an open folder.
+struct Path {
+  char text[8192];
+  Path(int folder, const char* name) {
+    if (folder == AT_FDCWD || name[0] == '/') {
+      std::snprintf(text, sizeof text, "%s", name);
+      return;
+    }
+    char link[64], path[4096];
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    const ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    std::snprintf(text, sizeof text, "%s/%s", path, name);
+  }
+};
 
 } // namespace
 
@@ -88,10 +119,40 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return fails(path) ? -1 : real(path, mode);
 }
 
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  static const auto real = next<int (*)(int, const char*, int, const char*)>("renameat");
+  return fails(Path(to_folder, to).text) ? -1 : real(from_folder, from, to_folder, to);
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  static const auto real = next<int (*)(int, const char*, int, const char*, int)>("linkat");
+  return fails(Path(to_folder, to).text) ? -1 : real(from_folder, from, to_folder, to, flags);
+}
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  static const auto real = next<int (*)(int, const char*, int)>("unlinkat");
+  return fails(Path(folder, name).text) ? -1 : real(folder, name, flags);
+}
+int mkdirat(int folder, const char* name, mode_t mode) noexcept {
+  static const auto real = next<int (*)(int, const char*, mode_t)>("mkdirat");
+  return fails(Path(folder, name).text) ? -1 : real(folder, name, mode);
+}
+
+/// To be written to, or read; O_PATH is neither.
+static bool opening_fails(const char* path, int flags) {
+  if ((flags & O_CREAT) != 0) return fails(path);
+  return (flags & (O_PATH | O_ACCMODE)) == O_RDONLY && reading_fails(path);
+}
+
 // With _FILE_OFFSET_BITS=64, open is open64.
 static int opened(const char* name, const char* path, int flags, mode_t mode) {
-  if ((flags & O_CREAT) != 0 && fails(path)) return -1;
-  return next<int (*)(const char*, int, ...)>(name)(path, flags, mode);
+  return opening_fails(path, flags) ? -1 : next<int (*)(const char*, int, ...)>(name)(path, flags, mode);
+}
+int openat64(int folder, const char* name, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  static const auto real = next<int (*)(int, const char*, int, ...)>("openat64");
+  return opening_fails(Path(folder, name).text, flags) ? -1 : real(folder, name, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   va_list rest;

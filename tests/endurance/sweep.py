@@ -58,6 +58,11 @@ def expected(heed, config, folder, runs):
     return whole
 
 
+def replicates(out):
+    """Folders of the runs that are compared, not of those that the arms were tuned with."""
+    return sorted(file.parent for file in out.glob("*/config.toml") if "\nseed = 100\n" not in file.read_text())
+
+
 def require_clean(out):
     """No file that a writer left aside, and no process that still works there."""
     stray = [path.name for path in out.rglob(".*")]

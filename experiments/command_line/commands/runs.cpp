@@ -134,9 +134,9 @@ void add_runs(Commands& commands) {
       "and, or, not and parentheses. Texts stand in single quotes. Fields are what a run has (id, name, state, seed,\n"
       "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
       "val_loss.best the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV\n"
-      "hold every field that has a value, unless --columns says which. OUT/index.sqlite, which any SQLite tool opens,\n"
-      "is brought up to date first; where OUT is on a network file system or can't be written, it is in\n"
-      "~/.cache/heed/index." +
+      "hold every field that has a value, unless --columns says which. What is asked is an index in\n"
+      "~/.cache/heed/index, which is brought up to date first. OUT/index.sqlite is a copy of it, which any SQLite tool\n"
+      "opens." +
           std::string(exit_statuses),
       [](Command& command, RunsArguments& arguments) {
         command.add("OUT", arguments.out, "the folder that runs were written to [runs]").value_name("");

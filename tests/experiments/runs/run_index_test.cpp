@@ -289,7 +289,7 @@ TEST_CASE("the trained parameters are counted from a checkpoint, without the opt
   tensor("gain", {}, 1);
   tensor("optimizer.adam.m.a.weight", {3, 4}, 12);
   write_checkpoint(run, 10, checkpoint);
-  CHECK(parameters_in(run.checkpoint(10)) == 17);
+  CHECK(parameters_in(*run.checkpoint(10).open()) == 17);
   RunIndex index(out.path);
   CHECK(index.query("SELECT parameters FROM runs") == Rows{{std::int64_t{17}}});
 
@@ -297,10 +297,10 @@ TEST_CASE("the trained parameters are counted from a checkpoint, without the opt
   const std::string bytes = content(run.checkpoint(10));
   for (std::size_t size = 0; size < bytes.size(); size += 3) {
     put(run.checkpoint(10), bytes.substr(0, size));
-    parameters_in(run.checkpoint(10));
+    parameters_in(*run.checkpoint(10).open());
   }
   put(run.checkpoint(10), std::string("\xff\xff\xff\xff\xff\xff\xff\x7f") + bytes.substr(8));
-  CHECK_FALSE(parameters_in(run.checkpoint(10)));
+  CHECK_FALSE(parameters_in(*run.checkpoint(10).open()));
 }
 
 TEST_CASE("single blocks' options are fields of their own", "[runs][index]") {

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Who opens files: rooms that deal with output folders, which somebody else may have made, reach what lies there through
+system/output_file.hpp alone, which follows no link, opens regular files alone and waits for nobody. Usage: opens_test.py
+CHECKOUT
+
+What stands here reaches files in another way, with what and why that is no file of an output folder."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from tap import run_case  # noqa: E402
+
+CHECKOUT = pathlib.Path(sys.argv[1])
+ROOMS = ["runs", "sweep", "report", "exports", "command_line"]
+OTHER_WAYS = re.compile(
+    r"(?<![\w.>:])(?:read_file|read_beginning|write_file|append_line|remove_file|make_folder|remove_leftovers|"
+    r"synchronise_file)\(|FileParts::open\(|(?<![\w.])NewFile\(|(?<!\w)::(?:open|openat|creat|mkdir|unlink|rename|link|"
+    r"symlink|opendir|fopen|freopen|stat|lstat)\(|\bfopen\(|\b[io]?fstream\b|directory_iterator|sqlite3_open|"
+    r"(?:fs|filesystem)::(?:exists|file_size|last_write_time|is_\w+|remove\w*|rename|copy\w*|create_\w+|status|"
+    r"symlink_status|resize_file|read_symlink)\(")
+
+# The file, and a word that its line has.
+EXCEPTIONS = {
+    ("runs/database.cpp", "sqlite3_open"): "of an index, in the user's own folder (runs/index_place.hpp)",
+    ("runs/folder_signatures.cpp", "::open("): "the output folder itself; its files are looked at without following links",
+    ("runs/index_place.cpp", "directory_iterator"): "the user's own folder",
+    ("runs/index_place.cpp", "read_file("): "the user's own folder",
+    ("runs/index_place.cpp", "fs::exists("): "the user's own folder",
+    ("runs/index_place.cpp", "fs::remove_all("): "the user's own folder",
+    ("runs/index_place.cpp", "write_file("): "the user's own folder",
+    ("runs/run_index.cpp", "filesystem::is_directory("): "the output folder itself, as the user named it",
+    ("runs/run_index.cpp", "read_file("): "the user's own folder",
+    ("runs/run_index.cpp", "write_file("): "the user's own folder",
+    ("runs/run_index.cpp", "filesystem::remove("): "the user's own folder",
+    ("runs/run_store.cpp", "::opendir("): "the names in the output folder itself",
+    ("runs/run_store.cpp", "fs::exists("): "a path that the user named, which may lead through links",
+    ("runs/run_store.cpp", "fs::is_symlink("): "a path that the user named",
+    ("sweep/plan_file.cpp", "fs::exists("): "a path that the user named, which may lead through links",
+    ("sweep/plan_file.cpp", "fs::is_symlink("): "a path that the user named",
+    ("sweep/slurm_settings.cpp", "fs::exists("): "the user's settings",
+    ("sweep/slurm_settings.cpp", "read_file("): "the user's settings",
+    ("command_line/commands/attend.cpp", "make_folder("): "a folder that the user named, for arrays",
+    ("command_line/commands/attend.cpp", "write_file("): "a folder that the user named, for arrays",
+    ("command_line/commands/diff.cpp", "filesystem::is_directory("): "a word of the command line",
+    ("command_line/commands/inspect.cpp", "filesystem::is_regular_file("): "a word of the command line",
+    ("command_line/commands/plan.cpp", "write_file("): "a file that the user named",
+    ("command_line/commands/plan.cpp", "filesystem::exists("): "a file that the user named",
+    ("command_line/commands/rerun.cpp", "filesystem::remove_all("): "a folder that the command made",
+    ("command_line/commands/rerun.cpp", "filesystem::symlink_status("): "the folder that the user named for the new run",
+    ("command_line/commands/show.cpp", "filesystem::is_regular_file("): "a word of the command line",
+    ("command_line/commands/status.cpp", "filesystem::is_directory("): "the output folder itself, as the user named it",
+}
+
+
+def code_of(text: str) -> list[str]:
+    """A source's lines without comments and texts."""
+    return [re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split("//")[0] for line in text.splitlines()]
+
+
+def complaints(sources: dict[str, str], exceptions: dict[tuple[str, str], str]) -> list[str]:
+    out, used = [], set()
+    for file, text in sources.items():
+        for number, line in enumerate(code_of(text), 1):
+            for found in OTHER_WAYS.finditer(line):
+                fitting = [key for key in exceptions if key[0] == file and key[1] in line]
+                used.update(fitting)
+                if not fitting:
+                    out.append(f"experiments/{file}:{number}: {found[0]} reaches files, and not by system/output_file.hpp")
+    out += [f"{file} has no {word} any more: its exception can go" for file, word in exceptions if (file, word) not in used]
+    return out
+
+
+class Opens(unittest.TestCase):
+    maxDiff = None
+
+    def test_files_of_output_folders_are_reached_in_one_way(self):
+        sources = {str(file.relative_to(CHECKOUT / "experiments")): file.read_text(encoding="utf-8")
+                   for room in ROOMS for file in sorted((CHECKOUT / "experiments" / room).rglob("*.[ch]pp"))}
+        self.assertGreater(len(sources), 100)
+        self.assertEqual(complaints(sources, EXCEPTIONS), [])
+
+    # The check itself, with sources that are made up.
+
+    def test_other_ways_are_found(self):
+        for line in ('const int fd = ::open(path.c_str(), O_RDONLY);', 'std::ifstream in(run.log());',
+                     'if (fs::exists(folder / "x")) return;', 'write_file(run.path / "x", text);',
+                     'FILE* f = fopen(name, "w");', 'NewFile(folder / "x").finish();',
+                     'for (fs::directory_iterator it(out); ...)', 'auto parts = FileParts::open(path);'):
+            self.assertEqual(len(complaints({"runs/x.cpp": line}, {})), 1, line)
+
+    def test_the_one_way_and_words_in_texts_and_comments_pass(self):
+        for line in ('run.log().open_to_append();', 'const auto text = run.config().read();', '// ::open( is not for here',
+                     'throw Failed("fs::exists( is a word here");', 'folder().make_folder();', 'index.open();',
+                     'const auto file = run.metrics().open();', 'file.append_line(text);'):
+            self.assertEqual(complaints({"runs/x.cpp": line}, {}), [], line)
+
+    def test_an_exception_holds_for_its_file_and_word_and_must_be_needed(self):
+        key = ("runs/x.cpp", "::open(")
+        self.assertEqual(complaints({"runs/x.cpp": "::open(a);"}, {key: "why"}), [])
+        self.assertEqual(len(complaints({"runs/y.cpp": "::open(a);", "runs/x.cpp": "::open(a);"}, {key: "why"})), 1)
+        self.assertEqual(complaints({"runs/x.cpp": ""}, {key: "why"}),
+                         ["runs/x.cpp has no ::open( any more: its exception can go"])
+
+
+if __name__ == "__main__":
+    run_case(Opens)
