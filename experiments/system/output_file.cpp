@@ -178,6 +178,7 @@ OutputFile OutputFile::copy_aside() const {
 
 void OutputFile::make_folder() const {
   const fs::path folder = folder_.empty() ? "." : folder_;
+  if (const int error = file_entry::try_make_folder(folder)) file_entry::fail("make the folder", folder, error);
   fs::path made;
   for (const fs::path& name : below_) {
     made /= name;

@@ -58,7 +58,7 @@ public:
   OutputFile set_aside() const;
   /// A second name for the file as it is now, of the same kind; a copy where the file system has no second names.
   OutputFile copy_aside() const;
-  /// Makes this folder and those between it and the user's, which must be there.
+  /// Makes this folder and those above it.
   void make_folder() const;
   /// As the function of files.hpp, in this folder.
   void remove_leftovers() const;
