@@ -19,7 +19,7 @@ struct QueueMark {
   std::string details = {}; ///< of that, in words
 };
 
-/// Nothing where there is none, or a damaged one.
+/// Nothing where there is none, or a damaged one, or where it names no submission (is_submission_name).
 std::optional<QueueMark> read_queue_mark(const RunFolder& run);
 /// Throws heed::Failed.
 void write_queue_mark(const RunFolder& run, const QueueMark& mark);

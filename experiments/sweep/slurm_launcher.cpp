@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/child.hpp"
 #include "experiments/system/clock.hpp"
@@ -262,7 +263,8 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
     fs::remove_all(folder, error);
     refuse(result);
   }
-  submission.job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
+  const std::string_view job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n")));
+  if (is_job_number(job)) submission.job = job; // JOB;CLUSTER; without it, it is found by its name
   write_file(file, to_json(submission));
   for (Followed& run : followed) follow(run.worker, run.run, run.mark);
   looked_ = Clock::now(); // what was just handed over is not asked for at once

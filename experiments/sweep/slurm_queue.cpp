@@ -1,6 +1,7 @@
 #include "experiments/sweep/slurm_queue.hpp"
 
 #include "experiments/runs/json_fields.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/system/child.hpp"
 #include "experiments/system/text.hpp"
 
@@ -22,6 +23,9 @@ namespace fs = std::filesystem;
 
 /// A submission whose array's number isn't known is being made, or its maker died. After so long it is the latter.
 constexpr std::chrono::minutes longest_submission{10};
+
+/// Seconds; no task of a cluster lasts for so many years.
+constexpr double longest_task = 1e9;
 
 /// What Slurm writes at the end of a task's log where it ended the task.
 std::string ending_in_log(const std::string& log) {
@@ -106,14 +110,24 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
     const json::object& object = as_object(value, "it");
     Submission submission;
     submission.name = text(object, "name");
+    if (!is_submission_name(submission.name))
+      throw Wrong{fmt::format("{} is not the name of a submission", json_text(submission.name))};
     submission.job = text(object, "job");
+    if (!submission.job.empty() && !is_job_number(submission.job))
+      throw Wrong{fmt::format("{} is not the number of a job", json_text(submission.job))};
     submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
     if (object.contains("kernels")) submission.kernels = text(object, "kernels");
-    submission.seconds = real(object, "seconds");
+    if (!submission.kernels.empty() && !is_kernels_name(submission.kernels))
+      throw Wrong{fmt::format("{} is not the name of kernels", json_text(submission.kernels))};
+    submission.seconds = std::clamp(real(object, "seconds"), 0.0, longest_task);
     submission.command = text(object, "command");
     for (const json::value& task : list(object, "tasks")) {
       submission.tasks.emplace_back();
-      for (const json::value& id : list(task, "tasks")) submission.tasks.back().push_back(text(id, "tasks"));
+      for (const json::value& value : list(task, "tasks")) {
+        const std::string id = text(value, "tasks");
+        if (!is_run_id(id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(id))};
+        submission.tasks.back().push_back(id);
+      }
     }
     return Parsed<Submission>::ok(std::move(submission));
   } catch (const Wrong& wrong) {

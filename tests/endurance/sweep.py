@@ -44,7 +44,8 @@ def result(out):
     for file in [*out.glob("sweeps/*/tuned.json"), *out.glob("sweeps/*/plan.json")]:
         found[file.name] = file.read_bytes()
     plan = json.loads(found["plan.json"])
-    del plan["frozen"]  # when that was, and what had been finished
+    for key in ("frozen", "checksum"):  # when that was, and what had been finished; and a checksum of all
+        del plan[key]
     found["plan.json"] = json.dumps(plan)
     return found
 

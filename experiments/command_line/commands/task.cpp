@@ -151,13 +151,18 @@ private:
 int task(const TaskArguments& arguments, Console& console) {
   const StopSignals signals(true);
   const auto bytes = read_file(arguments.file);
-  const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong(bytes.error);
-  if (!submission) throw Refused(submission.error);
+  if (!bytes) throw Refused(bytes.error);
+  const auto submission = submission_from_json(*bytes);
+  if (!submission) throw Refused(fmt::format("'{}' is damaged: {}", arguments.file, submission.error));
+  const std::filesystem::path file = std::filesystem::absolute(arguments.file).lexically_normal();
+  const std::filesystem::path out = file.parent_path().parent_path().parent_path();
+  if (file != Submission::file(out, submission->name))
+    throw Refused(fmt::format("'{}' is not where its runs are looked for: a submission of this name is "
+                              "OUT/slurm/{}/submission.json",
+                              arguments.file, submission->name));
   const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
   if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))
     throw Refused(fmt::format("{}: it has no task {}, but {}", arguments.file, number, submission->tasks.size()));
-  // OUT/slurm/NAME/submission.json
-  const std::filesystem::path out = std::filesystem::absolute(arguments.file).parent_path().parent_path().parent_path();
   return TaskRuns(*submission, number, out, console).execute();
 }
 

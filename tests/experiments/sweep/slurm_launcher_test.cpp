@@ -4,6 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/fake_slurm.hpp"
 
+#include <fmt/format.h>
 #include <memory>
 
 using namespace heed;
@@ -21,7 +22,7 @@ struct Cluster {
   std::vector<RunFolder> runs;
 
   explicit Cluster(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) runs.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
+    for (std::size_t i = 0; i < count; ++i) runs.push_back(prepare_run(out.path, fmt::format("{:016x}", i), ""));
   }
 
   std::unique_ptr<SlurmLauncher> launcher() {
@@ -130,7 +131,7 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   CHECK(again->jobs() == std::set<std::string>{"1"});
   CHECK(again->ended().empty());
   // One finishes: its folder says so.
-  put(cluster.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
+  put(cluster.runs[0].manifest(), R"({"run": "0000000000000000", "outcome": "finished"})");
   leave_queue(cluster.runs[0]);
   const auto ends = again->ended();
   REQUIRE(ends.size() == 1);
