@@ -5,13 +5,17 @@ Usage: launching_test.py HEED"""
 import json
 import os
 import pathlib
+import random
+import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "endurance"))
 from small_config import SMALL  # noqa: E402
-from tap import Points, attempt, run  # noqa: E402
+from sweep import result  # noqa: E402
+from tap import HANG, Points, attempt, run, until  # noqa: E402
 
 heed = str(pathlib.Path(sys.argv[1]).resolve())
 points = Points()
@@ -21,6 +25,11 @@ def write(folder, name, text):
     file = folder / name
     file.write_text(text)
     return str(file)
+
+
+def bits(out):
+    """What the runs came to. A plan's estimate of memory is measured, and may differ by a page."""
+    return {key: value for key, value in result(out).items() if key != "plan.json"}
 
 
 def contents(folder):
@@ -61,7 +70,66 @@ def a_task_believes_no_path_of_its_submission(folder):
     assert contents(elsewhere) == before
 
 
-for test in (a_task_believes_no_path_of_its_submission,):
+TEXT = """name = "text"
+[task]
+kind = "text"
+[task.text]
+block = 16
+[data]
+path = {path}
+train = 0.5
+[model]
+width = 16
+heads = 2
+layers = 1
+[train]
+steps = {steps}
+batch = 4
+checkpoint_every = 50
+evaluate_every = 1000
+evaluate_batches = 2
+[sweep]
+seeds = [0, 1]
+"""
+
+
+def step_of(out):
+    """How far the runs are that are under way."""
+    steps = [0]
+    for file in out.glob("*/progress.json"):
+        try:
+            steps.append(json.loads(file.read_text())["step"])
+        except (OSError, ValueError):
+            pass
+    return steps
+
+
+def kept_data_that_is_shortened_fails_its_runs_and_ends_nobody(folder):
+    text = folder / "text.txt"
+    numbers = random.Random(1)
+    text.write_text(" ".join("".join(numbers.choices("abcdefgh", k=6)) for _ in range(800_000)))
+    environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"))
+    config = write(folder, "text.toml", TEXT.format(path=json.dumps(str(text)), steps=3000))
+    run([heed, "run", config, "--out", folder / "undisturbed"], env=environment)
+    (kept,) = (folder / "cache" / "heed" / "data").glob("*.kept")
+    for left in (0, kept.stat().st_size // 5):
+        out = folder / f"shortened-to-{left}"
+        sweep = subprocess.Popen([heed, "run", config, "--out", out, "--jobs", "2"], env=environment, text=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        until(lambda: sweep.poll() is not None or sum(step >= 100 for step in step_of(out)) == 2, "both runs train")
+        (kept,) = (folder / "cache" / "heed" / "data").glob("*.kept")
+        os.truncate(kept, left)
+        said, _ = sweep.communicate(timeout=HANG)
+        assert sweep.returncode == 1 and "2 of 2 runs failed" in said, said
+        failures = [json.loads(file.read_text())["failure"] for file in out.glob("*/manifest.json")]
+        assert len(failures) == 2 and all(f"'{kept}' was shortened or changed" in failure for failure in failures), failures
+        assert "signal" not in said, said
+        run([heed, "run", config, "--out", out], env=environment)
+        assert bits(out) == bits(folder / "undisturbed"), "other bits"
+
+
+for test in (a_task_believes_no_path_of_its_submission,
+             kept_data_that_is_shortened_fails_its_runs_and_ends_nobody):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 points.plan()
