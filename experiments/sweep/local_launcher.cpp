@@ -1,6 +1,6 @@
 #include "experiments/sweep/local_launcher.hpp"
 
-#include "experiments/system/descriptor.hpp"
+#include "experiments/system/files.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -114,8 +114,7 @@ LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move
 LocalLauncher::~LocalLauncher() = default;
 
 std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
-  const Descriptor log(::open(run.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
-  if (log.get() < 0) throw Failed(fmt::format("cannot write '{}': {}", run.log().string(), std::strerror(errno)));
+  const Descriptor log = open_to_append(run.log());
   int ends[2] = {-1, -1};
   const bool piped = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
   auto worker = std::make_unique<Worker>();

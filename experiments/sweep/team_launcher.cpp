@@ -1,10 +1,14 @@
 #include "experiments/sweep/team_launcher.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/ranks.hpp"
 #include "experiments/runs/follower.hpp"
+#include "experiments/system/files.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
 #include <utility>
@@ -26,6 +30,8 @@ TeamLauncher::~TeamLauncher() {
   if (thread_.joinable()) thread_.join();
 }
 
+int TeamLauncher::processes() const { return ranks_.count(); }
+
 std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
   if (thread_.joinable()) throw Failed("the team has a run already");
   end_ = {};
@@ -36,15 +42,18 @@ std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
 }
 
 void TeamLauncher::work(const RunFolder& run, int threads) {
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> log(std::fopen(run.log().c_str(), "ae"), close);
-  if (log) {
+  try {
+    const auto close = [](std::FILE* file) { std::fclose(file); };
+    const Descriptor file = open_to_append(run.log());
+    const int copy = ::fcntl(file.get(), F_DUPFD_CLOEXEC, 0); // the stream's own, which it closes
+    const std::unique_ptr<std::FILE, decltype(close)> log(copy < 0 ? nullptr : ::fdopen(copy, "a"), close);
+    if (!log) throw Failed(fmt::format("cannot write '{}': {}", run.log().string(), std::strerror(errno)));
     parts_.log = log.get();
     parts_.kernels = kernels_;
     end_.status = run_worker(run, threads, parts_);
-  } else {
+  } catch (const Failed& error) {
     end_.status = 1;
-    end_.failure = fmt::format("'{}' can't be written: {}", run.log().string(), std::strerror(errno));
+    end_.failure = error.what();
   }
   done_ = true;
 }

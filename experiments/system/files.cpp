@@ -247,6 +247,15 @@ void append_line(const fs::path& path, std::string_view line) {
   if (fd.close() != 0) fail("write", path, errno);
 }
 
+Descriptor open_to_append(const fs::path& path) {
+  if (made_to_fail(path)) fail("write", path, errno);
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
+  struct stat about = {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) fail("write", path, errno);
+  if (!S_ISREG(about.st_mode)) fail("write", path, S_ISFIFO(about.st_mode) ? ENXIO : EINVAL);
+  return fd;
+}
+
 void synchronise_file(const fs::path& path) {
   if (made_to_fail(path)) fail("write", path, errno);
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -61,6 +61,10 @@ private:
 /// taken back. Throws heed::Failed.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
+/// A regular file, made if it is missing, to write to its end: a pipe, a device or a link there is never waited for, nor
+/// followed. Throws heed::Failed.
+Descriptor open_to_append(const std::filesystem::path& path);
+
 /// Has what was written so far survive the machine losing power; a file that is missing is fine. Throws heed::Failed.
 void synchronise_file(const std::filesystem::path& path);
 

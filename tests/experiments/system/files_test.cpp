@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <functional>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -34,6 +35,30 @@ int with_each_write_failing(const std::function<void()>& act, const std::functio
 }
 
 } // namespace
+
+TEST_CASE("a file that is appended to is a regular one, and nothing else is waited for", "[system][files]") {
+  const Scratch scratch;
+  const auto append = [&](const char* name, const std::string& text) {
+    const Descriptor file = open_to_append(scratch / name);
+    CHECK(::write(file.get(), text.data(), text.size()) == std::ssize(text));
+  };
+  append("log", "one ");
+  append("log", "two");
+  CHECK(content(scratch / "log") == "one two");
+  const auto refused = [&](const char* name, const char* why) {
+    CHECK_THROWS_WITH(open_to_append(scratch / name), Contains(name) && Contains(why));
+  };
+  REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0666) == 0);
+  refused("pipe", "a pipe stands where the file should be");
+  const Descriptor reader(::open((scratch / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  refused("pipe", "a pipe stands where the file should be"); // somebody is at its other end
+  fs::create_directory(scratch / "folder");
+  refused("folder", "a folder stands where the file should be");
+  fs::create_symlink(scratch / "log", scratch / "link");
+  refused("link", "cannot write");
+  refused("none/log", "no such");
+  CHECK(content(scratch / "log") == "one two");
+}
 
 TEST_CASE("a file is replaced whole", "[system][files]") {
   const Scratch scratch;
