@@ -2,7 +2,7 @@
 
 #include "experiments/runs/json_fields.hpp"
 #include "experiments/runs/names.hpp"
-#include "experiments/system/child.hpp"
+#include "experiments/sweep/slurm_program.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::string ending_in_log(const std::string& log) {
 /// The accounting database's word, where the cluster has one.
 std::string state_in_accounting(const std::string& job) {
   if (job.empty() || !has_program("sacct")) return "";
-  const ChildResult result = run_child({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
+  const ChildResult result = run_slurm({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
   if (!result.well()) return "";
   const std::vector<std::string> lines = lines_of(result.out);
   return lines.empty() ? "" : parts_of(trimmed(lines.front()), ' ').front(); // "CANCELLED by 1000"
@@ -154,7 +154,7 @@ QueueLook look_at_queue(const std::set<std::string>& submissions) {
   constexpr std::size_t most_names = 200;
   std::vector<std::string> words{"squeue", "--noheader", "--array", "--states=all", "--format=%j|%F|%K|%T|%r|%N"};
   if (submissions.size() <= most_names) words.push_back(fmt::format("--name={}", fmt::join(submissions, ",")));
-  const ChildResult result = run_child(words);
+  const ChildResult result = run_slurm(words);
   if (!result.well()) {
     look.complaint = !result.found     ? "there is no program 'squeue' in PATH"
                      : !result.in_time ? "squeue did not answer in time"

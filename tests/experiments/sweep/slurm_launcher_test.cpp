@@ -2,13 +2,20 @@
 #include "autograd/error.hpp"
 #include "experiments/sweep/slurm_launcher.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/data/kept_support.hpp"
 #include "tests/experiments/sweep/fake_slurm.hpp"
 
 #include <fmt/format.h>
 #include <memory>
+#include <set>
+#include <sstream>
+#include <tuple>
 
 using namespace heed;
+using heed::test::Environment;
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 namespace fs = std::filesystem;
 using Sizes = std::vector<std::size_t>;
 
@@ -148,6 +155,70 @@ TEST_CASE("what Slurm ended is submitted again", "[sweep][slurm]") {
   cluster.hand_over();
   CHECK(cluster.slurm.submitted() == 2);
   CHECK(waits_in_queue(cluster.runs[0]));
+}
+
+TEST_CASE("logs go to the submission's folder, whatever its name holds", "[sweep][slurm]") {
+  for (const auto& [name, output, line] :
+       {std::tuple{"a%ab %% c", "/a%%ab %%%% c/slurm/NAME/%a.txt", ""},
+        {"it's \"here\"", "/it's \"here\"/slurm/NAME/%a.txt", ""},
+        {"a%a\\b'", "/a%a\\\\b'/slurm/NAME/slurm.txt",
+         "\nexec >>'ROOT/a%a\\b'\\''/slurm/NAME'/\"$SLURM_ARRAY_TASK_ID\".txt 2>&1\n"}}) {
+    INFO(name);
+    Cluster cluster(1);
+    const std::string root = cluster.out.path.string();
+    const RunFolder run = prepare_run(cluster.out / name, "00000000000000f0", "");
+    SlurmLauncher launcher("/opt/heed", cluster.out / name, "s", cluster.settings,
+                           [&](const RunFolder&) { return cluster.need; });
+    launcher.start(run, 1);
+    launcher.submit();
+    const std::string submission = read_queue_mark(run)->submission;
+    const auto filled = [&](std::string text) {
+      for (const auto& [what, with] : {std::pair{std::string("NAME"), submission}, {"ROOT", root}})
+        for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), with);
+      return text;
+    };
+    CHECK_THAT(cluster.slurm.words(), Contains("--output=" + filled(root + output) + "\n"));
+    CHECK_THAT(content(cluster.slurm.folder / "sbatch.script"), Contains(filled(line)) && Contains("exec '/opt/heed'"));
+    CHECK(fs::is_directory(Submission::folder(cluster.out / name, submission)));
+  }
+}
+
+TEST_CASE("a user's variables neither override Heed's words nor change what Slurm's programs print", "[sweep][slurm]") {
+  Cluster cluster(1);
+  for (const char* program : {"sbatch", "squeue", "scontrol", "sinfo"}) {
+    const auto file = cluster.slurm.folder / "bin" / program;
+    std::string script = content(file);
+    script.insert(script.find('\n', script.find("here=")) + 1, "env > $here/" + std::string(program) + ".env\n");
+    put(file, script);
+  }
+  std::vector<std::unique_ptr<Environment>> set;
+  for (const char* name : {"SQUEUE_FORMAT", "SQUEUE_USERS", "SCONTROL_ALL", "SINFO_FORMAT", "SACCT_FORMAT",
+                           "SBATCH_ARRAY_INX", "SBATCH_ERROR", "SBATCH_WAIT", "SBATCH_SIGNAL", "SBATCH_EXPORT",
+                           "SBATCH_NO_REQUEUE", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_EXIT_ERROR",
+                           "SBATCH_ACCOUNT", "SBATCH_PARTITION", "SLURM_CONF", "SLURM_CLUSTERS", "SQUEUED"})
+    set.push_back(std::make_unique<Environment>(name, "of-the-user"));
+  cluster.launcher()->check();
+  cluster.hand_over();
+  cluster.queue("PENDING");
+  CHECK(cluster.launcher()->has(cluster.runs[0]));
+  for (const char* program : {"sbatch", "squeue", "scontrol"}) {
+    INFO(program);
+    std::set<std::string> names;
+    std::istringstream lines(content(cluster.slurm.folder / (std::string(program) + ".env")));
+    for (std::string line; std::getline(lines, line);)
+      if (line.ends_with("=of-the-user")) names.insert(line.substr(0, line.find('=')));
+    CHECK(names ==
+          std::set<std::string>{"SBATCH_ACCOUNT", "SBATCH_PARTITION", "SLURM_CONF", "SLURM_CLUSTERS", "SQUEUED"});
+  }
+  const Environment clusters("SBATCH_CLUSTERS", "b");
+  CHECK_THROWS_WITH(cluster.launcher()->check(), Contains("SBATCH_CLUSTERS is set") && Contains("SLURM_CLUSTERS"));
+}
+
+TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
+  Cluster cluster(1);
+  cluster.settings.options = {"--comment"}; // without a value, it takes the next word for one
+  cluster.launcher()->check();
+  CHECK_THAT(cluster.slurm.words(), StartsWith("--test-only\n") && EndsWith("--comment\n"));
 }
 
 TEST_CASE("a refusal has Slurm's words and leaves no marks", "[sweep][slurm]") {
