@@ -117,16 +117,6 @@ public:
     return event;
   }
 
-  /// Removes what was there for the time that the run took, and a log without a word. Where that fails, it stays.
-  void clear() const {
-    try {
-      remove_file(run_.progress());
-      std::error_code error;
-      if (std::filesystem::file_size(run_.log(), error) == 0 && !error) remove_file(run_.log());
-    } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
-    }
-  }
-
 private:
   std::string bytes_of_manifest() const { return read_file(run_.manifest()).value.value_or(""); }
 
@@ -184,7 +174,10 @@ private:
 
   void tell(const RunEvent& event) {
     switch (event.kind) {
-      case RunEvent::Kind::skipped: ++executed_.skipped; break;
+      case RunEvent::Kind::skipped:
+        ++executed_.skipped;
+        clear_finished(runs_[event.run]); // who ran it may have died before
+        break;
       case RunEvent::Kind::finished: ++executed_.finished; break;
       case RunEvent::Kind::failed: ++executed_.failed; break;
       case RunEvent::Kind::interrupted: ++executed_.interrupted; break;
@@ -256,7 +249,7 @@ private:
       }
       const RunEvent event = run->verdict(*end, stopping_);
       if (event.kind == RunEvent::Kind::elsewhere) elsewhere_.push_back(event.run);
-      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) run->clear();
+      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) clear_finished(runs_[event.run]);
       tell(event);
       run = running_.erase(run);
     }
@@ -292,6 +285,15 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
   }
   share.threads = threads > 0 ? threads : std::max(1, cores / share.jobs);
   return share;
+}
+
+void clear_finished(const RunFolder& run) {
+  try {
+    remove_file(run.progress());
+    std::error_code error;
+    if (std::filesystem::file_size(run.log(), error) == 0 && !error) remove_file(run.log());
+  } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
+  }
 }
 
 std::size_t unfinished(std::span<const RunFolder> runs) {

@@ -60,8 +60,9 @@ def expected(heed, config, folder, runs):
 
 
 def require_clean(out):
-    """No file that a writer left aside, and no process that still works there."""
-    stray = [path.name for path in out.rglob(".*")]
+    """No file that a writer left aside, or that is there only while a run goes on, and no process that still works
+    there."""
+    stray = [path.name for pattern in (".*", "progress.json") for path in out.rglob(pattern)]
     assert not stray, f"left behind: {stray}"
     assert not processes(out), f"still there: {processes(out)}"
 

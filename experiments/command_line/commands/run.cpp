@@ -285,7 +285,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
 /// Runs what is missing here, shown as long as it takes.
 SweepResult run_here(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
-  LocalLauncher launcher(this_program());
+  LocalLauncher launcher;
   Executor executor(launcher,
                     [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
   ShownSweep shown(prepared, out, nullptr, console);

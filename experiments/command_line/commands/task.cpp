@@ -5,7 +5,6 @@
 #include "experiments/sweep/executor.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/slurm_queue.hpp"
-#include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
@@ -56,7 +55,7 @@ private:
 class TaskRuns {
 public:
   TaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
-      : submission_(submission), number_(number), out_(out), console_(console), launcher_(this_program()),
+      : submission_(submission), number_(number), out_(out), console_(console),
         executor_(launcher_, Share{1, submission.threads}), deadline_(submission.seconds) {
     launcher_.prefer_kernels(submission.kernels);
     for (const std::string& id : submission.tasks.at(static_cast<std::size_t>(number))) runs_.push_back({out / id});

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -128,7 +129,56 @@ def kept_data_that_is_shortened_fails_its_runs_and_ends_nobody(folder):
         assert bits(out) == bits(folder / "undisturbed"), "other bits"
 
 
+def a_program_that_is_replaced_meanwhile_is_the_sweeps_until_it_ends(folder):
+    build = pathlib.Path(heed).parent
+    place = folder / "program"
+    place.mkdir()
+    program = place / "heed"
+    text = ('precision = "float64"\n' + SMALL + "checkpoint_every = 10\nthreads = 1\n[sweep]\nseeds = [0, 1, 2, 3]\n")
+    config = write(folder, "doubles.toml", text.format(steps=400))
+    run([heed, "run", config, "--out", folder / "undisturbed"])
+    ways = ("broken", "removed", "another part")
+    for way in ways:
+        for name in ("heed", "libheed_float64.so"):
+            shutil.copy(build / name, place / name)
+        out = folder / way.replace(" ", "-")
+        sweep = subprocess.Popen([program, "run", config, "--out", out, "--jobs", "1"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        until(lambda: sweep.poll() is not None or max(step_of(out)) >= 10, "a run trains")
+        for file in [program, place / "libheed_float64.so"] if way != "another part" else [place / "libheed_float64.so"]:
+            file.unlink()  # as a linker does
+            if way != "removed":
+                file.write_bytes((build / file.name).read_bytes()[:4096])
+                file.chmod(0o755)
+        said, _ = sweep.communicate(timeout=HANG)
+        assert sweep.returncode == 0, said
+        assert all(json.loads(file.read_text())["starts"] == 1 for file in out.glob("*/manifest.json"))
+        assert bits(out) == bits(folder / "undisturbed"), "other bits"
+    # One that was started before, and needs its part only now, says what is wrong with it.
+    for name in ("heed", "libheed_float64.so"):
+        shutil.copy(build / name, place / name)
+    held = os.open(program, os.O_RDONLY)
+    program.unlink()
+    shutil.copy(build / "heed", program)
+    said = attempt([f"/proc/self/fd/{held}", "run", config, "--out", folder / "late"], pass_fds=[held])
+    assert said.returncode == 2 and "was built or installed anew since this Heed was started" in said.stderr, said
+    os.close(held)
+
+
+def what_a_killed_sweep_left_of_a_finished_run_goes(folder):
+    out, config = folder / "runs", write(folder, "one.toml", SMALL.format(steps=2))
+    run([heed, "run", config, "--out", out])
+    (done,) = [file.parent for file in out.glob("*/manifest.json")]
+    before = contents(done)
+    (done / "progress.json").write_text('{"step": 2, "steps": 2, "loss": 1, "steps_per_second": 1}')
+    (done / "log.txt").write_text("")
+    run([heed, "run", config, "--out", out])
+    assert contents(done) == before
+
+
 for test in (a_task_believes_no_path_of_its_submission,
+             a_program_that_is_replaced_meanwhile_is_the_sweeps_until_it_ends,
+             what_a_killed_sweep_left_of_a_finished_run_goes,
              kept_data_that_is_shortened_fails_its_runs_and_ends_nobody):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
