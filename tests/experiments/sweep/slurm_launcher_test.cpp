@@ -1,6 +1,7 @@
 // How runs are handed to Slurm. A real Slurm is in tests/cluster.
 #include "autograd/error.hpp"
 #include "experiments/sweep/slurm_launcher.hpp"
+#include "experiments/system/child.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/data/kept_support.hpp"
 #include "tests/experiments/sweep/fake_slurm.hpp"
@@ -9,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <tuple>
 
 using namespace heed;
@@ -212,6 +214,25 @@ TEST_CASE("a user's variables neither override Heed's words nor change what Slur
   }
   const Environment clusters("SBATCH_CLUSTERS", "b");
   CHECK_THROWS_WITH(cluster.launcher()->check(), Contains("SBATCH_CLUSTERS is set") && Contains("SLURM_CLUSTERS"));
+}
+
+TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]") {
+  Cluster cluster(1);
+  const fs::path program = cluster.out / "it's heed";
+  SlurmLauncher launcher(program, cluster.out.path, "s", cluster.settings,
+                         [&](const RunFolder&) { return cluster.need; });
+  launcher.start(cluster.runs[0], 1);
+  launcher.submit();
+  std::thread builder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    put(cluster.out / "aside", "#!/bin/sh\necho \"$@\"\n");
+    fs::permissions(cluster.out / "aside", fs::perms::owner_all);
+    fs::rename(cluster.out / "aside", program);
+  });
+  const ChildResult task = run_child({"sh"}, content(cluster.slurm.folder / "sbatch.script"));
+  builder.join();
+  CHECK(task.well());
+  CHECK(task.out == "task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
 }
 
 TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
