@@ -134,18 +134,23 @@ def a_program_that_is_replaced_meanwhile_is_the_sweeps_until_it_ends(folder):
     place = folder / "program"
     place.mkdir()
     program = place / "heed"
+    parts = [place / file.name for file in build.glob("libheed_float*.so")]
+
+    def install():
+        for file in (program, *parts):
+            shutil.copy(build / file.name, file)
+
     text = ('precision = "float64"\n' + SMALL + "checkpoint_every = 10\nthreads = 1\n[sweep]\nseeds = [0, 1, 2, 3]\n")
     config = write(folder, "doubles.toml", text.format(steps=400))
     run([heed, "run", config, "--out", folder / "undisturbed"])
     ways = ("broken", "removed", "another part")
     for way in ways:
-        for name in ("heed", "libheed_float64.so"):
-            shutil.copy(build / name, place / name)
+        install()
         out = folder / way.replace(" ", "-")
         sweep = subprocess.Popen([program, "run", config, "--out", out, "--jobs", "1"], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         until(lambda: sweep.poll() is not None or max(step_of(out)) >= 10, "a run trains")
-        for file in [program, place / "libheed_float64.so"] if way != "another part" else [place / "libheed_float64.so"]:
+        for file in parts if way == "another part" else [program, *parts]:
             file.unlink()  # as a linker does
             if way != "removed":
                 file.write_bytes((build / file.name).read_bytes()[:4096])
@@ -155,8 +160,7 @@ def a_program_that_is_replaced_meanwhile_is_the_sweeps_until_it_ends(folder):
         assert all(json.loads(file.read_text())["starts"] == 1 for file in out.glob("*/manifest.json"))
         assert bits(out) == bits(folder / "undisturbed"), "other bits"
     # One that was started before, and needs its part only now, says what is wrong with it.
-    for name in ("heed", "libheed_float64.so"):
-        shutil.copy(build / name, place / name)
+    install()
     held = os.open(program, os.O_RDONLY)
     program.unlink()
     shutil.copy(build / "heed", program)
