@@ -4,6 +4,7 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/team_start.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/training/mpi.hpp"
 
@@ -89,11 +90,9 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
     throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
                               fmt::join(names, ", ")));
   }
-  if (processes_of_mpi() > 1 && !first.starts_with('-') && first != "run") {
-    if (process_of_mpi() > 0) return 0; // the first one says it, and mpirun must not end it before
+  if (processes_of_mpi() > 1 && !first.starts_with('-') && first != "run")
     throw Refused(fmt::format("heed {} is no work for the {} processes that mpirun started; only heed run is", first,
                               processes_of_mpi()));
-  }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -212,6 +211,15 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   } catch (const std::exception& error) {
     status = 1;
     problem = error.what();
+  }
+  if (processes_of_mpi() > 1 && !has_agreed_to_begin()) {
+    // The others may wait for this one.
+    try {
+      agree_to_begin({.runs = false, .problem = problem});
+    } catch (const Refused& error) {
+      status = 2;
+      if (problem.empty() || has_agreed_to_begin()) problem = error.what();
+    }
   }
   // Of several processes the first one says it, and mpirun must not end that before.
   if (status == 2 && process_of_mpi() > 0) {

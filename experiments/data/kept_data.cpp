@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <fmt/format.h>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -134,14 +137,38 @@ public:
   bool is_whole(std::string_view name) const override {
     const auto found = std::ranges::find(sections_, name, &Section::name);
     if (found == sections_.end()) return false;
-    if (content_hash(as_text(bytes_of(*found))) == found->hash) return true;
+    if (is_whole(*found)) {
+      const std::scoped_lock lock(checking_);
+      used_.push_back(&*found);
+      return true;
+    }
     std::error_code gone;
     fs::remove(path_, gone);
     return false;
   }
 
+  std::string problem() const override {
+    const MappedFile::State now = file_.state();
+    if (!file_.lost() && now.size == file_.bytes().size()) {
+      if (now.changed == changed_) return {};
+      // It may only have been removed, or marked as used.
+      const std::scoped_lock lock(checking_);
+      if (now.changed == changed_) return {};
+      if (all_at_once_whole() &&
+          std::ranges::all_of(used_, [&](const Section* section) { return is_whole(*section); })) {
+        changed_ = now.changed;
+        return {};
+      }
+    }
+    return fmt::format("'{}' was shortened or changed while it was read; run again, and it is made anew",
+                       path_.string());
+  }
+
 private:
-  KeptFile(MappedFile file, const fs::path& path) : file_(std::move(file)), path_(path) {}
+  KeptFile(MappedFile file, const fs::path& path)
+      : file_(std::move(file)), path_(path), changed_(file_.state().changed) {}
+
+  bool is_whole(const Section& section) const { return content_hash(as_text(bytes_of(section))) == section.hash; }
 
   std::span<const std::byte> bytes_of(const Section& section) const {
     return file_.bytes().subspan(section.begin, section.size);
@@ -177,13 +204,16 @@ private:
 
   bool all_at_once_whole() const {
     return std::ranges::all_of(sections_, [&](const Section& section) {
-      return section.check == Check::when_used || content_hash(as_text(bytes_of(section))) == section.hash;
+      return section.check == Check::when_used || is_whole(section);
     });
   }
 
   MappedFile file_;
   fs::path path_;
   std::vector<Section> sections_;
+  mutable std::mutex checking_;
+  mutable std::vector<const Section*> used_;  // those checked when they were used
+  mutable std::atomic<std::int64_t> changed_; // the file's, when it was found whole
 };
 
 class DataInMemory final : public KeptData, public KeptWriter {
@@ -270,9 +300,8 @@ std::shared_ptr<const KeptData> kept_data(const KeptPlace& place, const std::str
   if (place.folder.empty()) return made_data(make);
   const fs::path path = place.folder / (content_hash(key) + suffix);
   const auto find = [&] {
-    auto found = KeptFile::open(path, key);
-    if (found) mark_used(path);
-    return found;
+    mark_used(path); // first, since a mark is a change
+    return KeptFile::open(path, key);
   };
   if (auto found = find()) return found;
   // One process makes; the others wait and find it. Beyond the longest wait they make it, too, to the same bytes.

@@ -24,6 +24,10 @@ public:
   /// Of a section that is checked when it is used: whether it is what was written. Reads all of it. A file
   /// of which it isn't goes, so that the next one makes it anew.
   virtual bool is_whole(std::string_view name) const = 0;
+  /// Why what was read of it so far may be other than what was written: somebody shortened its file or wrote to it.
+  /// Empty where nobody did. To be asked after reading and before what was read is used, on any thread; in most cases
+  /// one call to the system.
+  virtual std::string problem() const { return {}; }
 
   /// A section of numbers.
   template <class T> std::span<const T> numbers(std::string_view name) const {

@@ -1,6 +1,7 @@
 #include "experiments/runs/queue_mark.hpp"
 
 #include "experiments/runs/json_fields.hpp"
+#include "experiments/runs/names.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,11 @@ std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
   try {
     const json::value value = parsed(*bytes);
     const json::object& object = as_object(value, "it");
-    return QueueMark{text(object, "submission"), integer(object, "task"), integer(object, "begun"),
-                     text(object, "ended"), text(object, "details")};
+    QueueMark mark{text(object, "submission"), integer(object, "task"), integer(object, "begun"), text(object, "ended"),
+                   text(object, "details")};
+    // The name becomes that of a folder, and a word of squeue's.
+    if (!is_submission_name(mark.submission) || mark.task < 0) return std::nullopt;
+    return mark;
   } catch (const Wrong&) {
     return std::nullopt;
   }

@@ -19,7 +19,8 @@ struct QueueMark {
   std::string details = {}; ///< of that, in words
 };
 
-/// Nothing where there is none, or a damaged one. Throws heed::Unreadable where it can't be read now.
+/// Nothing where there is none, or a damaged one, or where it names no submission (is_submission_name). Throws
+/// heed::Unreadable where it can't be read now.
 std::optional<QueueMark> read_queue_mark(const RunFolder& run);
 /// Throws heed::Failed.
 void write_queue_mark(const RunFolder& run, const QueueMark& mark);

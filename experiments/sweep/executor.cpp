@@ -118,15 +118,6 @@ public:
     return event;
   }
 
-  /// Removes what was there for the time that the run took, and a log without a word. Where that fails, it stays.
-  void clear() const {
-    try {
-      run_.progress().remove();
-      if (const auto log = run_.log().identity(); log && log->size == 0) run_.log().remove();
-    } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
-    }
-  }
-
 private:
   std::string bytes_of_manifest() const { return run_.manifest().read().value.value_or(""); }
 
@@ -181,7 +172,10 @@ private:
 
   void tell(const RunEvent& event) {
     switch (event.kind) {
-      case RunEvent::Kind::skipped: ++executed_.skipped; break;
+      case RunEvent::Kind::skipped:
+        ++executed_.skipped;
+        clear_finished(runs_[event.run]); // who ran it may have died before
+        break;
       case RunEvent::Kind::finished: ++executed_.finished; break;
       case RunEvent::Kind::failed: ++executed_.failed; break;
       case RunEvent::Kind::interrupted: ++executed_.interrupted; break;
@@ -253,7 +247,7 @@ private:
       }
       const RunEvent event = run->verdict(*end, stopping_);
       if (event.kind == RunEvent::Kind::elsewhere) elsewhere_.push_back(event.run);
-      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) run->clear();
+      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) clear_finished(runs_[event.run]);
       tell(event);
       run = running_.erase(run);
     }
@@ -289,6 +283,14 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
   }
   share.threads = threads > 0 ? threads : std::max(1, cores / share.jobs);
   return share;
+}
+
+void clear_finished(const RunFolder& run) {
+  try {
+    run.progress().remove();
+    if (const auto log = run.log().identity(); log && log->size == 0) run.log().remove();
+  } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
+  }
 }
 
 std::size_t unfinished(std::span<const RunFolder> runs) {

@@ -51,6 +51,10 @@ Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_r
 /// How many of the runs are not finished, whoever has them.
 std::size_t unfinished(std::span<const RunFolder> runs);
 
+/// Removes what a finished run's folder holds for the time that the run goes on: its progress, and a log without a word.
+/// What can't be removed stays.
+void clear_finished(const RunFolder& run);
+
 class Executor {
 public:
   /// How many at once where so many runs are to do, one at least.

@@ -1,6 +1,7 @@
 #include "experiments/sweep/local_launcher.hpp"
 
-#include "experiments/system/descriptor.hpp"
+#include "experiments/system/files.hpp"
+#include "experiments/system/program.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -109,7 +110,9 @@ struct LocalLauncher::Worker {
   }
 };
 
-LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move(program)) {}
+LocalLauncher::LocalLauncher() : program_(this_program()), file_(running_program) {}
+
+LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move(program)), file_(program_) {}
 
 LocalLauncher::~LocalLauncher() = default;
 
@@ -129,14 +132,20 @@ std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
                                  "--tell",
                                  fmt::format("{}", told_through)};
   if (!kernels_.empty()) words.insert(words.end(), {"--kernels", kernels_});
+  const std::vector<OpenPart> parts = open_parts();
+  for (const OpenPart& part : parts)
+    words.insert(words.end(), {"--part", fmt::format("{}={}", part.file, part.descriptor)});
   std::vector<std::string> variables = environment_of_worker();
   Circumstances around;
   ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
   ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
+  // The same number: it stays open there.
+  for (const OpenPart& part : parts)
+    ::posix_spawn_file_actions_adddup2(&around.files, part.descriptor, part.descriptor);
   // Not fork: what libraries hang on it (OpenBLAS, its threads) waits for ever where memory is short.
-  const int error = piped ? ::posix_spawn(&worker->process, program_.c_str(), &around.files, &around.attributes,
+  const int error = piped ? ::posix_spawn(&worker->process, file_.c_str(), &around.files, &around.attributes,
                                           pointers_to(words).data(), pointers_to(variables).data())
                           : errno;
   if (error != 0) {

@@ -12,6 +12,9 @@ namespace heed {
 /// their checkpoints and end. Those that are there when the launcher goes are killed.
 class LocalLauncher : public Launcher {
 public:
+  /// Workers are this very program, with the parts that it has open (system/program.hpp), whatever becomes of their files
+  /// meanwhile.
+  LocalLauncher();
   explicit LocalLauncher(std::filesystem::path program);
   ~LocalLauncher() override;
 
@@ -23,7 +26,7 @@ public:
 private:
   struct Worker;
 
-  std::filesystem::path program_;
+  std::filesystem::path program_, file_; ///< its name, and what is executed
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t started_ = 0;
 };

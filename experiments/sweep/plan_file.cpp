@@ -5,6 +5,7 @@
 #include "experiments/system/content_hash.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/json_fields.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/clock.hpp"
 
@@ -106,8 +107,7 @@ PlannedRun read_run(const json::object& object, std::size_t arms, const std::vec
     throw Wrong{fmt::format("run {} belongs to arm {} of {}", run.id, arm, arms)};
   run.arm = static_cast<std::size_t>(arm);
   // The ID becomes the name of a folder.
-  if (run.id.empty() || run.id.find_first_not_of("0123456789abcdef") != std::string::npos)
-    throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
+  if (!is_run_id(run.id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
   run.config = parts.empty() ? text(object, "config") : parts.at(run.arm).with(run.seed);
   return run;
 }
@@ -196,6 +196,14 @@ std::string frozen_hash(const Plan& plan, const Frozen& frozen) {
   return content_hash(fmt::format("{} {} {} {}", plan.hash, frozen.at, frozen.finished, frozen.runs)).substr(0, 12);
 }
 
+constexpr std::string_view checksum_key = ",\n\"checksum\": ";
+
+/// Of all of a plan's file up to its checksum. Plans of earlier versions have none, and nothing that covers their costs
+/// and kernels.
+std::string checksum_of(std::string_view bytes) {
+  return content_hash(bytes.substr(0, bytes.rfind(checksum_key))).substr(0, 12);
+}
+
 Frozen read_frozen(const json::object& object, const Plan& plan) {
   const auto count = [&](std::string_view key) {
     const std::int64_t n = integer(object, key);
@@ -204,6 +212,8 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   };
   Frozen frozen{text(object, "at"), count("finished"), count("runs")};
   if (object.contains("kernels")) frozen.kernels = text(object, "kernels");
+  if (!frozen.kernels.empty() && !is_kernels_name(frozen.kernels))
+    throw Wrong{fmt::format("{} is not the name of kernels", json_text(frozen.kernels))};
   if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
   return frozen;
 }
@@ -272,6 +282,9 @@ Plan read(std::string_view bytes) {
   const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
   if (const std::string stated = text(object, "configs"); stated != hash)
     throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
+  if (const json::value* checksum = object.if_contains("checksum"))
+    if (const std::string stated = text(*checksum, "checksum"), sum = checksum_of(bytes); stated != sum)
+      throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", stated, sum)};
   return plan;
 }
 
@@ -384,7 +397,7 @@ std::string to_json(const Plan& plan) {
     out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"kernels\": {}, \"hash\": {}}}",
                        json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen->kernels),
                        json_text(frozen_hash(plan, *frozen)));
-  return out + "\n}\n";
+  return out + std::string(checksum_key) + json_text(checksum_of(out)) + "\n}\n";
 }
 
 Parsed<Plan> plan_from_json(std::string_view bytes) {

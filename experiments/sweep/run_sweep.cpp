@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/sweep/tuning.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 #include <utility>
@@ -42,6 +43,7 @@ public:
     events_.ready({plan_, runs(), to_do, executor_.share_for(first)});
     if (to_do == 0) {
       nothing_to_do_ = true;
+      for (const auto* runs : {&trials_, &replicates_}) std::ranges::for_each(*runs, clear_finished);
       return;
     }
     if (to_tune()) tune();

@@ -2,8 +2,9 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/names.hpp"
+#include "experiments/sweep/slurm_program.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/system/child.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/text.hpp"
 
@@ -12,6 +13,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -50,10 +52,30 @@ std::string in_shell_quotes(const std::string& word) {
   return text + "'";
 }
 
+std::string doubled(const std::string& text, char what) {
+  std::string out;
+  for (const char c : text) out.append(c == what ? 2 : 1, c);
+  return out;
+}
+
+/// Where tasks' logs go (Submission::log). sbatch reads --output as a pattern, in which %a is a task's number, and %% is
+/// one %. Where there is a backslash, which is then doubled, nothing else means anything: all tasks would have one log,
+/// so that the script parts it, and only what Slurm itself says of them stands in that.
+struct TaskLogs {
+  std::string output, first_line;
+
+  explicit TaskLogs(const fs::path& folder) {
+    const std::string text = folder.string();
+    const bool parted = text.find('\\') != std::string::npos;
+    output = parted ? doubled(text, '\\') + "/slurm.txt" : doubled(text, '%') + "/%a.txt";
+    if (parted) first_line = fmt::format("exec >>{}/\"$SLURM_ARRAY_TASK_ID\".txt 2>&1\n", in_shell_quotes(text));
+  }
+};
+
 /// Of `scontrol show config`: how many tasks an array may have.
 std::size_t longest_array() {
   constexpr std::size_t usual = 1000;
-  const ChildResult result = run_child({"scontrol", "show", "config"});
+  const ChildResult result = run_slurm({"scontrol", "show", "config"});
   for (const std::string& line : lines_of(result.out))
     if (line.starts_with("MaxArraySize")) {
       std::size_t size = 0;
@@ -73,7 +95,7 @@ SlurmLauncher::SlurmLauncher(fs::path program, fs::path out, std::string label, 
       settings_(std::move(settings)), need_(std::move(need)) {}
 
 std::vector<std::string> SlurmLauncher::words_for_all() const {
-  std::vector<std::string> words{"sbatch"};
+  std::vector<std::string> words;
   const auto add = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) words.push_back(fmt::format("--{}={}", name, value));
   };
@@ -94,7 +116,7 @@ void SlurmLauncher::refuse(const ChildResult& result) const {
              said.find("process configuration file") != std::string::npos) {
     hint = "\n      Slurm is installed here, but knows of no cluster: log in to a node of one";
   } else if (said.find("artition") != std::string::npos) {
-    const ChildResult partitions = run_child({"sinfo", "--noheader", "--format=%R"});
+    const ChildResult partitions = run_slurm({"sinfo", "--noheader", "--format=%R"});
     const std::vector<std::string> names = lines_of(partitions.out);
     hint = fmt::format("{}\n      the cluster has {}; choose one with slurm.partition=NAME",
                        settings_.partition.empty() ? "" : did_you_mean(settings_.partition, names),
@@ -118,12 +140,17 @@ void SlurmLauncher::check() const {
           fmt::format("Slurm is not installed here: there is no program '{}' in PATH. Log in to a node of the "
                       "cluster that has it, or leave out --on slurm to run here",
                       program));
-  std::vector<std::string> words = words_for_all();
-  words.insert(words.end(),
-               {"--test-only", fmt::format("--cpus-per-task={}", std::max<std::int64_t>(settings_.cpus, 1))});
+  if (std::getenv("SBATCH_CLUSTERS"))
+    throw Refused("SBATCH_CLUSTERS is set, by which sbatch alone goes, so that Heed would not find its jobs: set "
+                  "SLURM_CLUSTERS in its place, or unset it");
+  // Heed's own words come first: one of the user's that lacks its value must not take the word that makes this a test.
+  std::vector<std::string> words{"sbatch", "--test-only",
+                                 fmt::format("--cpus-per-task={}", std::max<std::int64_t>(settings_.cpus, 1))};
   if (!settings_.time.empty()) words.push_back("--time=" + settings_.time);
   if (!settings_.memory.empty()) words.push_back("--mem=" + settings_.memory);
-  const ChildResult result = run_child(words, "#!/bin/sh\n");
+  const std::vector<std::string> users = words_for_all();
+  words.insert(words.end(), users.begin(), users.end());
+  const ChildResult result = run_slurm(words, "#!/bin/sh\n");
   if (!result.well()) refuse(result);
 }
 
@@ -240,11 +267,12 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
 
   const OutputFile folder = Submission::folder(out_, submission.name), file = Submission::file(out_, submission.name);
   std::vector<std::string> words = words_for_all();
+  words.insert(words.begin(), "sbatch");
   const std::size_t last = tasks.size() - 1;
+  const TaskLogs logs(folder.path());
   words.insert(words.end(),
                {"--parsable", "--requeue", "--open-mode=append", "--job-name=" + submission.name,
-                fmt::format("--output={}", (folder.path() / "%a.txt").string()),
-                fmt::format("--cpus-per-task={}", submission.threads),
+                "--output=" + logs.output, fmt::format("--cpus-per-task={}", submission.threads),
                 fmt::format("--array=0-{}{}", last,
                             settings_.at_once > 0 ? fmt::format("%{}", settings_.at_once) : std::string())});
   if (!time.empty()) words.push_back("--time=" + time);
@@ -261,15 +289,20 @@ void SlurmLauncher::submit(const std::vector<std::vector<Wanted>>& tasks) {
       write_queue_mark(run.run, mark);
       followed.push_back({run.worker, run.run, mark});
     }
-  const std::string script = fmt::format("#!/bin/sh\nexec {} task {}\n", in_shell_quotes(program_.string()),
-                                         in_shell_quotes(file.string()));
-  const ChildResult result = run_child(words, script);
+  // While the program is being built anew, it can't be executed for some seconds.
+  constexpr int longest_link = 600;
+  const std::string script = fmt::format("#!/bin/sh\n{0}n=0\nuntil [ -x {1} ] || [ $n -ge {3} ]; do sleep 1; "
+                                         "n=$((n + 1)); done\nexec {1} task {2}\n",
+                                         logs.first_line, in_shell_quotes(program_.string()),
+                                         in_shell_quotes(file.string()), longest_link);
+  const ChildResult result = run_slurm(words, script);
   if (!result.well() && result.in_time) {
     for (const Followed& run : followed) leave_queue(run.run);
     file.remove();
     refuse(result);
   }
-  submission.job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n"))); // JOB;CLUSTER
+  const std::string_view job = trimmed(std::string_view(result.out).substr(0, result.out.find_first_of(";\n")));
+  if (is_job_number(job)) submission.job = job; // JOB;CLUSTER; without it, it is found by its name
   file.write(to_json(submission));
   for (Followed& run : followed) follow(run.worker, run.run, run.mark);
   looked_ = Clock::now(); // what was just handed over is not asked for at once

@@ -1,7 +1,8 @@
 #include "experiments/sweep/slurm_queue.hpp"
 
 #include "experiments/runs/json_fields.hpp"
-#include "experiments/system/child.hpp"
+#include "experiments/runs/names.hpp"
+#include "experiments/sweep/slurm_program.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -22,6 +23,9 @@ namespace fs = std::filesystem;
 
 /// A submission whose array's number isn't known is being made, or its maker died. After so long it is the latter.
 constexpr std::chrono::minutes longest_submission{10};
+
+/// Seconds; no task of a cluster lasts for so many years.
+constexpr double longest_task = 1e9;
 
 /// What Slurm writes at the end of a task's log where it ended the task.
 std::string ending_in_log(const std::string& log) {
@@ -45,7 +49,7 @@ std::string ending_in_log(const std::string& log) {
 /// The accounting database's word, where the cluster has one.
 std::string state_in_accounting(const std::string& job) {
   if (job.empty() || !has_program("sacct")) return "";
-  const ChildResult result = run_child({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
+  const ChildResult result = run_slurm({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
   if (!result.well()) return "";
   const std::vector<std::string> lines = lines_of(result.out);
   return lines.empty() ? "" : parts_of(trimmed(lines.front()), ' ').front(); // "CANCELLED by 1000"
@@ -106,14 +110,24 @@ Parsed<Submission> submission_from_json(std::string_view bytes) {
     const json::object& object = as_object(value, "it");
     Submission submission;
     submission.name = text(object, "name");
+    if (!is_submission_name(submission.name))
+      throw Wrong{fmt::format("{} is not the name of a submission", json_text(submission.name))};
     submission.job = text(object, "job");
+    if (!submission.job.empty() && !is_job_number(submission.job))
+      throw Wrong{fmt::format("{} is not the number of a job", json_text(submission.job))};
     submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
     if (object.contains("kernels")) submission.kernels = text(object, "kernels");
-    submission.seconds = real(object, "seconds");
+    if (!submission.kernels.empty() && !is_kernels_name(submission.kernels))
+      throw Wrong{fmt::format("{} is not the name of kernels", json_text(submission.kernels))};
+    submission.seconds = std::clamp(real(object, "seconds"), 0.0, longest_task);
     submission.command = text(object, "command");
     for (const json::value& task : list(object, "tasks")) {
       submission.tasks.emplace_back();
-      for (const json::value& id : list(task, "tasks")) submission.tasks.back().push_back(text(id, "tasks"));
+      for (const json::value& value : list(task, "tasks")) {
+        const std::string id = text(value, "tasks");
+        if (!is_run_id(id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(id))};
+        submission.tasks.back().push_back(id);
+      }
     }
     return Parsed<Submission>::ok(std::move(submission));
   } catch (const Wrong& wrong) {
@@ -140,7 +154,7 @@ QueueLook look_at_queue(const std::set<std::string>& submissions) {
   constexpr std::size_t most_names = 200;
   std::vector<std::string> words{"squeue", "--noheader", "--array", "--states=all", "--format=%j|%F|%K|%T|%r|%N"};
   if (submissions.size() <= most_names) words.push_back(fmt::format("--name={}", fmt::join(submissions, ",")));
-  const ChildResult result = run_child(words);
+  const ChildResult result = run_slurm(words);
   if (!result.well()) {
     look.complaint = !result.found     ? "there is no program 'squeue' in PATH"
                      : !result.in_time ? "squeue did not answer in time"

@@ -30,6 +30,8 @@ struct Submission {
   static OutputFile log(const std::filesystem::path& out, const std::string& name, std::int64_t task);
 };
 std::string to_json(const Submission& submission);
+/// An error, too, where a name, a number of a job or the ID of a run is none: they become paths, and words of Slurm's
+/// programs.
 Parsed<Submission> submission_from_json(std::string_view bytes);
 
 /// A task as Slurm has it.

@@ -19,10 +19,28 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "slurm.";
 
-/// Words of sbatch that Heed sets itself.
-constexpr std::string_view own_words[] = {"--array", "-a",       "--job-name",  "-J", "--output",        "-o",
-                                          "--error", "-e",       "--open-mode", "-W", "--parsable",      "--wait",
-                                          "--wrap",  "--signal", "--test-only", "-n", "--cpus-per-task", "-c"};
+/// Options of sbatch that Heed sets itself, and such as have it hand over nothing, or where Heed would not find it.
+constexpr std::string_view own_names[] = {"array", "job-name", "output",  "error",     "open-mode", "parsable",
+                                          "wait",  "wrap",     "signal",  "test-only", "ntasks",    "cpus-per-task",
+                                          "help",  "usage",    "version", "clusters"};
+constexpr std::string_view own_letters = "aJoeWncMhuV";
+/// Letters that take no value, so that another option may follow in the same word.
+constexpr std::string_view letters_alone = "hHIkOQsuvVW";
+
+/// What of a word of sbatch's is Heed's: "--arr" of "--arr=0-3", since names may be cut short; "-a" of "-Qa0-3".
+/// Empty where nothing is.
+std::string own_part(std::string_view word) {
+  if (word.starts_with("--")) {
+    const std::string_view name = word.substr(2, word.find('=') - 2);
+    const bool own = std::ranges::any_of(own_names, [&](std::string_view all) { return all.starts_with(name); });
+    return own ? "--" + std::string(name) : "";
+  }
+  for (const char letter : word.substr(1)) {
+    if (own_letters.find(letter) != std::string_view::npos) return std::string("-") + letter;
+    if (letters_alone.find(letter) == std::string_view::npos) break; // the rest is its value
+  }
+  return "";
+}
 
 template <class Number> std::optional<Number> whole_number(std::string_view text) {
   Number value{};
@@ -89,10 +107,10 @@ std::vector<std::string> words_of_sbatch(const Given& given) {
   const auto words = given.text ? std::optional(std::vector{*given.text}) : given.list;
   if (!words) given.wrong("a list of words for sbatch, [\"--constraint=avx512\"]");
   for (const std::string& option : *words) {
-    if (!option.starts_with('-')) given.wrong("words that begin with '-', one for each option: \"--mail-type=END\"");
-    const std::string_view name = std::string_view(option).substr(0, option.find('='));
-    if (std::ranges::find(own_words, name) != std::end(own_words))
-      refuse(given.where, fmt::format("{} has '{}', which Heed sets itself", given.name, name));
+    if (!option.starts_with('-') || option == "-")
+      given.wrong("words that begin with '-', one for each option: \"--mail-type=END\"");
+    if (const std::string own = own_part(option); !own.empty())
+      refuse(given.where, fmt::format("{} has '{}', which Heed sets itself, or can't have", given.name, own));
   }
   return *words;
 }

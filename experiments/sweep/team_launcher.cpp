@@ -1,10 +1,14 @@
 #include "experiments/sweep/team_launcher.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/ranks.hpp"
 #include "experiments/runs/follower.hpp"
+#include "experiments/system/files.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
 #include <utility>
@@ -25,6 +29,8 @@ TeamLauncher::~TeamLauncher() {
   stop_ = true;
   if (thread_.joinable()) thread_.join();
 }
+
+int TeamLauncher::processes() const { return ranks_.count(); }
 
 std::size_t TeamLauncher::start(const RunFolder& run, int threads) {
   if (thread_.joinable()) throw Failed("the team has a run already");

@@ -20,6 +20,7 @@ public:
   std::vector<WorkerEnd> ended() override;
   void stop(std::size_t) override { stop_ = true; }
 
+  int processes() const; ///< of the team
   /// Whether a run failed after the team had begun it: others may still wait for what never comes.
   bool broken() const { return broken_; }
 

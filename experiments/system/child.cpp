@@ -73,7 +73,8 @@ int wait_for(::pid_t process) {
 
 } // namespace
 
-ChildResult run_child(const std::vector<std::string>& words, std::string_view input, std::chrono::seconds most) {
+ChildResult run_child(const std::vector<std::string>& words, std::string_view input, std::chrono::seconds most,
+                      const std::function<bool(std::string_view)>& hands_on) {
   ChildResult result;
   const NoPipeSignal quiet;
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
@@ -86,8 +87,13 @@ ChildResult run_child(const std::vector<std::string>& words, std::string_view in
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
+  std::vector<char*> variables;
+  for (char** entry = environ; *entry; ++entry)
+    if (const std::string_view text = *entry; !hands_on || hands_on(text.substr(0, text.find('='))))
+      variables.push_back(*entry);
+  variables.push_back(nullptr);
   ::pid_t process = 0;
-  const int error = ::posix_spawnp(&process, pointers.front(), &files, nullptr, pointers.data(), environ);
+  const int error = ::posix_spawnp(&process, pointers.front(), &files, nullptr, pointers.data(), variables.data());
   ::posix_spawn_file_actions_destroy(&files);
   if (error == ENOENT || error == EACCES) {
     result.found = false;

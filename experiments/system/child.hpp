@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,10 @@ struct ChildResult {
 
 /// Runs a program of PATH with these words, hands it `input`, and returns what it wrote.
 /// Throws heed::Failed where no process can be had.
+/// @param hands_on  which variables of this process's environment it gets; none: all
 ChildResult run_child(const std::vector<std::string>& words, std::string_view input = {},
-                      std::chrono::seconds most = std::chrono::seconds(60));
+                      std::chrono::seconds most = std::chrono::seconds(60),
+                      const std::function<bool(std::string_view variable)>& hands_on = {});
 
 /// Whether PATH has a program of this name.
 bool has_program(std::string_view name);

@@ -4,32 +4,42 @@
 #include "experiments/system/files.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
-#include <utility>
 
 namespace heed {
 
-/// A regular file, mapped for reading. Only for files that Heed made in a folder of its own: it removes and replaces
-/// these and never shortens one, which would end whoever reads what is gone (SIGBUS). What was mapped stays when the
-/// file is removed.
+/// A regular file, mapped for reading. What was mapped stays when the file is removed or replaced. Where somebody shortens
+/// it, or its disk fails, what is gone reads as zeros and ends nobody: whoever used bytes asks `state` and `lost` then, on
+/// any thread.
 class MappedFile {
 public:
   /// The error is that of read_file.
   static Parsed<MappedFile> open(const std::filesystem::path& path);
 
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  MappedFile& operator=(MappedFile&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<const std::byte> bytes() const;
+
+  /// It is another where somebody has written to the file or shortened it, and may be where it was renamed or removed.
+  struct State {
+    std::uint64_t size = 0;
+    std::int64_t changed = 0; ///< nanoseconds
+    bool operator==(const State&) const = default;
+  };
+  /// Of the file as it is now: one call to the system.
+  State state() const;
+  /// Whether bytes were read that were gone.
+  bool lost() const;
 
 private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::span<const std::byte> bytes_;
+  struct Mapping;
+  explicit MappedFile(std::unique_ptr<Mapping> mapping);
+  std::unique_ptr<Mapping> mapping_; // null: it was moved away
 };
 
 } // namespace heed

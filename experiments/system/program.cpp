@@ -1,18 +1,85 @@
 #include "experiments/system/program.hpp"
 
+#include "experiments/system/descriptor.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <mutex>
+#include <sys/stat.h>
 #include <system_error>
 
 namespace heed {
+namespace {
 
-std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+namespace fs = std::filesystem;
 
-std::filesystem::path part_of_program(std::string_view file) {
-  const std::filesystem::path folder = this_program().parent_path();
-  std::error_code ignored;
-  const std::filesystem::path installed = folder.parent_path() / "lib" / "heed" / file;
-  return !std::filesystem::exists(folder / file, ignored) && std::filesystem::exists(installed, ignored)
-             ? installed
-             : folder / file;
+struct OpenParts {
+  std::mutex mutex;
+  std::vector<OpenPart> parts; // open as long as the process lives
+};
+OpenParts& opened_parts() {
+  static OpenParts all;
+  return all;
 }
+
+bool is_running_program(const fs::path& path) {
+  struct stat running = {}, there = {};
+  return ::stat(running_program, &running) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         running.st_dev == there.st_dev && running.st_ino == there.st_ino;
+}
+
+std::optional<OpenPart> found_part(const std::vector<OpenPart>& parts, const std::string& file) {
+  const auto found = std::ranges::find(parts, file, &OpenPart::file);
+  return found == parts.end() ? std::nullopt : std::optional(*found);
+}
+
+} // namespace
+
+fs::path this_program() {
+  const fs::path path = fs::read_symlink(running_program);
+  // The kernel says so where the file was removed or replaced.
+  constexpr std::string_view gone = " (deleted)";
+  const std::string text = path.string();
+  return text.ends_with(gone) && !is_running_program(path) ? fs::path(text.substr(0, text.size() - gone.size())) : path;
+}
+
+bool is_program_in_place() { return fs::read_symlink(running_program) == this_program(); }
+
+fs::path part_of_program(std::string_view file) {
+  const fs::path folder = this_program().parent_path();
+  std::error_code ignored;
+  const fs::path installed = folder.parent_path() / "lib" / "heed" / file;
+  return !fs::exists(folder / file, ignored) && fs::exists(installed, ignored) ? installed : folder / file;
+}
+
+fs::path OpenPart::path() const { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+std::optional<OpenPart> open_part(const std::string& file) {
+  OpenParts& all = opened_parts();
+  const std::scoped_lock lock(all.mutex);
+  if (auto part = found_part(all.parts, file)) return part;
+  const Descriptor found(::open(part_of_program(file).c_str(), O_RDONLY | O_CLOEXEC));
+  // Above those that a process which is started has for its outputs and such.
+  constexpr int first = 10;
+  const int descriptor = found.get() < 0 ? -1 : ::fcntl(found.get(), F_DUPFD_CLOEXEC, first);
+  if (descriptor < 0) return std::nullopt;
+  return all.parts.emplace_back(OpenPart{file, descriptor});
+}
+
+void take_part(const OpenPart& part) {
+  if (::fcntl(part.descriptor, F_SETFD, FD_CLOEXEC) < 0) return; // there is none
+  OpenParts& all = opened_parts();
+  const std::scoped_lock lock(all.mutex);
+  if (!found_part(all.parts, part.file)) all.parts.push_back(part);
+}
+
+std::vector<OpenPart> open_parts() {
+  OpenParts& all = opened_parts();
+  const std::scoped_lock lock(all.mutex);
+  return all.parts;
+}
+
+bool is_open_part(const std::string& file) { return found_part(open_parts(), file).has_value(); }
 
 } // namespace heed

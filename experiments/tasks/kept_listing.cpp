@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace heed {
 
@@ -70,7 +71,8 @@ void write_listing(const Listing& listing, KeptWriter& to) {
   to.write(about.bytes());
 }
 
-Listing read_listing(const std::shared_ptr<const KeptData>& kept, const DataOptions& data) {
+/// None where it is not what it was when it was written.
+std::optional<Listing> read_listing(const std::shared_ptr<const KeptData>& kept, const DataOptions& data) {
   Listing out;
   for (std::size_t i = 0; i < token_names.size(); ++i)
     out.examples[i] = ExampleList(kept->numbers<std::int32_t>(token_names[i]),
@@ -93,6 +95,8 @@ Listing read_listing(const std::shared_ptr<const KeptData>& kept, const DataOpti
   out.input = read_vocabulary(data, about);
   if (const std::int64_t output = about.number(); output == 1) out.output = out.input;
   else if (output == 2) out.output = read_vocabulary(data, about);
+  out.kept = kept;
+  if (!kept->problem().empty()) return std::nullopt;
   if (!about.whole())
     throw Failed("what was kept of data is not what this program writes; remove Heed's folder data/ in ~/.cache");
   return out;
@@ -131,7 +135,8 @@ Listing kept_listing(const Config& config, const std::vector<NamedFile>& names, 
         throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i].name()));
     write_listing(listing, to);
   });
-  return read_listing(kept, config.data);
+  auto listing = read_listing(kept, config.data);
+  return listing ? std::move(*listing) : make();
 }
 
 } // namespace heed

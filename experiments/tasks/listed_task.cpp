@@ -68,6 +68,7 @@ public:
     if (config.train.batch_tokens > 0)
       for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification})
         token_batches_.emplace_back(padded_lengths(list(Split::train), form), config.train.batch_tokens);
+    if (const std::string why = problem(); !why.empty()) throw Refused(why); // nothing was done with it yet
   }
 
   std::string refuses(Form form) const override {
@@ -139,6 +140,10 @@ public:
 
   void listed_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
     write(form, list(split), row, batch, at);
+  }
+
+  void require_whole() const override {
+    if (const std::string why = problem(); !why.empty()) throw Failed(why);
   }
 
   std::optional<Reference> reference(Split split, std::int64_t row) const override {
@@ -220,6 +225,7 @@ public:
 
 private:
   const ExampleList& list(Split split) const { return data_.examples[static_cast<std::size_t>(split)]; }
+  std::string problem() const { return data_.kept ? data_.kept->problem() : std::string(); }
   bool labelled() const { return !data_.labels.empty(); }
   bool shared() const { return data_.input == data_.output; }
   const TokenBatches* token_batches(Form form) const {

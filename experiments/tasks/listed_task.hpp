@@ -2,6 +2,7 @@
 // file makes the lists.
 #pragma once
 
+#include "experiments/data/kept_data.hpp"
 #include "experiments/data/vocabulary.hpp"
 #include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/task.hpp"
@@ -25,7 +26,8 @@ struct Listing {
   std::shared_ptr<const Vocabulary> output; ///< the same object as `input` where they share one; null with labels
   std::vector<std::string> labels;          ///< classification: the classes' names; else empty
   Task::Chance chance{};
-  std::vector<std::string> notes; ///< for `heed data`: what was dropped or cut, and why
+  std::vector<std::string> notes;            ///< for `heed data`: what was dropped or cut, and why
+  std::shared_ptr<const KeptData> kept = {}; ///< what the examples lie in; null: in memory
 };
 
 /// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket;

@@ -141,6 +141,10 @@ public:
   virtual void random_row(Form form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                           std::int64_t at) const;
 
+  /// Throws heed::Failed where rows that were written so far may not be the data's: somebody shortened a file that they
+  /// are read from, or wrote to it. To be asked after rows are written and before they are used.
+  virtual void require_whole() const {}
+
   /// A number that guessing comes to, and how it is found in words: {0.0417, "1 / symbols"}.
   struct Level {
     double value = 0;

@@ -108,6 +108,7 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
     const std::int64_t now = rows_of_step(task, form, seed, step, batch_rows);
     batch.reset(now, survey.shape, form);
     for (std::int64_t r = 0; r < now; ++r) task.training_row(form, seed, step, r, batch, r);
+    task.require_whole();
     if (survey.shape.varied) batch.trim();
     survey.rows += now;
     inputs.insert(inputs.end(), batch.lengths.begin(), batch.lengths.end());
@@ -138,6 +139,7 @@ void each_training_row(const Task& task, Form form, std::uint64_t seed, std::int
     for (out.row = 0; out.row < rows_of_step(task, form, seed, out.step, batch); ++out.row) {
       one.reset(1, shape, form);
       task.training_row(form, seed, out.step, out.row, one, 0);
+      task.require_whole();
       one.trim();
       out.tokens.assign(one.tokens.begin(), one.tokens.begin() + one.lengths[0]);
       out.outputs = one.outputs;
@@ -162,6 +164,7 @@ void each_example(const Task& task, Form form, Split split, std::optional<std::i
   for (std::int64_t i = 0; i < std::min(*rows, count.value_or(*rows)); ++i) {
     batch.reset(1, shape, form);
     task.listed_row(form, split, i, batch, 0);
+    task.require_whole();
     use(text_of(task, batch, 0));
   }
 }

@@ -18,6 +18,8 @@ namespace {
 /// Goes up with whatever makes other tokens of the same files and options, or writes them otherwise.
 constexpr int token_text_version = 1;
 
+constexpr std::array<const char*, 2> count_names = {"training counts", "validation counts"};
+
 /// Bytes of a file.
 struct Range {
   const DataFile* file = nullptr;
@@ -154,7 +156,8 @@ TokenText::TokenText(const DataOptions& data, const std::function<KeptPlace(std:
                                       data.tokens, data.train, data.test, data.min_count, data.max_vocabulary,
                                       vocabulary_identity(data));
   make_ = maker(data, files);
-  take(kept_data(place, key, make_), data);
+  if (!take(kept_data(place, key, make_), data) && !take(made_data(make_), data))
+    throw Failed("what was kept of a text is not what this program writes; remove Heed's folder data/ in ~/.cache");
   fingerprint_ += vocabulary_->fingerprint();
 }
 
@@ -221,9 +224,8 @@ std::function<void(KeptWriter&)> TokenText::maker(const DataOptions& options, st
     for (std::size_t i = 0; i < files->files.size(); ++i)
       if (files->files[i]) files->require_same(i);
 
-    constexpr std::array<const char*, 2> names = {"training counts", "validation counts"};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      to.begin(names[i]);
+    for (std::size_t i = 0; i < count_names.size(); ++i) {
+      to.begin(count_names[i]);
       to.write_numbers(std::span<const std::int64_t>(sink.counts()[i]));
     }
     FieldWriter about;
@@ -242,28 +244,31 @@ std::function<void(KeptWriter&)> TokenText::maker(const DataOptions& options, st
   };
 }
 
-void TokenText::take(std::shared_ptr<const KeptData> kept, const DataOptions& data) {
+/// Whether it is all there, and what it was when it was written.
+bool TokenText::take(std::shared_ptr<const KeptData> kept, const DataOptions& data) {
   FieldReader about(kept->section("about"));
   width_ = about.number();
   for (TextPart& part : parts_) {
     part.begin = about.number();
     part.end = about.number();
   }
+  notes_.clear();
   if (const std::string_view note = about.text(); !note.empty()) notes_ = {std::string(note)};
   vocabulary_ = read_vocabulary(data, about);
-  if (!about.whole() || (width_ != 1 && width_ != 2))
-    throw Failed("what was kept of a text is not what this program writes; remove Heed's folder data/ in ~/.cache");
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const auto counts = kept->numbers<std::int64_t>(count_names[i]);
+    counts_[i].assign(counts.begin(), counts.end());
+  }
+  if (!kept->problem().empty() || !about.whole() || (width_ != 1 && width_ != 2)) return false;
   kept_ = std::move(kept);
-}
-
-std::span<const std::int64_t> TokenText::counts(std::size_t split) const {
-  return kept_->numbers<std::int64_t>(split == 0 ? "training counts" : "validation counts");
+  return true;
 }
 
 std::span<const std::byte> TokenText::tokens() const {
   std::call_once(checked_, [&] {
     checked_data_ = kept_->is_whole("tokens") ? kept_ : made_data(make_); // else it was damaged, and is made once more
     tokens_ = checked_data_->section("tokens");
+    used_ = true;
   });
   return tokens_;
 }
@@ -272,6 +277,11 @@ void TokenText::copy(std::int64_t begin, std::int64_t size, std::int32_t* to) co
   const std::byte* const from = tokens().data() + begin * width_;
   if (width_ == 1) std::copy_n(reinterpret_cast<const std::uint8_t*>(from), size, to);
   else std::copy_n(reinterpret_cast<const std::uint16_t*>(from), size, to);
+}
+
+void TokenText::require_whole() const {
+  if (!used_) return;
+  if (const std::string problem = checked_data_->problem(); !problem.empty()) throw Failed(problem);
 }
 
 } // namespace heed

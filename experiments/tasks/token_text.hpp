@@ -5,6 +5,7 @@
 #include "experiments/data/vocabulary.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,16 +41,18 @@ public:
   const std::string& noun() const { return noun_; } ///< what its tokens are: "character"
   const std::vector<std::string>& notes() const { return notes_; }
   /// How often each token is in the split, of training (0) and validation (1).
-  std::span<const std::int64_t> counts(std::size_t split) const;
+  std::span<const std::int64_t> counts(std::size_t split) const { return counts_.at(split); }
 
   /// Tokens [begin, begin + size).
   void copy(std::int64_t begin, std::int64_t size, std::int32_t* to) const;
+  /// Throws heed::Failed where what was copied so far may be other tokens (KeptData::problem).
+  void require_whole() const;
 
 private:
   struct Files;
 
   std::function<void(KeptWriter&)> maker(const DataOptions& data, std::shared_ptr<const Files> files) const;
-  void take(std::shared_ptr<const KeptData> kept, const DataOptions& data);
+  bool take(std::shared_ptr<const KeptData> kept, const DataOptions& data);
   std::span<const std::byte> tokens() const;
 
   std::string noun_, fingerprint_;
@@ -57,12 +60,14 @@ private:
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::array<TextPart, 3> parts_;
   std::vector<std::string> notes_;
+  std::array<std::vector<std::int64_t>, 2> counts_;
   std::int64_t width_ = 1; // bytes a token
   std::shared_ptr<const KeptData> kept_;
 
   mutable std::once_flag checked_;
   mutable std::shared_ptr<const KeptData> checked_data_; // what `tokens` are from
   mutable std::span<const std::byte> tokens_;
+  mutable std::atomic<bool> used_ = false; // some were asked for
 };
 
 } // namespace heed

@@ -142,6 +142,7 @@ Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest
   if (run.form == Form::image_classification) {
     const std::int64_t row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
     task.evaluation_row(run.form, Split::validation, row, to.batch, 0);
+    task.require_whole();
     return to;
   }
   const Tokens tokens = tokens_of(task, request.input, "input", &Task::encode, run.shape.length);

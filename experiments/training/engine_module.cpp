@@ -48,10 +48,17 @@ bool build_with(const std::string& launcher, const std::string& part) {
 
 const Engine& load(const std::string& part, const std::string& asked_by) {
   const std::filesystem::path file = part_of_program(file_name(part));
-  if (!launcher().empty() && !build_with(launcher(), part))
-    throw Refused(fmt::format("{}: its part of the program could not be built (see above)", asked_by));
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) {
+  if (!is_open_part(file_name(part))) {
+    if (!launcher().empty() && !build_with(launcher(), part))
+      throw Refused(fmt::format("{}: its part of the program could not be built (see above)", asked_by));
+    if (!is_program_in_place())
+      throw Refused(fmt::format("{}: {} was built or installed anew since this Heed was started, and {} is no part of "
+                                "the one that runs; start again",
+                                asked_by, this_program().string(), file.string()));
+  }
+  const auto opened = open_part(file_name(part));
+  if (!opened) {
+    std::error_code ignored;
     const bool built_here = std::filesystem::exists(file.parent_path() / "build.ninja", ignored);
     throw Refused(fmt::format("{}: {} is missing\n      {}", asked_by, file.string(),
                               built_here ? fmt::format("start Heed by ./heed, which builds it, or build it: ninja -C "
@@ -59,7 +66,7 @@ const Engine& load(const std::string& part, const std::string& asked_by) {
                                                        file.parent_path().string(), file_name(part))
                                          : "install Heed anew, with all of its parts: meson install"));
   }
-  void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* module = dlopen(opened->path().c_str(), RTLD_NOW | RTLD_LOCAL);
   using Door = const Engine* (*)();
   const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_engine")) : nullptr;
   if (!door) throw Refused(fmt::format("{}: {} can't be loaded: {}", asked_by, file.string(), dlerror()));
@@ -70,7 +77,8 @@ const Engine& load(const std::string& part, const std::string& asked_by) {
 
 bool has_engine(const std::string& part) {
   std::error_code ignored;
-  return !launcher().empty() || std::filesystem::exists(part_of_program(file_name(part)), ignored);
+  return !launcher().empty() || is_open_part(file_name(part)) ||
+         std::filesystem::exists(part_of_program(file_name(part)), ignored);
 }
 
 const Engine& load_engine(const std::string& part, const std::string& asked_by) {

@@ -244,6 +244,7 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
                                        batch.reset(n, run.shape, run.form);
                                        for (std::int64_t i = 0; i < n; ++i)
                                          task.random_row(run.form, split, seed, step, first + i, batch, i);
+                                       task.require_whole();
                                      });
   return {{prefix(split) + "_loss_estimate",
            total.loss / static_cast<double>(std::max<std::int64_t>(total.hits.targets, 1))}};

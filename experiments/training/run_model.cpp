@@ -150,6 +150,7 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
   const auto write = content == Content::whole ? &Task::training_row : &Task::training_outline;
   for (std::int64_t i = 0; i < rows; ++i)
     (task.*write)(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+  task.require_whole();
   if (run.shape.varied) batch.trim();
 }
 
@@ -163,6 +164,7 @@ void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Sp
   batch.reset(rows, at.shape, run.form);
   const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_outline;
   for (std::int64_t i = 0; i < rows; ++i) (at.task->*write)(run.form, split, first + i, batch, i);
+  at.task->require_whole();
 }
 
 std::int64_t counted_targets(const Batch& batch) {

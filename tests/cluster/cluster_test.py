@@ -331,6 +331,37 @@ def settings(cluster):
     assert status == 2 and "named.toml:2:1" in text and "time" in text, text
 
 
+def awkward_folders(cluster):
+    config = cluster.config("awkward", 20, seeds=1)
+    expected = cluster.alone(config, "awkward")
+    for name in ("100%a %% 'b'", "b\\%a c"):
+        out = cluster.folder / name
+        cluster.finish(config, out, "slurm.task_minutes=0.000001")
+        assert result(out) == expected, "other bits"
+        (place,) = out.glob("slurm/heed-*")
+        for task in range(3):
+            assert "heed task: begins" in (place / f"{task}.txt").read_text(), list(place.iterdir())
+
+
+def a_users_variables(cluster):
+    config, out = cluster.config("variables", 20, seeds=1), cluster.folder / "variables"
+    own = dict(SQUEUE_FORMAT="%i", SQUEUE_USERS="nobody", SQUEUE_STATES="PENDING", SQUEUE_PARTITION="none",
+               SCONTROL_ALL="1", SINFO_FORMAT="%n", SACCT_FORMAT="jobid", SBATCH_ARRAY_INX="5-9", SBATCH_OUTPUT="/none/x",
+               SBATCH_ERROR="/none/x", SBATCH_JOB_NAME="mine", SBATCH_WAIT="1", SBATCH_OPEN_MODE="truncate",
+               SBATCH_NO_REQUEUE="1", SBATCH_SIGNAL="B:KILL@3600", SBATCH_EXPORT="NONE", SBATCH_INPUT="/none/x",
+               SLURM_TIME_FORMAT="relative", SLURM_BITSTR_LEN="1", SLURM_EXIT_ERROR="0", SBATCH_TIMELIMIT="1",
+               SBATCH_PARTITION="short", SBATCH_MEM_PER_CPU="1")
+    status, text = cluster.run(config, out, "slurm.time=4", environment=dict(cluster.environment, **own))
+    assert status == 0, f"{text}\n{cluster.slurm.logs()}"
+    assert all(m["starts"] == 1 for m in cluster.manifests(out))
+    (place,) = out.glob("slurm/heed-*")
+    assert "heed task: begins" in (place / "0.txt").read_text()
+    # It says where the jobs go, as it does for sbatch.
+    status, text = cluster.run(cluster.config("variables", 21, seeds=1), out,
+                               environment=dict(cluster.environment, SBATCH_PARTITION="nowhere"))
+    assert status == 2 and "invalid partition" in text.lower(), text
+
+
 def without_slurm(cluster):
     """A PATH without Slurm's programs, and a controller that is gone."""
     config, out = cluster.config("without", 20), cluster.folder / "without"
@@ -365,6 +396,8 @@ CASES = {
     "a follower that is killed at once": nobody_follows,
     "two followers at once": two_followers,
     "the cluster's settings": settings,
+    "folders with signs that mean something to sbatch or to a shell": awkward_folders,
+    "variables with which a user sets Slurm's programs for himself": a_users_variables,
     "no Slurm": without_slurm,
 }
 wanted = sys.argv[2:]

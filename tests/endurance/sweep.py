@@ -44,7 +44,8 @@ def result(out):
     for file in [*out.glob("sweeps/*/tuned.json"), *out.glob("sweeps/*/plan.json")]:
         found[file.name] = file.read_bytes()
     plan = json.loads(found["plan.json"])
-    del plan["frozen"]  # when that was, and what had been finished
+    for key in ("frozen", "checksum"):  # when that was, and what had been finished; and a checksum of all
+        del plan[key]
     found["plan.json"] = json.dumps(plan)
     return found
 
@@ -64,8 +65,9 @@ def replicates(out):
 
 
 def require_clean(out):
-    """No file that a writer left aside, and no process that still works there."""
-    stray = [path.name for path in out.rglob(".*")]
+    """No file that a writer left aside, or that is there only while a run goes on, and no process that still works
+    there."""
+    stray = [path.name for pattern in (".*", "progress.json") for path in out.rglob(pattern)]
     assert not stray, f"left behind: {stray}"
     assert not processes(out), f"still there: {processes(out)}"
 

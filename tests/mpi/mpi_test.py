@@ -181,8 +181,43 @@ with tempfile.TemporaryDirectory(prefix="heed-mpi-") as place:
                             (together(2, heed, "status", place / "long"), "heed status is no work for")):
             status, said = attempt([*words, *(["--out", place / "refused"] if "run" in words else [])])
             assert status == 2 and said.count(what) == 1, said
-        status, said = attempt(together(8, heed, "run", config, "--out", place / "refused"))
-        assert status != 0 and "8 processes" in said and "4 shards" in said and "Start 4 at most" in said, said
+            assert not list((place / "refused").glob("*")), "something was begun"
+        # Of arms, one may have less.
+        more = written("refused-sweep", CONFIGS["transformer"] + "[sweep]\nseeds = [0]\n[[sweep.block]]\n"
+                       "grid = {{ \"train.shards\" = [2] }}\n", 50)
+        for count, file, shards in ((8, config, 4), (4, more, 2)):
+            status, said = attempt(together(count, heed, "run", file, "--out", place / "refused"))
+            assert status == 2 and f"{count} processes" in said and f"Start {shards} at most" in said, said
+            assert said.count(f"cut into {shards} shards") == 1, said
+            assert not list((place / "refused").glob("*")), "something was begun"
+
+    with points.point("processes of which one has another command line all end, and it is said once"):
+        def apart(*words):
+            return [word for one in words for word in (":", "-np", "1", heed, *one)][1:]
+        good, start = ["run", config, "--out", place / "apart"], together(1)[:-2]
+        nonsense, other = [*good, "--nonsense"], ["status", place / "long"]
+        for words, status, what in (((good, nonsense), 2, "process 1 of 2"), ((nonsense, good), 2, "heed: run: there is"),
+                                    ((good, other), 2, "heed status is no work for"), ((good, []), 2, "ask for help"),
+                                    ((good, [*good, "slurm.time=3"]), 2, "without --on slurm"),
+                                    ((good, ["run", "--help"]), 2, "ask for help"),
+                                    ((["--version"], ["--version"]), 0, "kernels")):
+            ended, said = attempt([*start, *apart(*words)])
+            assert ended == status and said.count(what) == (1 if status else 2), (words, ended, said)
+            assert not (place / "apart").exists(), "something was begun"
+
+    with points.point("a pipe in place of a run's log is not waited for"):
+        config = written("piped", CONFIGS["transformer"], 20)
+        out = place / "piped"
+        finish(together(2, heed, "run", config, "--out", out))
+        (folder,) = [file.parent for file in out.glob("*/manifest.json")]
+        for file in folder.iterdir():
+            if file.name != "config.toml":
+                file.unlink()
+        os.mkfifo(folder / "log.txt")
+        status, said = attempt(together(2, heed, "run", config, "--out", out))
+        assert status == 1 and "log.txt'" in said and "a pipe stands where the file should be" in said, said
+        (folder / "log.txt").unlink()
+        finish(together(2, heed, "run", config, "--out", out))
 
     with points.point("a Heed that was built without MPI says so"):
         alone = place / "alone"

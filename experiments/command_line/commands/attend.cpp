@@ -40,6 +40,7 @@ std::string row_as_input(const TrainedRun& run, std::int64_t row) {
   Batch batch;
   batch.reset(1, run.task->shape(form), form);
   run.task->evaluation_row(form, Split::validation, row, batch, 0);
+  run.task->require_whole();
   return run.task->decode(std::span(batch.tokens).first(static_cast<std::size_t>(batch.lengths[0])));
 }
 

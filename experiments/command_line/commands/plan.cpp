@@ -171,6 +171,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
 /// The plan as `plan.json` has it, with the time: for whoever keeps preregistrations.
 std::string registration(const Plan& plan, const Estimate& e) {
   json::value out = json_fields::parsed(to_json(plan));
+  out.as_object().erase("checksum"); // of a plan's own file, as it stands there
   out.as_object()["registered"] = json::object{{"at", utc_now()},
                                                {"plan", plan.hash},
                                                {"sweep", plan.folder_name()},

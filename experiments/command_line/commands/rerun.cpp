@@ -116,7 +116,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     const std::int64_t steps = original.config.train.steps;
     RunDisplay display(console, {{fmt::format("{} again", original.folder.id()), steps, 1.0}});
     const StopSignals signals;
-    LocalLauncher launcher(this_program());
+    LocalLauncher launcher;
     launcher.prefer_kernels(original.manifest.build.kernels);
     Executor executor(launcher, Share{1, threads});
     executed = executor.execute(

@@ -8,6 +8,7 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
+#include "experiments/command_line/team_start.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/numbers.hpp"
@@ -25,6 +26,7 @@
 #include "experiments/training/mpi.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -283,7 +285,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
 /// Runs what is missing here, shown as long as it takes.
 SweepResult run_here(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
-  LocalLauncher launcher(this_program());
+  LocalLauncher launcher;
   Executor executor(launcher,
                     [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
   ShownSweep shown(prepared, out, nullptr, console);
@@ -299,9 +301,27 @@ SweepResult run_together(const Preparation& prepared, const RunArguments& argume
   return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
 
+/// Each process has its share of a step's shards. Throws heed::Refused where some would have none.
+void require_shards_for(int processes, const Preparation& prepared) {
+  const auto require = [&](std::size_t arm, const Cost& cost) {
+    if (processes <= cost.shards) return;
+    const std::string which = prepared.arms.size() == 1 ? "" : fmt::format(" of {}", prepared.plan.arms[arm].label);
+    throw Refused(
+        fmt::format("there are {} processes, and a step's batch{} is cut into {} shards: {} would have nothing "
+                    "to do. Start {} at most, or raise train.shards, with which the run is another",
+                    processes, which, cost.shards, processes - cost.shards,
+                    std::bit_floor(static_cast<std::uint64_t>(cost.shards))));
+  };
+  for (std::size_t a = 0; a < prepared.arms.size(); ++a) {
+    require(a, prepared.arms[a].cost);
+    for (const Load& trial : prepared.arms[a].trials) require(a, trial.cost);
+  }
+}
+
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  if (team) require_shards_for(team->processes(), prepared);
   LeftToSlurm left;
   const SweepResult result = team                  ? run_together(prepared, arguments, *team, console)
                              : on_slurm(arguments) ? run_in_slurm(prepared, tasks, arguments, left, console)
@@ -404,6 +424,7 @@ int run_command(const RunArguments& given, Console& console) {
   RunArguments arguments = given;
   part_overrides(arguments);
   if (processes_of_mpi() == 1) return run(arguments, nullptr, console);
+  agree_to_begin({.runs = true, .problem = {}});
   MpiRanks& ranks = mpi_ranks();
   if (ranks.count() == 1) return run(arguments, nullptr, console);
   agree_on_kernels(ranks);

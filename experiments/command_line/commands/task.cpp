@@ -5,7 +5,6 @@
 #include "experiments/sweep/executor.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/slurm_queue.hpp"
-#include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
 
 #include <algorithm>
@@ -56,7 +55,7 @@ private:
 class TaskRuns {
 public:
   TaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
-      : submission_(submission), number_(number), out_(out), console_(console), launcher_(this_program()),
+      : submission_(submission), number_(number), out_(out), console_(console),
         executor_(launcher_, Share{1, submission.threads}), deadline_(submission.seconds) {
     launcher_.prefer_kernels(submission.kernels);
     for (const std::string& id : submission.tasks.at(static_cast<std::size_t>(number))) runs_.push_back({out / id});
@@ -150,14 +149,19 @@ private:
 
 int task(const TaskArguments& arguments, Console& console) {
   const StopSignals signals(true);
-  const auto bytes = read_file(arguments.file);
-  const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong(bytes.error);
-  if (!submission) throw Refused(submission.error);
+  const std::filesystem::path file = std::filesystem::absolute(arguments.file).lexically_normal();
+  const std::filesystem::path out = file.parent_path().parent_path().parent_path();
+  const auto bytes = OutputFile(out, file.lexically_relative(out)).read();
+  if (!bytes) throw Refused(bytes.error);
+  const auto submission = submission_from_json(*bytes);
+  if (!submission) throw Refused(fmt::format("'{}' is damaged: {}", arguments.file, submission.error));
+  if (file != Submission::file(out, submission->name).path())
+    throw Refused(fmt::format("'{}' is not where its runs are looked for: a submission of this name is "
+                              "OUT/slurm/{}/submission.json",
+                              arguments.file, submission->name));
   const std::int64_t number = arguments.task >= 0 ? arguments.task : number_in("SLURM_ARRAY_TASK_ID", 0);
   if (number < 0 || number >= static_cast<std::int64_t>(submission->tasks.size()))
     throw Refused(fmt::format("{}: it has no task {}, but {}", arguments.file, number, submission->tasks.size()));
-  // OUT/slurm/NAME/submission.json
-  const std::filesystem::path out = std::filesystem::absolute(arguments.file).parent_path().parent_path().parent_path();
   return TaskRuns(*submission, number, out, console).execute();
 }
 

@@ -2,15 +2,19 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/runs/worker.hpp"
+#include "experiments/system/program.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace heed {
 
@@ -18,6 +22,7 @@ namespace {
 
 struct WorkerArguments {
   std::string folder, kernels;
+  std::vector<std::string> parts;
   int threads = 0, tell = -1;
 };
 
@@ -35,7 +40,20 @@ void end_with_parent(int pipe) {
   if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) std::raise(SIGTERM); // it was gone before
 }
 
+/// "libheed_float64.so=10": a part of the program, and where it is open.
+void take_parts(const std::vector<std::string>& parts) {
+  for (const std::string& word : parts) {
+    const std::size_t equals = word.rfind('=');
+    int descriptor = -1;
+    const char* const end = word.data() + word.size();
+    if (equals != word.npos && std::from_chars(word.data() + equals + 1, end, descriptor).ptr == end)
+      take_part({word.substr(0, equals), descriptor});
+  }
+}
+
 int worker(const WorkerArguments& arguments, Console&) {
+  ::prctl(PR_SET_NAME, "heed"); // it was started by another path than the program's
+  take_parts(arguments.parts);
   WorkerParts parts{
       [](const Config& config, const std::string& kernels) -> const Engine& { return engine(config, kernels); },
       make_task, this_build(), arguments.kernels};
@@ -57,6 +75,7 @@ void add_worker(Commands& commands) {
         command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
         command.add("--threads", arguments.threads, "in place of the configuration's");
         command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
+        command.add("--part", arguments.parts, "a part of the program that is open, as FILE=DESCRIPTOR").repeatable();
         command.add("--tell", arguments.tell, "a pipe to say through why the run failed");
       },
       worker)

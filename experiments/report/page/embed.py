@@ -1,8 +1,8 @@
 """Writes files into a C++ source, so that the program carries them.
 
-Usage: embed.py OUTPUT NAME=FILE[,FILE...] ...
+Usage: embed.py OUTPUT NAME=FILE ...
 
-Each NAME becomes a std::string_view in heed::page_files with its files one after the other.
+Each NAME becomes a std::string_view in heed::page_files with its files one after the other, as they are given.
 """
 
 import sys
@@ -19,12 +19,12 @@ def literals(text):
 
 def main(output, texts):
     out = '#include "experiments/report/page_files.hpp"\n\nnamespace heed::page_files {\n'
+    contents = {}
     for text in texts:
-        name, files = text.split("=", 1)
-        content = ""
-        for file in files.split(","):
-            with open(file, encoding="utf-8") as source:
-                content += source.read()
+        name, file = text.split("=", 1)
+        with open(file, encoding="utf-8") as source:
+            contents[name] = contents.get(name, "") + source.read()
+    for name, content in contents.items():
         out += f"\nconst std::string_view {name} =\n{literals(content)};\n"
     with open(output, "w", encoding="utf-8") as target:
         target.write(out + "\n} // namespace heed::page_files\n")

@@ -102,6 +102,8 @@ public:
     write_outline(evaluated_tokens(split, row), batch, at);
   }
 
+  void require_whole() const override { text_->require_whole(); }
+
   /// The share of the training split's commonest token in the validation split.
   Chance chance(Form) const override {
     const std::span<const std::int64_t> seen = text_->counts(0), validation = text_->counts(1);

@@ -118,6 +118,49 @@ TEST_CASE("a damaged file is made anew and never taken for whole", "[data][kept]
   CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
 }
 
+TEST_CASE("data whose file is shortened or written to while it is used says so, and is made anew", "[data][kept]") {
+  const Scratch scratch;
+  Maker maker;
+  maker.one = std::string(20'000, 'x') + "end";
+  const auto data = kept_data({scratch.path}, "key", maker.make());
+  const fs::path file = files_in(scratch.path, ".kept").front();
+  REQUIRE(data->is_whole("one"));
+  CHECK(data->problem().empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // more than a tick of the kernel's clock
+  const std::string whole = *read_file(file);
+
+  SECTION("what changes nothing of it is no problem") {
+    fs::last_write_time(file, fs::file_time_type::clock::now());
+    CHECK(data->problem().empty());
+    put(file, whole); // in place
+    CHECK(data->problem().empty());
+    fs::remove(file);
+    CHECK(data->problem().empty());
+    CHECK(maker.is_in(*data));
+    return;
+  }
+  SECTION("all of it is gone") { fs::resize_file(file, 0); }
+  SECTION("the end of it is gone") { fs::resize_file(file, whole.size() - 1); }
+  SECTION("a part of a section is gone, and its page is there") { fs::resize_file(file, 19'000); }
+  SECTION("it is gone and comes back as zeros") {
+    fs::resize_file(file, 0);
+    fs::resize_file(file, whole.size());
+  }
+  SECTION("a byte is another") {
+    std::string other = whole;
+    other[11'111] = 'y';
+    put(file, other);
+  }
+  std::size_t size = 0;
+  for (const char c : text_of(data->section("one"))) size += c != 'z';
+  CHECK(size == maker.one.size()); // nobody is ended by it
+  CHECK(data->problem() ==
+        "'" + file.string() + "' was shortened or changed while it was read; run again, and it is made anew");
+  const auto again = kept_data({scratch.path}, "key", maker.make());
+  CHECK((maker.is_in(*again) || !again->is_whole("one")));
+  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+}
+
 TEST_CASE("where it can't be written, data is in memory and nothing is left", "[data][kept]") {
   for (const int error : {ENOSPC, EROFS, EDQUOT})
     for (int n = 0;; ++n) {

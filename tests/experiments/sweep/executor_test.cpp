@@ -258,6 +258,16 @@ TEST_CASE("what a run needs while it goes on goes with its end, but for words an
   CHECK(there(runs.folders[2].progress()));
   CHECK(there(runs.folders[2].log()));
 
+  // Whoever ran it died before it could: the next who finds it finished does.
+  for (const std::size_t run : {0, 1}) put(runs.folders[run].progress(), "{}");
+  put(runs.folders[0].log(), "");
+  runs.acts(2) = {Act{leaves("", "finished")}};
+  CHECK(runs.execute(3).skipped == 2);
+  CHECK_FALSE(there(runs.folders[0].progress()));
+  CHECK_FALSE(there(runs.folders[0].log()));
+  CHECK_FALSE(there(runs.folders[1].progress()));
+  CHECK(content(runs.folders[1].log()) == "a warning\n");
+
   // Where they can't be removed, they stay, and the run is finished all the same.
   Runs again(1);
   again.acts(0) = {Act{leaves("", "finished")}};

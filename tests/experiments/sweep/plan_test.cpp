@@ -364,6 +364,7 @@ TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {
   CHECK_THAT(replaced("\"arm\": 3", "\"arm\": 2"), Contains("runs for 3 seeds"));
   CHECK_THAT(replaced("score = dot", "score = dit"), Contains("it was edited"));
   CHECK_THAT(replaced("\"id\": \"", "\"id\": \"../"), Contains("not the ID of a run"));
+  CHECK_THAT(replaced("\"id\": \"", "\"id\": \"0"), Contains("not the ID of a run"));
 
   const Scratch out;
   const fs::path folder = freeze(plan_of(example), out.path);
@@ -387,6 +388,48 @@ TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one
   const std::string year = at.substr(0, 4);
   text.replace(text.find("\"at\": \"" + year) + 7, 4, "1999");
   CHECK_THAT(plan_from_json(text).error, Contains("its \"frozen\" was edited"));
+}
+
+TEST_CASE("an edit of what no other hash covers is seen, and a plan of a version without a checksum reads",
+          "[sweep][plan]") {
+  const Scratch out;
+  const bool tuned = GENERATE(false, true);
+  Plan plan = plan_of(tuned ? example + "[sweep.tune]\nseeds = [7]\n"
+                                        "grid = { \"train.learning_rate\" = [0.001, 0.01] }\n"
+                            : example);
+  const PlannedCost cost{.parameters = 71, .flops_per_step = 8.25e10, .bytes = 93};
+  plan.arms[1].matched = Matched{17, 70.5, 71};
+  if (tuned) plan.tuning->arms[1].trials[0].cost = cost;
+  else plan.arms[1].cost = cost;
+  const fs::path folder = freeze(plan, out.path, "avx2");
+  freeze(plan, out.path, "avx2");
+  const std::string whole = content(folder / "plan.json");
+  REQUIRE(plan_from_json(whole));
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const std::string old = whole.substr(0, whole.find(",\n\"checksum\"")) + "\n}\n";
+  REQUIRE(plan_from_json(old));
+  const std::vector<std::pair<std::string, std::string>> edits{{"\"name\": \"which score\"", "\"name\": \"why score\""},
+                                                               {"\"parameters\": 71", "\"parameters\": 70"},
+                                                               {"82500000000", "82500000001"},
+                                                               {"\"bytes\": 93", "\"bytes\": 94"},
+                                                               {"\"width\": 17", "\"width\": 18"},
+                                                               {"\"amount\": 70.5", "\"amount\": 70.25"},
+                                                               {"\"sweep\": true", "\"sweep\": false"},
+                                                               {"\"kernels\": \"avx2\"", "\"kernels\": \"avx512\""}};
+  for (const auto& [from, to] : edits) {
+    INFO(from);
+    CHECK_THAT(plan_from_json(replaced(whole, from, to)).error, Contains("its checksum is") && Contains("was edited"));
+    CHECK(plan_from_json(replaced(old, from, to)));
+  }
+  CHECK_THAT(plan_from_json(replaced(whole, "\"avx2\"", "\"--tell\"")).error, Contains("is not the name of kernels"));
+  // What was frozen before stays, and gets a checksum.
+  put(folder / "plan.json", old);
+  freeze(plan, out.path, "avx512");
+  CHECK(content(folder / "plan.json") == whole);
 }
 
 TEST_CASE("a plan keeps the kernels that it had first", "[sweep][plan]") {

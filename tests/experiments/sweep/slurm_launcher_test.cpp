@@ -1,13 +1,23 @@
 // How runs are handed to Slurm. A real Slurm is in tests/cluster.
 #include "autograd/error.hpp"
 #include "experiments/sweep/slurm_launcher.hpp"
+#include "experiments/system/child.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/data/kept_support.hpp"
 #include "tests/experiments/sweep/fake_slurm.hpp"
 
+#include <fmt/format.h>
 #include <memory>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <tuple>
 
 using namespace heed;
+using heed::test::Environment;
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 namespace fs = std::filesystem;
 using Sizes = std::vector<std::size_t>;
 
@@ -21,7 +31,7 @@ struct Cluster {
   std::vector<RunFolder> runs;
 
   explicit Cluster(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) runs.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
+    for (std::size_t i = 0; i < count; ++i) runs.push_back(prepare_run(out.path, fmt::format("{:016x}", i), ""));
   }
 
   std::unique_ptr<SlurmLauncher> launcher() {
@@ -130,7 +140,7 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   CHECK(again->jobs() == std::set<std::string>{"1"});
   CHECK(again->ended().empty());
   // One finishes: its folder says so.
-  put(cluster.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
+  put(cluster.runs[0].manifest(), R"({"run": "0000000000000000", "outcome": "finished"})");
   leave_queue(cluster.runs[0]);
   const auto ends = again->ended();
   REQUIRE(ends.size() == 1);
@@ -147,6 +157,89 @@ TEST_CASE("what Slurm ended is submitted again", "[sweep][slurm]") {
   cluster.hand_over();
   CHECK(cluster.slurm.submitted() == 2);
   CHECK(waits_in_queue(cluster.runs[0]));
+}
+
+TEST_CASE("logs go to the submission's folder, whatever its name holds", "[sweep][slurm]") {
+  for (const auto& [name, output, line] :
+       {std::tuple{"a%ab %% c", "/a%%ab %%%% c/slurm/NAME/%a.txt", ""},
+        {"it's \"here\"", "/it's \"here\"/slurm/NAME/%a.txt", ""},
+        {"a%a\\b'", "/a%a\\\\b'/slurm/NAME/slurm.txt",
+         "\nexec >>'ROOT/a%a\\b'\\''/slurm/NAME'/\"$SLURM_ARRAY_TASK_ID\".txt 2>&1\n"}}) {
+    INFO(name);
+    Cluster cluster(1);
+    const std::string root = cluster.out.path.string();
+    const RunFolder run = prepare_run(cluster.out / name, "00000000000000f0", "");
+    SlurmLauncher launcher("/opt/heed", cluster.out / name, "s", cluster.settings,
+                           [&](const RunFolder&) { return cluster.need; });
+    launcher.start(run, 1);
+    launcher.submit();
+    const std::string submission = read_queue_mark(run)->submission;
+    const auto filled = [&](std::string text) {
+      for (const auto& [what, with] : {std::pair{std::string("NAME"), submission}, {"ROOT", root}})
+        for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), with);
+      return text;
+    };
+    CHECK_THAT(cluster.slurm.words(), Contains("--output=" + filled(root + output) + "\n"));
+    CHECK_THAT(content(cluster.slurm.folder / "sbatch.script"), Contains(filled(line)) && Contains("exec '/opt/heed'"));
+    CHECK(fs::is_directory(Submission::folder(cluster.out / name, submission)));
+  }
+}
+
+TEST_CASE("a user's variables neither override Heed's words nor change what Slurm's programs print", "[sweep][slurm]") {
+  Cluster cluster(1);
+  for (const char* program : {"sbatch", "squeue", "scontrol", "sinfo"}) {
+    const auto file = cluster.slurm.folder / "bin" / program;
+    std::string script = content(file);
+    script.insert(script.find('\n', script.find("here=")) + 1, "env > $here/" + std::string(program) + ".env\n");
+    put(file, script);
+  }
+  std::vector<std::unique_ptr<Environment>> set;
+  for (const char* name : {"SQUEUE_FORMAT", "SQUEUE_USERS", "SCONTROL_ALL", "SINFO_FORMAT", "SACCT_FORMAT",
+                           "SBATCH_ARRAY_INX", "SBATCH_ERROR", "SBATCH_WAIT", "SBATCH_SIGNAL", "SBATCH_EXPORT",
+                           "SBATCH_NO_REQUEUE", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_EXIT_ERROR",
+                           "SBATCH_ACCOUNT", "SBATCH_PARTITION", "SLURM_CONF", "SLURM_CLUSTERS", "SQUEUED"})
+    set.push_back(std::make_unique<Environment>(name, "of-the-user"));
+  cluster.launcher()->check();
+  cluster.hand_over();
+  cluster.queue("PENDING");
+  CHECK(cluster.launcher()->has(cluster.runs[0]));
+  for (const char* program : {"sbatch", "squeue", "scontrol"}) {
+    INFO(program);
+    std::set<std::string> names;
+    std::istringstream lines(content(cluster.slurm.folder / (std::string(program) + ".env")));
+    for (std::string line; std::getline(lines, line);)
+      if (line.ends_with("=of-the-user")) names.insert(line.substr(0, line.find('=')));
+    CHECK(names ==
+          std::set<std::string>{"SBATCH_ACCOUNT", "SBATCH_PARTITION", "SLURM_CONF", "SLURM_CLUSTERS", "SQUEUED"});
+  }
+  const Environment clusters("SBATCH_CLUSTERS", "b");
+  CHECK_THROWS_WITH(cluster.launcher()->check(), Contains("SBATCH_CLUSTERS is set") && Contains("SLURM_CLUSTERS"));
+}
+
+TEST_CASE("a task waits for a program that is being built anew", "[sweep][slurm]") {
+  Cluster cluster(1);
+  const fs::path program = cluster.out / "it's heed";
+  SlurmLauncher launcher(program, cluster.out.path, "s", cluster.settings,
+                         [&](const RunFolder&) { return cluster.need; });
+  launcher.start(cluster.runs[0], 1);
+  launcher.submit();
+  std::thread builder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    put(cluster.out / "aside", "#!/bin/sh\necho \"$@\"\n");
+    fs::permissions(cluster.out / "aside", fs::perms::owner_all);
+    fs::rename(cluster.out / "aside", program);
+  });
+  const ChildResult task = run_child({"sh"}, content(cluster.slurm.folder / "sbatch.script"));
+  builder.join();
+  CHECK(task.well());
+  CHECK(task.out == "task " + Submission::file(cluster.out.path, cluster.submissions().front().name).string() + "\n");
+}
+
+TEST_CASE("a test of the settings can't be taken for a job", "[sweep][slurm]") {
+  Cluster cluster(1);
+  cluster.settings.options = {"--comment"}; // without a value, it takes the next word for one
+  cluster.launcher()->check();
+  CHECK_THAT(cluster.slurm.words(), StartsWith("--test-only\n") && EndsWith("--comment\n"));
 }
 
 TEST_CASE("a refusal has Slurm's words and leaves no marks", "[sweep][slurm]") {

@@ -11,11 +11,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::string ids[] = {"00000000000000a0", "00000000000000b0", "00000000000000c0"};
+
 /// A run in task 2 of an array, and what Slurm says of it.
 struct Waiting {
   FakeSlurm slurm;
   Scratch out;
-  QueuedRun queued{prepare_run(out.path, "run0", ""), {"heed-s-1", 2}};
+  QueuedRun queued{prepare_run(out.path, ids[2], ""), {"heed-s-1", 2}};
 
   Waiting() {
     write_queue_mark(queued.run, queued.mark);
@@ -25,7 +27,7 @@ struct Waiting {
   void submit(const std::string& job) {
     fs::create_directories(Submission::folder(out.path, "heed-s-1"));
     put(Submission::file(out.path, "heed-s-1"),
-        to_json({"heed-s-1", job, 1, "", 60, "sbatch", {{"a"}, {"b"}, {"run0"}}}));
+        to_json({"heed-s-1", job, 1, "", 60, "sbatch", {{ids[0]}, {ids[1]}, {ids[2]}}}));
   }
   void says(const std::string& lines) { put(slurm.folder / "squeue.out", lines); }
   void logged(const std::string& text) { put(Submission::log(out.path, "heed-s-1", 2), text); }
@@ -35,7 +37,7 @@ struct Waiting {
 } // namespace
 
 TEST_CASE("a submission is read as it was written", "[sweep][slurm]") {
-  const Submission written{"heed-a \"b\"-1", "17", 3, "avx2", 7200.5, "sbatch '--x'", {{"one", "two"}, {"three"}}};
+  const Submission written{"heed-a.b_c-1", "17", 3, "avx2", 7200.5, "sbatch '--x' \"y\"", {{ids[0], ids[1]}, {ids[2]}}};
   const auto read = submission_from_json(to_json(written));
   REQUIRE(read);
   CHECK(read->name == written.name);
@@ -45,9 +47,40 @@ TEST_CASE("a submission is read as it was written", "[sweep][slurm]") {
   CHECK(read->seconds == written.seconds);
   CHECK(read->command == written.command);
   CHECK(read->tasks == written.tasks);
-  for (const char* wrong : {"", "{", "[]", "{\"name\": 3}", R"({"name": "a", "job": "", "threads": 1, "seconds": 1,
-       "command": "", "tasks": [["a"], [2]]})"})
+  for (const char* wrong : {"", "{", "[]", "{\"name\": 3}", R"({"name": "heed-a", "job": "", "threads": 1, "seconds": 1,
+       "command": "", "tasks": [["00000000000000a0"], [2]]})"})
     CHECK_FALSE(submission_from_json(wrong));
+}
+
+TEST_CASE("names that a submission has are no paths and no options of programs", "[sweep][slurm]") {
+  const Submission right{"heed-a-1", "17", 1, "avx2", 60, "sbatch", {{ids[0]}}};
+  REQUIRE(submission_from_json(to_json(right)));
+  const auto error_of = [&](const auto& change) {
+    Submission submission = right;
+    change(submission);
+    return submission_from_json(to_json(submission)).error;
+  };
+  for (const char* id :
+       {"/etc", "../../etc", "", "00000000000000a", "00000000000000a00", "00000000000000A0", "00000000000/../a"})
+    CHECK_THAT(error_of([&](Submission& s) { s.tasks = {{ids[1], id}}; }), Contains("is not the ID of a run"));
+  for (const char* name : {"", "../../x", "heed-/x", "--help", "heed-a b", "x"})
+    CHECK_THAT(error_of([&](Submission& s) { s.name = name; }), Contains("is not the name of a submission"));
+  for (const char* job : {"--help", "1_2", "12 ", "x"})
+    CHECK_THAT(error_of([&](Submission& s) { s.job = job; }), Contains("is not the number of a job"));
+  for (const char* kernels : {"--tell", "a b", "../x"})
+    CHECK_THAT(error_of([&](Submission& s) { s.kernels = kernels; }), Contains("is not the name of kernels"));
+  CHECK(submission_from_json(to_json({"heed-a-1", "", 1, "", 1e300, "", {}}))->seconds == 1e9);
+}
+
+TEST_CASE("a mark that names no submission is a damaged one", "[sweep][slurm]") {
+  Waiting run;
+  REQUIRE(read_queue_mark(run.queued.run));
+  for (const QueueMark& mark :
+       {QueueMark{"../../x", 2}, QueueMark{"", 2}, QueueMark{"--help", 2}, QueueMark{"heed-s-1", -1}}) {
+    write_queue_mark(run.queued.run, mark);
+    CHECK_FALSE(read_queue_mark(run.queued.run));
+    CHECK_FALSE(waits_in_queue(run.queued.run));
+  }
 }
 
 TEST_CASE("the queue's lines are read, and those of others passed over", "[sweep][slurm]") {

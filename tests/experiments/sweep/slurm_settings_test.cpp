@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <fmt/format.h>
+
 using namespace heed;
 using Catch::Contains;
 
@@ -71,6 +73,16 @@ TEST_CASE("what is wrong in [slurm] is told with its place and what is allowed",
   CHECK_THAT(refusal_of("[slurm]\npartition = \"--help\"\n"), Contains("slurm.partition"));
   CHECK_THAT(refusal_of("[slurm]\noptions = \"constraint=x\"\n"), Contains("slurm.options") && Contains("begin with"));
   CHECK_THAT(refusal_of("[slurm]\noptions = [\"--array=0-9\"]\n"), Contains("--array") && Contains("Heed sets itself"));
+  // However it is written: cut short, or with a value or other letters in one word.
+  for (const char* word : {"--arr=0-3", "--a",        "--outp=x",      "--jo=x",       "--err=x", "--wai", "--sig=USR1",
+                           "--test",    "--ntasks=2", "--open=append", "--clusters=b", "--help",  "-a0-3", "-Qa0-3",
+                           "-Jname",    "-J",         "-osome",        "-vW",          "-Mb",     "-h",    "--"})
+    CHECK_THAT(refusal_of(fmt::format("[slurm]\noptions = [\"{}\"]\n", word)),
+               Contains("Heed sets itself") && Contains("'-"));
+  for (const char* word : {"--wait-all-nodes=1", "--ntasks-per-node=1", "--nodes=1", "--comment=--array", "-pnight",
+                           "-Aa", "-Nome", "-Ca", "-sv", "--mem-per-cpu=1G", "--chdir=/tmp", "--exclusive"})
+    CHECK(refusal_of(fmt::format("[slurm]\noptions = [\"{}\"]\n", word)).empty());
+  CHECK_THAT(refusal_of("[slurm]\noptions = [\"-\"]\n"), Contains("begin with"));
   CHECK_THAT(refusal_of("[slurm]\noptions = [3]\n"), Contains("slurm.options"));
   CHECK_THAT(refusal_of("[slurm\n"), Contains("slurm.toml:1"));
   CHECK_THAT(refusal_of("", {"slurm.partition"}), Contains("command line") && Contains("slurm.partition=VALUE"));

@@ -7,7 +7,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
+#include <vector>
 
 using namespace heed;
 using Catch::Contains;
@@ -40,6 +46,71 @@ TEST_CASE("a mapped file has the file's bytes, also when it is replaced or gone"
   CHECK_THAT(MappedFile::open(scratch.path).error, Contains("it is not a regular file"));
   fs::create_symlink(scratch / "empty", scratch / "link");
   CHECK(!MappedFile::open(scratch / "link"));
+}
+
+TEST_CASE("a mapped file that is shortened ends nobody: what is gone reads as zeros, and it says so",
+          "[system][files]") {
+  const Scratch scratch;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string whole(5 * page + 7, 'a');
+  put(scratch / "a", whole);
+  put(scratch / "b", whole);
+  auto file = MappedFile::open(scratch / "a"), other = MappedFile::open(scratch / "b");
+  REQUIRE((file && other));
+  const MappedFile::State before = file->state();
+  CHECK(before.size == whole.size());
+  CHECK(before == file->state());
+  REQUIRE(text_of(*file) == whole);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30)); // more than a tick of the kernel's clock
+  const std::size_t left = GENERATE_COPY(std::size_t{0}, 2 * page, 2 * page + 1, 5 * page + 6);
+  fs::resize_file(scratch / "a", left);
+  CHECK(file->state() != before);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { (void)text_of(*file); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(text_of(*file) == std::string(left, 'a') + std::string(whole.size() - left, '\0'));
+  CHECK(file->lost() == (left <= 5 * page)); // the rest of a page that is left is zeros without a word
+  CHECK(file->state().size == left);
+  CHECK((text_of(*other) == whole && !other->lost()));
+  // One that is mapped anew at the same place has lost nothing.
+  file = MappedFile::open(scratch / "b");
+  CHECK((text_of(*file) == whole && !file->lost()));
+}
+
+namespace {
+
+/// Whether it ends the process that does it. Sanitizers end it in their own way.
+bool is_the_end(const auto& act) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    act();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) || WEXITSTATUS(status) != 0;
+}
+
+/// Reads what a file has no more, that was mapped past Heed.
+void read_beyond(const fs::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (::ftruncate(fd.get(), 1) != 0) ::_exit(0);
+  const auto* const bytes = static_cast<const volatile char*>(::mmap(nullptr, 1, PROT_READ, MAP_SHARED, fd.get(), 0));
+  if (::ftruncate(fd.get(), 0) != 0) ::_exit(0);
+  (void)*bytes;
+}
+
+} // namespace
+
+TEST_CASE("other bus errors do what they did", "[system][files]") {
+  const Scratch scratch;
+  put(scratch / "a", "bytes");
+  const auto file = MappedFile::open(scratch / "a");
+  REQUIRE(file);
+  CHECK(is_the_end([&] { read_beyond(scratch / "b"); }));
+  CHECK(is_the_end([] { ::raise(SIGBUS); }));
+  CHECK_FALSE(is_the_end([] {}));
+  CHECK(text_of(*file) == "bytes");
 }
 
 TEST_CASE("a file in parts has its name when it is whole", "[system][files]") {

@@ -4,8 +4,11 @@
 #include "tests/experiments/system/scratch.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <functional>
+#include <iterator>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -157,6 +160,30 @@ TEST_CASE("pipes and folders in place of files are damage, and never waited for"
   CHECK(place.file.read().problem == ReadProblem::damaged);
   CHECK_THROWS_AS(place.file.append_line("x"), Failed);
   CHECK_THROWS_AS(place.file.open_to_append(), Failed);
+}
+
+TEST_CASE("a file that is appended to is a regular one, and nothing else is waited for", "[system][output]") {
+  const Scratch scratch;
+  const auto append = [&](const char* name, const std::string& text) {
+    const Descriptor file = OutputFile(scratch.path, name).open_to_append();
+    CHECK(::write(file.get(), text.data(), text.size()) == std::ssize(text));
+  };
+  append("log", "one ");
+  append("log", "two");
+  CHECK(content(scratch / "log") == "one two");
+  const auto refused = [&](const char* name, const char* why) {
+    CHECK_THROWS_WITH(OutputFile(scratch.path, name).open_to_append(), Contains(name) && Contains(why));
+  };
+  REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0666) == 0);
+  refused("pipe", "a pipe stands where the file should be");
+  const Descriptor reader(::open((scratch / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  refused("pipe", "a pipe stands where the file should be"); // somebody is at its other end
+  fs::create_directory(scratch / "folder");
+  refused("folder", "a folder stands where the file should be");
+  fs::create_symlink(scratch / "log", scratch / "link");
+  refused("link", "a link stands there");
+  refused("none/log", "no such");
+  CHECK(content(scratch / "log") == "one two");
 }
 
 TEST_CASE("what can't be read now is told from what is missing and from what is damaged", "[system][output]") {
