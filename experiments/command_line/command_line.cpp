@@ -4,6 +4,7 @@
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
+#include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/training/mpi.hpp"
 
@@ -193,7 +194,19 @@ void add_average(Command& command, std::int64_t& count) {
   command.add("--average", count, "the average of the newest so many checkpoints' weights [1]").within(1, 1 << 20);
 }
 
-int command_line(const std::vector<std::string>& arguments, Console& console) {
+int command_line(const std::vector<std::string>& arguments, Console& given) {
+  const std::string mark = terminal_mark();
+  TerminalStream out(given.out, mark), err(given.err, mark);
+  Console console{out,
+                  err,
+                  {given.out_style.colour && !mark.empty(), mark},
+                  {given.err_style.colour && !mark.empty(), mark},
+                  given.terminal,
+                  given.live && !mark.empty(),
+                  given.width,
+                  given.program,
+                  given.of_process,
+                  given.terminal ? out : given.out};
   int status = 0;
   std::string problem;
   try {
@@ -220,7 +233,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    print(console.err, "{} {}\n", console.err_style.red("heed:"), without_controls(problem));
+    print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
   }
   console.err.flush();
   return status;

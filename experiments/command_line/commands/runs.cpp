@@ -85,16 +85,16 @@ void print_json(const Found& found, bool with_nulls, Console& console) {
         run[found.columns[i].name] = std::move(cell);
   }
   for (const LeftOut& run : found.left_out) left_out.push_back(json::object{{"id", run.id}, {"reason", run.reason}});
-  console.out << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
+  console.data << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
 }
 
 void print_csv(const Found& found, Console& console) {
   std::vector<std::string> cells;
   for (const IndexField& column : found.columns) cells.push_back(column.name);
-  console.out << csv_line(cells);
+  console.data << csv_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
-    console.out << csv_line(cells);
+    console.data << csv_line(cells);
   }
 }
 

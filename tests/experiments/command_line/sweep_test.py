@@ -5,26 +5,23 @@ Usage: sweep_test.py HEED [instrumented]     instrumented: a build that takes ad
 
 import contextlib
 import csv
-import fcntl
 import io
 import json
 import os
 import pathlib
-import pty
 import re
 import resource
 import shlex
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from small_config import SMALL  # noqa: E402
+import terminal  # noqa: E402
 from tap import HANG, Points, attempt, run, until  # noqa: E402
 
 heed = sys.argv[1]
@@ -295,22 +292,8 @@ def float64_is_a_file_beside_the_program(folder):
 
 def on_a_terminal(command, columns):
     """What a command writes on a terminal of so many columns, without its colours."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(command, stdout=its, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm"})
-    os.close(its)
-    written = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    process.communicate(timeout=60)
-    os.close(ours)
-    return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n")
+    written = terminal.on_a_terminal(command, columns).decode()
+    return re.sub(r"\x1b\[[0-9;]*m", "", written).replace("\r\n", "\n")
 
 
 def results_are_as_wide_as_the_terminal(folder):
