@@ -13,14 +13,14 @@ std::string metrics_csv(const std::vector<Metrics>& metrics) {
   for (const Metrics& line : metrics)
     for (const auto& [name, value] : line.values)
       if (places.try_emplace(name, headings.size()).second) headings.push_back(name);
-  std::string out = csv_line(headings);
+  std::string out = sheet_line(headings);
   for (const Metrics& line : metrics) {
     std::vector<std::string> cells(headings.size());
     cells[0] = fmt::format("{}", line.step);
     cells[1] = csv_number(line.seconds);
     cells[2] = fmt::format("{}", line.tokens);
     for (const auto& [name, value] : line.values) cells[places.at(name)] = csv_number(value);
-    out += csv_line(cells);
+    out += sheet_line(cells);
   }
   return out;
 }

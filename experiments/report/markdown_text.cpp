@@ -35,7 +35,7 @@ std::string markdown_text(std::string_view text, bool in_cell) {
   const auto has = [&](std::string_view part) { return line.find(part) != std::string::npos; };
   // Brackets and > are marks only together with others, and stay as they are in intervals and arrows.
   std::string marks = "\\`*_{}<#|~$&";
-  if (line.starts_with('[') || std::ranges::any_of(std::array{"](", "][", "]:", "[^", "[["}, has)) marks += "[]";
+  if (line.starts_with('[') || std::ranges::any_of(std::array{"](", "][", "[^", "[["}, has)) marks += "[]";
   if (line.starts_with('>') || has("<")) marks += ">";
   const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   std::string out;

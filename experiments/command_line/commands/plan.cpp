@@ -97,10 +97,12 @@ void write_csv(const Preparation& prepared, const Estimate& e, Console& console)
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
-    print(console.data, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
-          csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
-          run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps, run.load.cost.bytes(e.share.threads),
-          e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
+    const auto number = [](auto value) { return fmt::format("{}", value); };
+    console.data << sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
+                                std::string(name_of(run.state)), changes_of(changes), number(run.load.cost.parameters),
+                                number(run.load.cost.flops_per_step), number(run.load.steps),
+                                fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
+                                e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
   }
 }
 

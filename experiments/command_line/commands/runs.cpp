@@ -91,10 +91,10 @@ void print_json(const Found& found, bool with_nulls, Console& console) {
 void print_csv(const Found& found, Console& console) {
   std::vector<std::string> cells;
   for (const IndexField& column : found.columns) cells.push_back(column.name);
-  console.data << csv_line(cells);
+  console.data << sheet_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
-    console.data << csv_line(cells);
+    console.data << sheet_line(cells);
   }
 }
 
