@@ -6,6 +6,8 @@
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/database.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/training/mpi.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +15,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <new>
 
 namespace heed {
 
@@ -219,12 +220,13 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
   } catch (const Refused& error) {
     status = 2;
     problem = error.what();
-  } catch (const std::bad_alloc&) {
+  } catch (const DatabaseError& error) {
     status = 1;
-    problem = "out of memory";
+    problem = fmt::format("the index of runs can't answer this: {}; ask for less at once (--columns, --where)",
+                          error.what());
   } catch (const std::exception& error) {
     status = 1;
-    problem = error.what();
+    problem = failure_in_words(error);
   }
   // Of several processes the first one says it, and mpirun must not end that before.
   if (status == 2 && process_of_mpi() > 0) {

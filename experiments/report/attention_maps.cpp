@@ -109,7 +109,8 @@ json::array attention_array(const std::vector<AttentionExample>& examples) {
 
 Parsed<std::vector<AttentionExample>> read_attention(const RunFolder& run) {
   using Result = Parsed<std::vector<AttentionExample>>;
-  if (!std::filesystem::exists(run.attention())) return Result::ok({});
+  std::error_code error;
+  if (!std::filesystem::exists(run.attention(), error) && !error) return Result::ok({});
   const auto bytes = read_file(run.attention());
   if (!bytes) return Result::wrong(bytes.error);
   auto examples = attention_from_json(*bytes);

@@ -5,6 +5,7 @@
 #include "experiments/config/difference.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/runs/folder_signatures.hpp"
+#include "experiments/system/failure.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -223,10 +224,7 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
 }
 
 RunIndex::RunIndex(const std::filesystem::path& out) : out_(out) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(out, error))
-    throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", out.string(),
-                              out.string()));
+  require_folder_of_runs(out);
   open();
   find_fields();
 }

@@ -7,6 +7,7 @@
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/clock.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/training/kernels.hpp"
@@ -280,7 +281,8 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   if (kept) from = std::move(kept->checkpoint);
   if (parts.begin_together) hooks.ranks = parts.begin_together({run, threads, kept ? kept->step : -1, kernels});
   const Outcome outcome = engine.train(config, *task, from, hooks);
-  if (!std::filesystem::exists(run.config()))
+  std::error_code none;
+  if (!std::filesystem::exists(run.config(), none))
     throw Failed(fmt::format("'{}' was removed while the run went on; run again", run.config().string()));
   live.write();
   return outcome;
@@ -350,7 +352,7 @@ int run_worker(const RunFolder& run, int threads, const WorkerParts& given) {
     return failed(run, parts, record,
                   "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)", false);
   } catch (const std::exception& error) {
-    return failed(run, parts, record, error.what(), false);
+    return failed(run, parts, record, failure_in_words(error), false);
   }
 }
 

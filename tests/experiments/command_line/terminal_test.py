@@ -2,6 +2,7 @@
 """Texts of files that hold commands to terminals: none reaches a terminal, a log or a pipe of text. Prints TAP.
 Usage: terminal_test.py HEED"""
 
+import csv
 import json
 import os
 import pathlib
@@ -152,6 +153,17 @@ class PlantedCommands(unittest.TestCase):
         os.utime(index, ns=(before.st_atime_ns, before.st_mtime_ns))
         self.says("runs", str(self.out))
         self.says("runs", str(self.out), "--json", data=True, shown=False)
+
+    def test_thousands_of_metrics(self) -> None:
+        metrics = self.run.joinpath("metrics.jsonl")
+        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+        lines[-1].update({f"m{n}": n for n in range(5000)})
+        metrics.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.plant_in_manifest(metrics=[])
+        (row,) = json.loads(run([HEED, "runs", str(self.out), "--json"]))["runs"]
+        self.assertEqual((row["m0"], row["m4999"], row["id"]), (0, 4999, self.run.name))
+        head, row = csv.reader(run([HEED, "runs", str(self.out), "--csv"]).splitlines())
+        self.assertEqual(dict(zip(head, row, strict=True))["m4999"], "4999")
 
     def test_words_of_the_command_line(self) -> None:
         self.says("run", COMMANDS + ".toml")
