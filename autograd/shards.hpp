@@ -53,6 +53,7 @@ public:
 
 private:
   void work(int worker);
+  void end();
   void take_jobs(int worker);
 
   Ranks* ranks_;

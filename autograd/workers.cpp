@@ -3,6 +3,7 @@
 #include "autograd/subnormal.hpp"
 
 #include <fmt/format.h>
+#include <system_error>
 #include <utility>
 
 namespace heed {
@@ -10,10 +11,21 @@ namespace heed {
 Workers::Workers(int threads, Ranks* ranks) : ranks_(ranks) {
   if (threads < 1) throw Failed(fmt::format("[workers] there must be at least one thread, not {}", threads));
   threads_.reserve(static_cast<std::size_t>(threads - 1));
-  for (int worker = 1; worker < threads; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_.size() + 1;
+    end();
+    throw Failed(
+        fmt::format("[workers] the system started {} of {} threads, then no more: {}; stop other programs, raise "
+                    "the limit (ulimit -u, or the container's), or give fewer --threads or --jobs",
+                    started, threads, error.code().message()));
+  }
 }
 
-Workers::~Workers() {
+Workers::~Workers() { end(); }
+
+void Workers::end() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;

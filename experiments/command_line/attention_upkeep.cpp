@@ -3,6 +3,7 @@
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/system/failure.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -58,8 +59,8 @@ std::string keep_up(const RunFolder& run, const std::vector<std::string>& inputs
           trained->engine().attend(trained->config, *trained->task, trained->checkpoint, {want.request}).at(0));
       fresh.back().average = average;
     } catch (const std::exception& problem) {
-      if (problems.find(problem.what()) == std::string::npos)
-        problems += (problems.empty() ? "" : "; ") + std::string(problem.what());
+      if (const std::string words = failure_in_words(problem); problems.find(words) == std::string::npos)
+        problems += (problems.empty() ? "" : "; ") + words;
     }
   }
   if (fresh.empty()) return problems;
@@ -85,7 +86,7 @@ AttentionProblems keep_attention_up(const Plan& plan, const std::filesystem::pat
       if (std::string problem = keep_up(run, config_of(planned).report.attend); !problem.empty())
         problems[planned.id] = std::move(problem);
     } catch (const std::exception& problem) {
-      problems[planned.id] = problem.what();
+      problems[planned.id] = failure_in_words(problem);
     }
   }
   return problems;

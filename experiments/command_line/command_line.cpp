@@ -5,7 +5,10 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/team_start.hpp"
+#include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/runs/database.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/training/mpi.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +16,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <new>
 
 namespace heed {
 
@@ -192,7 +194,19 @@ void add_average(Command& command, std::int64_t& count) {
   command.add("--average", count, "the average of the newest so many checkpoints' weights [1]").within(1, 1 << 20);
 }
 
-int command_line(const std::vector<std::string>& arguments, Console& console) {
+int command_line(const std::vector<std::string>& arguments, Console& given) {
+  const std::string mark = terminal_mark();
+  TerminalStream out(given.out, mark), err(given.err, mark);
+  Console console{out,
+                  err,
+                  {given.out_style.colour && !mark.empty(), mark},
+                  {given.err_style.colour && !mark.empty(), mark},
+                  given.terminal,
+                  given.live && !mark.empty(),
+                  given.width,
+                  given.program,
+                  given.of_process,
+                  given.terminal ? out : given.out};
   int status = 0;
   std::string problem;
   try {
@@ -205,12 +219,13 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   } catch (const Refused& error) {
     status = 2;
     problem = error.what();
-  } catch (const std::bad_alloc&) {
+  } catch (const DatabaseError& error) {
     status = 1;
-    problem = "out of memory";
+    problem = fmt::format("the index of runs can't answer this: {}; ask for less at once (--columns, --where)",
+                          error.what());
   } catch (const std::exception& error) {
     status = 1;
-    problem = error.what();
+    problem = failure_in_words(error);
   }
   if (processes_of_mpi() > 1 && !has_agreed_to_begin()) {
     // The others may wait for this one.
@@ -228,7 +243,7 @@ int command_line(const std::vector<std::string>& arguments, Console& console) {
   }
   if (!problem.empty()) {
     console.out.flush();
-    print(console.err, "{} {}\n", console.err_style.red("heed:"), without_controls(problem));
+    print(console.err, "{} {}\n", console.err_style.red("heed:"), problem);
   }
   console.err.flush();
   return status;

@@ -23,6 +23,8 @@ Console process_console(const char* program) {
   const bool dumb = environment("TERM").empty() || environment("TERM") == "dumb";
   const bool colour = environment("NO_COLOR").empty() && !dumb;
   Console console{std::cout, std::cerr, {}, {}};
+  console.of_process = true;
+  console.terminal = isatty(STDOUT_FILENO);
   // mpirun gives its processes a terminal for their output, wherever its own goes.
   console.out_style.colour = colour && isatty(STDOUT_FILENO) && processes_of_mpi() == 1;
   console.err_style.colour = colour && isatty(STDERR_FILENO);

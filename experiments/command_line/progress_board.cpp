@@ -1,5 +1,6 @@
 #include "experiments/command_line/progress_board.hpp"
 
+#include "experiments/config/values.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 
@@ -13,6 +14,8 @@ ProgressBoard::ProgressBoard(std::vector<BoardRun> runs, double now) : start_(no
   for (BoardRun& run : runs) {
     Entry entry;
     entry.about = std::move(run);
+    // Lines are counted and cut as they will stand there.
+    entry.about.label = in_one_line(without_controls(entry.about.label));
     entry.progress.steps = entry.about.steps;
     runs_.push_back(std::move(entry));
   }

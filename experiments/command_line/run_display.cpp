@@ -81,10 +81,14 @@ std::size_t RunDisplay::rows_drawn(std::size_t columns) const {
   return rows;
 }
 
+std::string RunDisplay::upwards(std::size_t rows) const {
+  return console_.err_style.command("\r") + console_.err_style.command(fmt::format("\033[{}A", rows));
+}
+
 void RunDisplay::clear() {
   if (drawn_.empty()) return;
   // Up to the first drawn line, and from there on nothing.
-  print(console_.err, "\r\033[{}A\033[J", rows_drawn(size_now().columns));
+  console_.err << upwards(rows_drawn(size_now().columns)) + console_.err_style.command("\033[J");
   console_.err.flush();
   drawn_.clear();
 }
@@ -96,9 +100,9 @@ void RunDisplay::draw(double now) {
   if (size.rows > 1 && lines.size() >= size.rows) lines.resize(size.rows - 1);
   // One write, lines erased as they are replaced, so that nothing flickers.
   std::string text;
-  if (!drawn_.empty()) text += fmt::format("\r\033[{}A", rows_drawn(size.columns));
-  for (const std::string& line : lines) text += line + "\033[K\n";
-  text += "\033[J";
+  if (!drawn_.empty()) text += upwards(rows_drawn(size.columns));
+  for (const std::string& line : lines) text += line + console_.err_style.command("\033[K") + "\n";
+  text += console_.err_style.command("\033[J");
   console_.err << text;
   console_.err.flush();
   drawn_.clear();

@@ -40,6 +40,8 @@ private:
   /// Rows that the last drawing takes in a terminal of so many columns, which may be fewer than it was drawn for.
   std::size_t rows_drawn(std::size_t columns) const;
   TerminalSize size_now() const;
+  /// The command that takes the cursor up, to the beginning of a line.
+  std::string upwards(std::size_t rows) const;
 
   Console& console_;
   std::function<double()> clock_;

@@ -1,7 +1,6 @@
 #include "experiments/command_line/terminal_size.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ TerminalSize terminal_size(int descriptor) {
 
 std::size_t results_width(const Console& console) {
   constexpr std::size_t least = 40;
-  const std::size_t columns = &console.out == &std::cout ? terminal_size(STDOUT_FILENO).columns : 0;
+  const std::size_t columns = console.of_process ? terminal_size(STDOUT_FILENO).columns : 0;
   return columns == 0 ? 0 : std::max(columns, least);
 }
 

@@ -36,6 +36,8 @@ struct SweepReader : SweepChanges {
                                                   name, changes ? "empty" : node_in_words(*entry.node), name));
       else if (entry.name == "reference")
         problem(entry.at, fmt::format("{}: the reference is the file without its [sweep]", name));
+      else if (const std::string wrong = wrong_text("the name of an arm", entry.name); !wrong.empty())
+        problem(entry.at, wrong);
       else out.sets.push_back({entry.name, read_changes(*changes), at(entry.at)});
     }
   }

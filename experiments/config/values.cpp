@@ -1,6 +1,7 @@
 #include "experiments/config/values.hpp"
 
 #include "experiments/config/settings.hpp"
+#include "experiments/system/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -45,14 +46,6 @@ std::string wrong_word(const Option& o, std::string_view key, const std::string&
   return fmt::format("{} is {}; it must be {}{}", key, single(word), type_in_words(o), did_you_mean(word, o.words));
 }
 
-/// Texts of people's are shown on terminals, which take a control character for a command.
-std::string wrong_text(std::string_view key, std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (const auto control = control_character(text.substr(i)))
-      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key, *control);
-  return "";
-}
-
 /// What is wrong with a value of the right type.
 struct Check {
   const Option& option;
@@ -87,21 +80,30 @@ std::optional<unsigned> control_character(std::string_view text) {
   return std::nullopt;
 }
 
+std::string wrong_text(std::string_view key, std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (const auto control = control_character(text.substr(i)))
+      return fmt::format("{} holds the control character U+{:04X}, which can't be shown; leave it out", key, *control);
+  return "";
+}
+
+bool is_command(char32_t c) {
+  return (c < 0x20 && c != U'\n' && c != U'\t') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
 std::string without_controls(std::string_view text) {
-  // Of most texts, no byte can begin one.
-  const auto suspicious = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f || byte == 0xc2;
-  };
-  if (std::ranges::none_of(text, suspicious)) return std::string(text);
+  const auto plain = [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; };
+  if (std::ranges::all_of(text, plain)) return std::string(text);
   std::string out;
-  for (; !text.empty(); text.remove_prefix(1)) {
-    if (const auto control = control_character(text)) {
-      out += fmt::format("\\x{:02x}", *control);
-      if (*control >= 0x80) text.remove_prefix(1);
-    } else {
-      out += text.front();
-    }
+  for (const char *p = text.data(), *end = p + text.size(); p != end;) {
+    char32_t c = 0;
+    const std::size_t size = decode_utf8(p, end, c);
+    if (size == 0) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(*p));
+    else if (!is_command(c)) out.append(p, size);
+    else if (c < 0xa0) out += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c));
+    else out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+    p += std::max<std::size_t>(size, 1);
   }
   return out;
 }

@@ -21,7 +21,14 @@ std::string toml_string(std::string_view text);
 /// The control character that the text, in UTF-8, begins with (U+0000 to U+001F, U+007F to U+009F), line ends and tabs
 /// apart; nothing where it begins with another.
 std::optional<unsigned> control_character(std::string_view text);
-/// A text that a terminal shows and takes no command from: control characters stand in it as "\x1b".
+/// The sentence about a text's first control character, which a terminal would take for a command; empty where it has
+/// none. `what` names the text.
+std::string wrong_text(std::string_view what, std::string_view text);
+/// Does a terminal obey this character, rather than show it? A control character, except line ends and tabs, or one that
+/// changes the direction of what follows.
+bool is_command(char32_t character);
+/// A text that a terminal shows as it is. Commands, and bytes that are not UTF-8, stand in it as "\x1b" or "\u202e". To
+/// do it twice changes nothing more. Console's streams (command_line/) and the logs of runs hold only such text.
 std::string without_controls(std::string_view text);
 
 /// What is wrong with the value for this option (type, words, bounds), as a sentence; empty where nothing is.

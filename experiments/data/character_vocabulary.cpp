@@ -1,6 +1,6 @@
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/data/utf8.hpp"
+#include "experiments/system/utf8.hpp"
 #include "experiments/data/vocabulary_kinds.hpp"
 
 #include <fmt/format.h>

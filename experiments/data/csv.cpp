@@ -1,8 +1,26 @@
 #include "experiments/data/csv.hpp"
 
+#include "experiments/config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace heed {
+
+namespace {
+
+/// Would a spreadsheet take the cell for a formula? A number is none. The last four are the wide twins of the first.
+bool is_formula(std::string_view text) {
+  constexpr std::array begins{"=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  if (std::ranges::none_of(begins, [&](const char* begin) { return text.starts_with(begin); })) return false;
+  double number = 0;
+  const char* end = text.data() + text.size();
+  return std::from_chars(text.data() + (text[0] == '+' ? 1 : 0), end, number).ptr != end || text.size() == 1;
+}
+
+} // namespace
 
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -18,6 +36,14 @@ std::string csv_line(const std::vector<std::string>& cells, std::string_view end
   std::string out;
   for (std::size_t i = 0; i < cells.size(); ++i) out += (i ? "," : "") + csv_cell(cells[i]);
   return out.append(end);
+}
+
+std::string sheet_line(std::vector<std::string> cells, std::string_view end) {
+  for (std::string& cell : cells) {
+    cell = without_controls(cell);
+    if (is_formula(cell)) cell.insert(0, "'");
+  }
+  return csv_line(cells, end);
 }
 
 std::string csv_number(double value) { return fmt::format("{}", value); }

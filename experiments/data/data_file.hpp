@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/data/kept_data.hpp"
-#include "experiments/data/utf8.hpp"
+#include "experiments/system/utf8.hpp"
 #include "experiments/system/files.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "experiments/data/text_file.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/data/utf8.hpp"
+#include "experiments/system/utf8.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
 

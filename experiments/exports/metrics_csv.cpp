@@ -16,7 +16,7 @@ void metrics_csv(const EachMetrics& each, const std::function<void(std::string_v
     for (const auto& [name, value] : line.values)
       if (places.try_emplace(name, headings.size()).second) headings.push_back(name);
   });
-  write(csv_line(headings));
+  write(sheet_line(headings));
   each([&](const Metrics& line) {
     std::vector<std::string> cells(headings.size());
     cells[0] = fmt::format("{}", line.step);
@@ -24,7 +24,7 @@ void metrics_csv(const EachMetrics& each, const std::function<void(std::string_v
     cells[2] = fmt::format("{}", line.tokens);
     for (const auto& [name, value] : line.values)
       if (const auto place = places.find(name); place != places.end()) cells[place->second] = csv_number(value);
-    write(csv_line(cells));
+    write(sheet_line(cells));
   });
 }
 

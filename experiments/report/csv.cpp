@@ -19,7 +19,7 @@ std::string sheet(const std::vector<Cells>& lines) {
   const auto write = [&](const Cells& cells, auto part) {
     std::vector<std::string> texts;
     for (const auto& cell : cells) texts.push_back(cell.*part);
-    out += csv_line(texts, "\r\n");
+    out += sheet_line(texts, "\r\n");
   };
   if (lines.empty()) return out;
   write(lines.front(), &Cells::value_type::first);

@@ -25,10 +25,11 @@ namespace heed {
 
 namespace {
 
-constexpr std::string_view preamble = R"tex(\documentclass{article}
+constexpr std::string_view head = R"tex(\documentclass{article}
 \usepackage[margin=25mm]{geometry}
-\usepackage[T1]{fontenc}
-\usepackage{booktabs}
+)tex";
+
+constexpr std::string_view preamble = R"tex(\usepackage{booktabs}
 \usepackage{pgfplots}
 \pgfplotsset{compat=1.16}
 % Colours that people with any kind of colour vision tell apart: Okabe and Ito, 2008.
@@ -397,19 +398,26 @@ std::string answers(const ReportData& report) {
 } // namespace
 
 std::string render_latex(const ReportData& report) {
-  std::string out = fmt::format("% {} (heed report), {}\n", latex_text(report.name), progress_sentence(report));
-  out += preamble;
-  out += fmt::format("\\begin{{document}}\n\\section*{{{}}}\n",
-                     latex_text(report.question.empty() ? report.name : report.question));
+  std::string body = fmt::format("\\begin{{document}}\n\\section*{{{}}}\n",
+                                 latex_text(report.question.empty() ? report.name : report.question));
   for (const std::string& part : {answers(report), table(report), forest(report)})
-    if (!part.empty()) out += "\n" + part;
+    if (!part.empty()) body += "\n" + part;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
-    out += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.name),
-                       latex_text(further_note(further.metric)), answers(further), table(further));
+    body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(further.metric.name),
+                        latex_text(further_note(further.metric)), answers(further), table(further));
   }
-  if (const std::string part = curves(report); !part.empty()) out += "\n" + part;
-  return out + "\n\\end{document}\n";
+  if (const std::string part = curves(report); !part.empty()) body += "\n" + part;
+  body += "\n\\end{document}\n";
+
+  std::string out = fmt::format("% {} (heed report), {}\n", latex_text(report.name), progress_sentence(report));
+  const bool letters = body.find("\\heedletter{") != std::string::npos;
+  if (letters)
+    out += "% It has letters that pdflatex lacks, which shows their numbers: [U+4E2D]. xelatex and lualatex show those "
+           "that\n% the font has: name one with \\setmainfont below.\n";
+  out.append(head).append(latex_letters);
+  if (letters) out += "% \\ifheedunicode\\setmainfont{DejaVu Serif}\\fi\n";
+  return out.append(preamble) + body;
 }
 
 } // namespace heed

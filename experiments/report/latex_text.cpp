@@ -1,5 +1,9 @@
 #include "experiments/report/latex.hpp"
 
+#include "experiments/config/values.hpp"
+#include "experiments/system/utf8.hpp"
+
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -8,27 +12,13 @@ namespace heed {
 
 namespace {
 
-/// The code point that begins at `at`, which moves past it; bytes that are not UTF-8 are U+FFFD, one by one.
-std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto first = static_cast<unsigned char>(text[at++]);
-  const int more = first < 0x80 ? 0 : first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : -1;
-  if (more < 0 || at + static_cast<std::size_t>(more) > text.size()) return 0xFFFD;
-  std::uint32_t point = more == 0 ? first : first & (0x3FU >> more);
-  for (int i = 0; i < more; ++i) {
-    const auto byte = static_cast<unsigned char>(text[at + static_cast<std::size_t>(i)]);
-    if ((byte & 0xC0U) != 0x80U) return 0xFFFD;
-    point = point << 6U | (byte & 0x3FU);
-  }
-  at += static_cast<std::size_t>(more);
-  return point;
-}
-
 const std::map<std::uint32_t, std::string_view>& commands() {
   // clang-format off
   static const std::map<std::uint32_t, std::string_view> table{
       {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'_', "\\_"},
       {'%', "\\%"}, {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"},
       {'>', "\\textgreater{}"}, {'|', "\\textbar{}"}, {'"', "\\textquotedbl{}"}, {'\n', " "}, {'\t', " "},
+      {'[', "{[}"}, {']', "{]}"}, {'*', "{*}"}, {'`', "\\textasciigrave{}"},
       {0xA0, "~"}, {0xB0, "$^\\circ$"}, {0xB1, "$\\pm$"}, {0xB2, "$^2$"}, {0xB3, "$^3$"}, {0xB5, "$\\mu$"},
       {0xB7, "$\\cdot$"}, {0xD7, "$\\times$"}, {0xF7, "$\\div$"}, {0x3B1, "$\\alpha$"}, {0x3B2, "$\\beta$"},
       {0x3B3, "$\\gamma$"}, {0x3B4, "$\\delta$"}, {0x3B5, "$\\varepsilon$"}, {0x3B7, "$\\eta$"}, {0x3B8, "$\\theta$"},
@@ -40,18 +30,37 @@ const std::map<std::uint32_t, std::string_view>& commands() {
   return table;
 }
 
+/// Letters with accents that fonts of the encoding T1 have.
+bool is_accented(char32_t c) {
+  return c >= 0xC0 && c <= 0x17E && c != 0x126 && c != 0x127 && c != 0x138 && c != 0x13F && c != 0x140 && c != 0x149 &&
+         c != 0x166 && c != 0x167;
+}
+
 } // namespace
+
+const std::string_view latex_letters = R"tex(\newif\ifheedunicode
+\ifdefined\XeTeXversion\heedunicodetrue\fi
+\ifdefined\directlua\heedunicodetrue\fi
+\ifheedunicode\usepackage{fontspec}\else\usepackage[T1]{fontenc}\usepackage{textcomp}\fi
+\newcommand*{\heednumber}[1]{{[}U+#1{]}}
+\DeclareRobustCommand*{\heedletter}[1]{\ifheedunicode\iffontchar\font"#1 \symbol{"#1}\else\heednumber{#1}\fi%
+  \else\heednumber{#1}\fi}
+)tex";
 
 std::string latex_text(std::string_view text) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    const std::uint32_t point = next_code_point(text, at);
-    const auto command = commands().find(point);
-    if (command != commands().end()) out += command->second;
-    else if ((point >= 0x20 && point < 0x7F) || (point >= 0xC0 && point <= 0x17F))
-      out += text.substr(begin, at - begin);
-    else out += fmt::format("[U+{:04X}]", point);
+  for (const char *p = text.data(), *end = p + text.size(); p != end;) {
+    char32_t point = 0;
+    const std::size_t size = decode_utf8(p, end, point);
+    const auto command = commands().find(static_cast<std::uint32_t>(point));
+    if (size == 0) out += "\\heedletter{FFFD}";
+    else if (command != commands().end()) out += command->second;
+    else if (point == U'-' && out.ends_with('-')) out += "{}-"; // two are a dash
+    else if (point == U',' && out.ends_with(',')) out += "{},"; // two are a quotation mark
+    else if ((point >= 0x20 && point < 0x7F) || is_accented(point)) out.append(p, size);
+    else if (is_command(point)) out += fmt::format("{{[}}U+{:04X}{{]}}", static_cast<std::uint32_t>(point));
+    else out += fmt::format("\\heedletter{{{:04X}}}", static_cast<std::uint32_t>(point));
+    p += std::max<std::size_t>(size, 1);
   }
   return out;
 }

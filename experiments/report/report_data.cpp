@@ -1,6 +1,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/seeds_that_fail.hpp"
 #include "experiments/runs/run_entry.hpp"
@@ -437,7 +438,8 @@ void sort_groups(ReportData& report) {
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                           const ChanceOf& chance_of) {
   ReportData report;
-  report.name = plan.name;
+  // A page or a table shows nothing of a command to a terminal, and is turned by none.
+  report.name = without_controls(plan.name);
   report.hash = plan.hash;
   report.sweep = plan.sweep;
   report.out = out;
@@ -461,10 +463,10 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   EntryReader reader;
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
-    arm.label = planned.label;
+    arm.label = without_controls(planned.label);
     arm.reference = planned.reference;
     arm.group = planned.group;
-    arm.name = planned.name;
+    arm.name = without_controls(planned.name);
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
@@ -492,7 +494,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;
   report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
-  report.question = plan.question;
+  report.question = without_controls(plan.question);
   report.frozen = plan.frozen;
   report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;

@@ -8,6 +8,10 @@ namespace heed {
 
 struct Style {
   bool colour = false;
+  std::string mark{}; ///< stands before each of Heed's own commands to a terminal; Console's streams know it
+
+  /// A control sequence of Heed's own, such as "\033[1m".
+  std::string command(std::string_view sequence) const { return mark + std::string(sequence); }
 
   std::string bold(std::string_view text) const { return with("1", text); }
   std::string faint(std::string_view text) const { return with("2", text); }
@@ -17,7 +21,7 @@ struct Style {
 private:
   std::string with(std::string_view code, std::string_view text) const {
     if (!colour) return std::string(text);
-    return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
+    return command("\033[" + std::string(code) + "m") + std::string(text) + command("\033[0m");
   }
 };
 

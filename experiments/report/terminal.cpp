@@ -8,11 +8,12 @@ namespace heed {
 
 std::string render_terminal(const ReportData& report, const Style& style, std::size_t width) {
   const auto paragraph = [&](const std::string& text) { return wrapped(text, width, "  ", "    "); };
+  const std::string bold = style.colour ? style.command("\033[1m") : "",
+                    end = style.colour ? style.command("\033[0m") : "";
   std::string out = fmt::format("{}  {}\n", style.bold(report.name), style.faint(progress_sentence(report)));
   if (!report.question.empty()) out += wrapped(report.question, width);
   out += "\n";
-  out += to_text_within(summary_table(report, style), width, style.colour ? "\033[1m" : "",
-                        style.colour ? "\033[0m" : "");
+  out += to_text_within(summary_table(report, style), width, bold, end);
   out += "\n";
   const std::vector<std::string> answers = answer_sentences(report);
   for (const std::string& answer : answers) out += paragraph(answer);
@@ -20,8 +21,7 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
     out += paragraph(further_note(further.metric)) + "\n";
-    out += to_text_within(summary_table(further, style), width, style.colour ? "\033[1m" : "",
-                          style.colour ? "\033[0m" : "");
+    out += to_text_within(summary_table(further, style), width, bold, end);
     out += "\n";
     for (const std::string& answer : answer_sentences(further)) out += paragraph(answer);
     out += "\n";

@@ -1,5 +1,7 @@
 #include "experiments/report/text_table.hpp"
 
+#include "experiments/report/markdown_text.hpp"
+
 #include <algorithm>
 
 namespace heed {
@@ -11,7 +13,7 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 std::string padded(const std::string& cell, std::size_t width, Align align) {
   const std::size_t used = display_width(cell);
   const std::string space(width > used ? width - used : 0, ' ');
-  return align == Align::left ? cell + space : space + cell;
+  return align == Align::left ? in_one_line(cell) + space : space + in_one_line(cell);
 }
 
 std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
@@ -22,16 +24,13 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
   return line;
 }
 
-std::string escaped(const std::string& cell) {
-  std::string out;
-  for (const char c : cell) {
-    if (c == '|') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
-
 } // namespace
+
+std::string in_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return text;
+}
 
 std::size_t display_width(const std::string& text) {
   std::size_t width = 0;
@@ -69,9 +68,17 @@ std::string to_text(const TextTable& table, const std::string& heading_style, co
 }
 
 std::string to_markdown(const TextTable& table) {
+  TextTable marked = table;
+  for (std::string& heading : marked.headings) heading = markdown_text(heading, true);
+  for (auto& row : marked.rows)
+    for (std::string& cell : row) cell = markdown_text(cell, true);
+  return markdown_table(marked);
+}
+
+std::string markdown_table(const TextTable& table) {
   auto line = [](const std::vector<std::string>& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + escaped(cell) + " |";
+    for (const std::string& cell : cells) text += " " + cell + " |";
     return text + "\n";
   };
   std::string out = line(table.headings) + "|";

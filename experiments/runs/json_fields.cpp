@@ -1,5 +1,8 @@
 #include "experiments/runs/json_fields.hpp"
 
+#include "experiments/system/utf8.hpp"
+
+#include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <cstddef>
@@ -76,6 +79,22 @@ struct Builder {
 };
 
 } // namespace
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char *p = text.data(), *end = p + text.size(); p != end;) {
+    char32_t c = 0;
+    const std::size_t size = decode_utf8(p, end, c);
+    if (size == 0) out += fmt::format("\\\\x{:02x}", static_cast<unsigned char>(*p));
+    else if (is_command(c)) out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+    else if (c == U'\n') out += "\\n";
+    else if (c == U'\t') out += "\\t";
+    else if (c == U'"' || c == U'\\') out.append("\\").append(p, size);
+    else out.append(p, size);
+    p += std::max<std::size_t>(size, 1);
+  }
+  return out + "\"";
+}
 
 json::value parsed(std::string_view bytes) {
   json::basic_parser<Builder> parser{json::parse_options()};

@@ -1,6 +1,6 @@
 // Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
-// the reader of the whole file catches. Each type is read from a value, or from a member of an object. Texts are for
-// people, and end on terminals: they are written and read without control characters.
+// the reader of the whole file catches. Each type is read from a value, or from a member of an object. Texts are read
+// as they are: who prints them, or writes them for people, has without_controls().
 #pragma once
 
 #include "experiments/config/values.hpp"
@@ -35,7 +35,12 @@ inline const json::value& needed(const json::object& object, std::string_view ke
 inline std::string text(const json::value& value, std::string_view key) {
   const json::string* string = value.if_string();
   if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
-  return without_controls(*string);
+  return std::string(*string);
+}
+
+/// A text that only people read, without commands to their terminals.
+inline std::string text_for_people(const json::value& value, std::string_view key) {
+  return without_controls(text(value, key));
 }
 
 inline std::int64_t integer(const json::value& value, std::string_view key) {
@@ -89,8 +94,9 @@ inline std::vector<std::string> texts(const json::object& object, std::string_vi
   return out;
 }
 
-/// A text as JSON writes it.
-inline std::string json_text(std::string_view text) { return json::serialize(json::string(without_controls(text))); }
+/// A text as a JSON string that reads back as the same. Commands to terminals are escaped, so that a terminal may show the
+/// file. Bytes that are not UTF-8, which JSON can't hold, are written as without_controls() has them.
+std::string json_text(std::string_view text);
 
 /// What some bytes are, each real as the nearest double, so that the shortest text of one reads as the same, -0 included:
 /// Boost's own reader is off by the last bit for one in a dozen. Throws Wrong.

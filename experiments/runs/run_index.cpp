@@ -6,6 +6,7 @@
 #include "experiments/config/values.hpp"
 #include "experiments/runs/folder_signatures.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/system/file_system.hpp"
 
 #include <algorithm>
@@ -211,10 +212,7 @@ const IndexField& field_named(const std::vector<IndexField>& fields, std::string
 }
 
 RunIndex::RunIndex(const std::filesystem::path& out) : out_(out) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(out, error))
-    throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", out.string(),
-                              out.string()));
+  require_folder_of_runs(out);
   open();
   find_fields();
 }

@@ -105,7 +105,7 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
                                                                {"kernels", &m.build.kernels},
                                                                {"data", &m.data}};
     for (const auto& [key, to] : texts)
-      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text(v, key); });
+      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text_for_people(v, key); });
     const std::pair<std::string_view, int*> numbers[] = {
         {"starts", &m.starts}, {"threads", &m.threads}, {"numerics", &m.numerics}};
     for (const auto& [key, to] : numbers)
@@ -120,7 +120,7 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
     if (given(object, "earlier"))
       for (const json::value& steps : list(object, "earlier")) {
         const json::object& fields = as_object(steps, "earlier steps");
-        m.earlier.push_back({integer(fields, "until"), text(fields, "made")});
+        m.earlier.push_back({integer(fields, "until"), text_for_people(needed(fields, "made"), "made")});
       }
     where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
     return m;

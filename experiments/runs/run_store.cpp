@@ -2,6 +2,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
+#include "experiments/runs/names.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/threads.hpp"
@@ -24,10 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view checkpoint_prefix = "checkpoint-", checkpoint_suffix = ".safetensors";
 constexpr std::size_t id_digits = 16;
-
-bool is_id(std::string_view text) {
-  return text.size() == id_digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 } // namespace
 
@@ -229,7 +226,7 @@ std::vector<std::string> run_ids(const fs::path& out) {
   errno = 0;
   const std::unique_ptr<DIR, decltype(close)> folder(::opendir(out.c_str()), close);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
-    if (is_id(entry->d_name)) ids.emplace_back(entry->d_name);
+    if (is_run_id(entry->d_name)) ids.emplace_back(entry->d_name);
   // What can't be listed is not empty.
   if (errno != 0 && errno != ENOENT && errno != ENOTDIR)
     throw Refused(fmt::format("cannot read the folder '{}': {}", out.string(), std::strerror(errno)));

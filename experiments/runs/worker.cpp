@@ -2,10 +2,12 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/runs/queue_mark.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/system/clock.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/training/kernels.hpp"
@@ -24,9 +26,10 @@ using Clock = std::chrono::steady_clock;
 /// Of a checkpoint's metadata: the checksum of metrics.jsonl up to its step, which a manifest may be gone with.
 constexpr const char* metrics_key = "metrics";
 
-/// On standard error, or in a file: a full disk may not take it: what can't be said is no failure of the run.
+/// On standard error, or in a file, as a terminal may have it. A full disk may not take it: what can't be said is no
+/// failure of the run.
 void say(const WorkerParts& parts, const RunFolder& run, std::string_view what) {
-  const std::string line = fmt::format("heed: run {}: {}\n", run.id(), what);
+  const std::string line = without_controls(fmt::format("heed: run {}: {}\n", run.id(), what));
   std::fwrite(line.data(), 1, line.size(), parts.log);
   std::fflush(parts.log);
 }
@@ -380,7 +383,7 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     return failed(run, parts, *record,
                   "out of memory; make the model or the batch smaller, or run fewer at once (--jobs)", false);
   } catch (const std::exception& error) {
-    return failed(run, parts, *record, error.what(), false);
+    return failed(run, parts, *record, failure_in_words(error), false);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/settings.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/json_fields.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <fmt/format.h>
 #include <system_error>
 
@@ -218,6 +220,31 @@ Frozen read_frozen(const json::object& object, const Plan& plan) {
   return frozen;
 }
 
+/// "\x1b" in a text as the control character.
+std::string with_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned control = 0;
+    const std::string_view digits = text.substr(std::min(at + 2, text.size()), 2);
+    const bool read = text.substr(at).starts_with("\\x") && digits.size() == 2 &&
+                      std::from_chars(digits.data(), digits.data() + 2, control, 16).ptr == digits.data() + 2;
+    const std::string character = control < 0x80 ? std::string(1, static_cast<char>(control))
+                                                 : std::string{'\xc2', static_cast<char>(control)};
+    const bool is_control = read && control_character(character);
+    out += is_control ? character : std::string(1, text[at]);
+    if (is_control) at += 3;
+  }
+  return out;
+}
+
+/// Earlier versions wrote control characters in arms' names as "\x1b", beside the hash of the names as they were.
+void restore_controls(Plan& plan) {
+  Plan restored = plan;
+  for (Arm& arm : restored.arms)
+    for (std::string* text : {&arm.label, &arm.name}) *text = with_controls(*text);
+  if (hash_of(restored) == plan.hash) plan = std::move(restored);
+}
+
 Plan read(std::string_view bytes) {
   const json::value whole = parsed(bytes);
   const json::object& object = as_object(whole, "it");
@@ -275,6 +302,7 @@ Plan read(std::string_view bytes) {
     if (arm.runs.size() != plan.seeds.size())
       throw Wrong{fmt::format("arm \"{}\" has {} runs for {} seeds", arm.label, arm.runs.size(), plan.seeds.size())};
   if (plan.runs.empty()) throw Wrong{"it has no runs"};
+  if (hash_of(plan) != plan.hash) restore_controls(plan);
   if (const std::string hash = hash_of(plan); hash != plan.hash)
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
   if (const json::value* frozen = object.if_contains("frozen"))

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,8 +30,14 @@ template <class Work> void for_each_in_threads(std::size_t count, const Work& wo
   } else {
     std::vector<std::jthread> workers;
     const std::size_t each = (count + threads - 1) / threads;
-    for (std::size_t first = 0; first < count; first += each)
-      workers.emplace_back(share, first, std::min(first + each, count));
+    for (std::size_t first = 0; first < count; first += each) {
+      const std::size_t last = std::min(first + each, count);
+      try {
+        workers.emplace_back(share, first, last);
+      } catch (const std::system_error&) { // no more threads may be started
+        share(first, last);
+      }
+    }
   }
   if (failure) std::rethrow_exception(failure);
 }

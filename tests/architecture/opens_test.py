@@ -33,7 +33,6 @@ EXCEPTIONS = {
     ("runs/index_place.cpp", "fs::exists("): "the user's own folder",
     ("runs/index_place.cpp", "fs::remove_all("): "the user's own folder",
     ("runs/index_place.cpp", "write_file("): "the user's own folder",
-    ("runs/run_index.cpp", "filesystem::is_directory("): "the output folder itself, as the user named it",
     ("runs/run_index.cpp", "read_file("): "the user's own folder",
     ("runs/run_index.cpp", "write_file("): "the user's own folder",
     ("runs/run_index.cpp", "filesystem::remove("): "the user's own folder",
@@ -53,7 +52,7 @@ EXCEPTIONS = {
     ("command_line/commands/rerun.cpp", "filesystem::remove_all("): "a folder that the command made",
     ("command_line/commands/rerun.cpp", "filesystem::symlink_status("): "the folder that the user named for the new run",
     ("command_line/commands/show.cpp", "filesystem::is_regular_file("): "a word of the command line",
-    ("command_line/commands/status.cpp", "filesystem::is_directory("): "the output folder itself, as the user named it",
+
 }
 
 

@@ -35,6 +35,18 @@ TEST_CASE("every formula equals the plain loops over pairs, under every mask", "
       }
 }
 
+TEST_CASE("a formula that shares its parts deeply has the value of the plain loops", "[attention][formula]") {
+  std::string number = "heads / 2";
+  for (int n = 0; n < 90; ++n) number = "(" + number + ")^16";
+  const Formulas f{"s * 0.5 * " + number, "i - j < 3 * " + number};
+  for (const Extents& e : formula_problems) {
+    if (e.heads != 2) continue; // where heads / 2 is 1
+    Formulated attention(f, plain(), e);
+    INFO(e.text());
+    CHECK(distance(attention({}), attention.naive({})) < rough);
+  }
+}
+
 TEST_CASE("every score and normaliser has every formula, streaming or composed",
           "[attention][formula][contract][many]") {
   for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {

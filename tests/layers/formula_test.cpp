@@ -183,6 +183,32 @@ TEST_CASE("formulas beyond all measure are refused, and end nobody's stack", "[f
   CHECK(value(many("", "+1").substr(0, 2001), {.s = 1}) == 1001);
 }
 
+// Each power takes its operand several times, so that a walk which visits a shared part once for each way to it would
+// take 5^depth visits: it would never end.
+TEST_CASE("what is shared again and again is visited once", "[formula]") {
+  constexpr std::size_t depth = 90;
+  const auto nested = [&](std::string text, const std::string& behind) {
+    for (std::size_t n = 0; n < depth; ++n) text = "(" + text + ")" + behind;
+    return text;
+  };
+  for (const char* inner : {"heads", "h + 1", "limit", "slope", "i", "j", "i - j", "i + j", "bias", "row[h]"})
+    for (const char* power : {"^16", "^15", "^-15", " + 1^16"}) {
+      const std::string number = nested(inner, power);
+      INFO(inner << ", " << power);
+      const ReadFormula score = read_formula("s * " + number, FormulaKind::score, declared);
+      REQUIRE(score.formula);
+      CHECK(program_of(&*score.formula, nullptr, declared).instructions.size() <= 12 * (depth + 4));
+      CHECK(use_of(*score.formula).score);
+      if (std::string_view(inner) == "slope" || std::string_view(inner) == "bias") continue; // learned
+      const ReadFormula mask = read_formula("i < " + number, FormulaKind::mask, declared);
+      REQUIRE(mask.formula);
+      CHECK(program_of(nullptr, &*mask.formula, declared).instructions.size() <= 12 * (depth + 4));
+      CHECK(program_of(&*score.formula, &*mask.formula, declared).mask >= 0);
+    }
+  CHECK(value("s * " + nested("heads / 2", "^16"), {.s = 3, .heads = 2}) == 3);
+  CHECK(std::isinf(value("s * " + nested("heads", "^16"), {.s = 3, .heads = 2})));
+}
+
 TEST_CASE("parameters are read back from their line", "[formula]") {
   const FormulaParameter p{.name = "slope",
                            .per = "head_and_distance",

@@ -117,7 +117,7 @@ int attend(const AttendArguments& arguments, Console& console) {
   if (!arguments.npy.empty()) write_npy(run.id, examples, arguments.npy);
   const std::int64_t step = examples.front().step.value_or(0);
   if (arguments.json) {
-    console.out << indented(json::object{
+    console.data << indented(json::object{
         {"run", run.id}, {"step", step}, {"average", arguments.average}, {"examples", attention_array(examples)}});
     return 0;
   }

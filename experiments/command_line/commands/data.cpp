@@ -135,7 +135,7 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
   std::int64_t row = 0;
   each_example(task, form, split, std::nullopt, [&](const ExampleText& example) {
     const bool image = form == Form::image_classification;
-    print(console.out, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
+    print(console.data, "{}\t{}\n", image ? fmt::format("row {}", row) : as_cell(example.input),
           as_cell(example.output));
     ++row;
   });
@@ -145,10 +145,10 @@ void write_all(const Task& task, Form form, Split split, Console& console) {
 std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); }
 
 void write_batches(const Task& task, Form form, const Config& config, std::int64_t batches, Console& console) {
-  print(console.out, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
+  print(console.data, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
   each_training_row(task, form, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
                     [&](const TrainingRow& row) {
-                      print(console.out, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.step, row.row, numbers(row.tokens),
+                      print(console.data, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.step, row.row, numbers(row.tokens),
                             numbers(row.outputs), numbers(row.targets), as_cell(row.text.input),
                             as_cell(row.text.output));
                     });

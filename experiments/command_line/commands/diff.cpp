@@ -136,7 +136,7 @@ void print_text(const Side& a, const Side& b, Console& console) {
 
 int diff(const DiffArguments& arguments, Console& console) {
   const Side a = side_of(arguments.a, arguments.out), b = side_of(arguments.b, arguments.out);
-  if (arguments.json) console.out << indented(as_json(a, b));
+  if (arguments.json) console.data << indented(as_json(a, b));
   else print_text(a, b, console);
   return 0;
 }

@@ -53,7 +53,7 @@ int do_export(const ExportArguments& arguments, Console& console) {
   folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;
-    for (const RunFolder& run : runs) console.out << format.write(run, folder).string() << "\n";
+    for (const RunFolder& run : runs) console.data << format.write(run, folder).string() << "\n";
     if (!format.next.empty())
       console.err << "  next      " << format.next << " " << shell_words({folder.path().string()}) << "\n";
   }

@@ -81,13 +81,13 @@ int generate(const GenerateArguments& arguments, Console& console) {
   const bool translates = puts_out_sequences(run.config);
   Sampling sampling = sampling_of(arguments, translates, run.config.model.kind);
   sampling.write = [&](std::string_view text) {
-    console.out << text;
-    console.out.flush();
+    console.data << text;
+    console.data.flush();
   };
   sampling.prompt = arguments.prompt;
   if (translates) sampling.inputs = inputs_of(arguments);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
-  if (!translates) console.out << "\n";
+  if (!translates) console.data << "\n";
   return 0;
 }
 

@@ -146,7 +146,7 @@ Subject look(const InspectArguments& arguments, Console& console) {
 int inspect(const InspectArguments& arguments, Console& console) {
   const auto [name, words, found] = look(arguments, console);
   if (arguments.json) {
-    console.out << indented(as_json(name, arguments, found));
+    console.data << indented(as_json(name, arguments, found));
     return 0;
   }
   console.out << fmt::format("{}, {} rows of the {} split{}\n", words, with_commas(found.rows), arguments.split,

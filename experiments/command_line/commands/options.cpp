@@ -16,8 +16,8 @@ struct OptionsArguments {
 };
 
 int options(const OptionsArguments& arguments, Console& console) {
-  if (arguments.schema) console.out << indented(boost::json::parse(json_schema()));
-  else if (arguments.json) console.out << indented(boost::json::parse(options_json(arguments.table)));
+  if (arguments.schema) console.data << indented(boost::json::parse(json_schema()));
+  else if (arguments.json) console.data << indented(boost::json::parse(options_json(arguments.table)));
   else console.out << options_text(arguments.table);
   return 0;
 }

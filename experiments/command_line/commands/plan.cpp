@@ -92,15 +92,17 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
 }
 
 void write_csv(const Preparation& prepared, const Estimate& e, Console& console) {
-  console.out << "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
+  console.data << "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
   for (const EstimatedRun& run : e.runs) {
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
-    print(console.out, "{},{},{},{},{},{},{},{},{},{:.0f},{}\n", run.trial ? "tuning" : "replicate",
-          csv_cell(planned.label), run.run->seed, run.run->id, name_of(run.state), csv_cell(changes_of(changes)),
-          run.load.cost.parameters, run.load.cost.flops_per_step, run.load.steps, run.load.cost.bytes(e.share.threads),
-          e.seconds ? fmt::format("{:.3g}", run.seconds) : "");
+    const auto number = [](auto value) { return fmt::format("{}", value); };
+    console.data << sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
+                                std::string(name_of(run.state)), changes_of(changes), number(run.load.cost.parameters),
+                                number(run.load.cost.flops_per_step), number(run.load.steps),
+                                fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
+                                e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
   }
 }
 
@@ -165,7 +167,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
   out["threads"] = e.share.threads;
   out["memory_bytes"] = e.bytes;
   if (e.seconds) out["seconds"] = *e.seconds;
-  console.out << indented(out);
+  console.data << indented(out);
 }
 
 /// The plan as `plan.json` has it, with the time: for whoever keeps preregistrations.

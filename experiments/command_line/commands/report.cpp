@@ -101,7 +101,7 @@ int report(const ReportArguments& arguments, Console& console) {
   }
   for (const ReportFile& file : format.files) {
     file_of_sweep(folder, file.name).write(file.render(data));
-    print(console.out, "{}\n", (folder / file.name).string());
+    print(console.data, "{}\n", (folder / file.name).string());
   }
   return 0;
 }

@@ -36,7 +36,12 @@ public:
       make_output_folder(path_);
       return;
     }
-    std::string name = (std::filesystem::temp_directory_path() / "heed-rerun-XXXXXX").string();
+    std::error_code error;
+    const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+    if (error)
+      throw Refused(fmt::format("the folder for temporary files (TMPDIR) can't be used: {}; name one with --into",
+                                error.message()));
+    std::string name = (temporary / "heed-rerun-XXXXXX").string();
     if (!mkdtemp(name.data()))
       throw Refused(fmt::format("cannot make a folder like '{}': {}; name one with --into", name,
                                 std::generic_category().message(errno)));

@@ -14,6 +14,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/follower.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/slurm_launcher.hpp"
@@ -395,7 +396,7 @@ int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
     end(status);
     return status;
   } catch (const std::exception& error) {
-    if (launcher.broken()) console.err << "heed: " << error.what() << std::endl;
+    if (launcher.broken()) console.err << "heed: " << failure_in_words(error) << std::endl;
     end(1);
     throw;
   }
@@ -413,7 +414,7 @@ int follow_first(MpiRanks& ranks, Console& console) {
     constexpr std::chrono::seconds for_the_first{5};
     std::this_thread::sleep_for(for_the_first);
     console.err << fmt::format("heed: process {} of {}, on {}: {}\n      the run ends; its last checkpoint is kept",
-                               ranks.rank(), ranks.count(), this_machine().host, error.what())
+                               ranks.rank(), ranks.count(), this_machine().host, failure_in_words(error))
                 << std::endl;
   }
   ranks.abort(1);

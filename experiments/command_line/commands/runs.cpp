@@ -8,7 +8,9 @@
 #include "experiments/sweep/steps_to.hpp"
 
 #include <boost/json.hpp>
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <ostream>
 
 namespace heed {
@@ -56,6 +58,23 @@ struct Found {
   std::size_t all = 0; ///< runs in the index
 };
 
+/// The index's rows. A query of SQLite's has 2000 columns at most, so that many are asked for in several.
+std::vector<std::vector<Cell>> select(RunIndex& index, const std::vector<IndexField>& columns,
+                                      const Selection& selection) {
+  constexpr std::size_t at_once = 500;
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t first = 0; first < columns.size(); first += at_once) {
+    const std::size_t end = std::min(first + at_once, columns.size());
+    auto part = index.select({columns.begin() + static_cast<std::ptrdiff_t>(first),
+                              columns.begin() + static_cast<std::ptrdiff_t>(end)},
+                             selection);
+    rows.resize(part.size());
+    for (std::size_t r = 0; r < part.size(); ++r)
+      rows[r].insert(rows[r].end(), std::make_move_iterator(part[r].begin()), std::make_move_iterator(part[r].end()));
+  }
+  return rows;
+}
+
 Found find(const RunsArguments& arguments, Console& console) {
   RunIndex index(arguments.out);
   Selection selection;
@@ -69,7 +88,7 @@ Found find(const RunsArguments& arguments, Console& console) {
   if (out.columns.empty())
     out.columns = arguments.json || arguments.csv ? index.fields_present(selection.where)
                                                   : usual_columns(index, selection.where);
-  out.rows = index.select(out.columns, selection);
+  out.rows = select(index, out.columns, selection);
   out.left_out = index.left_out();
   out.all = index.size();
   say_left_out(out.left_out, index, console);
@@ -85,16 +104,16 @@ void print_json(const Found& found, bool with_nulls, Console& console) {
         run[found.columns[i].name] = std::move(cell);
   }
   for (const LeftOut& run : found.left_out) left_out.push_back(json::object{{"id", run.id}, {"reason", run.reason}});
-  console.out << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
+  console.data << indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
 }
 
 void print_csv(const Found& found, Console& console) {
   std::vector<std::string> cells;
   for (const IndexField& column : found.columns) cells.push_back(column.name);
-  console.out << csv_line(cells);
+  console.data << sheet_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
-    console.out << csv_line(cells);
+    console.data << sheet_line(cells);
   }
 }
 

@@ -8,7 +8,9 @@
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_entry.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace heed {
 
@@ -40,27 +42,41 @@ std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
   }
 }
 
+/// Comments above or beneath a configuration: a line for each of the text's.
+void comment(std::string_view text, Console& console) {
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    print(console.out, "#{}{}\n", line.empty() ? "" : " ", line);
+    at = end + 1;
+  }
+}
+
 /// What became of a run, as comments above its configuration.
 void print_run(const RunFolder& run, Console& console) {
   const auto entry = read_entry(run);
   if (!entry) {
-    print(console.out, "# run {}: {}\n", run.id(), entry.error);
+    comment(fmt::format("run {}: {}", run.id(), entry.error), console);
     return;
   }
-  print(console.out, "# run {}: {}\n", run.id(), name_of(entry->state));
+  comment(fmt::format("run {}: {}", run.id(), name_of(entry->state)), console);
   if (const auto& m = entry->manifest) {
-    print(console.out, "# {} to {}, {} of work on {} thread{}\n", m->started, m->ended.empty() ? "?" : m->ended,
-          duration(m->seconds), m->threads, m->threads == 1 ? "" : "s");
-    print(console.out, "# heed {}, {} {}, {}{}, on {}\n", m->build.version, m->build.compiler, m->build.flags,
-          m->build.kernels.empty() ? "" : fmt::format("kernels {}, ", m->build.kernels), m->build.blas, m->cpu);
-    if (!m->failure.empty()) print(console.out, "# failed: {}\n", m->failure);
+    comment(fmt::format("{} to {}, {} of work on {} thread{}", m->started, m->ended.empty() ? "?" : m->ended,
+                        duration(m->seconds), m->threads, m->threads == 1 ? "" : "s"),
+            console);
+    comment(fmt::format("heed {}, {} {}, {}{}, on {}", m->build.version, m->build.compiler, m->build.flags,
+                        m->build.kernels.empty() ? "" : fmt::format("kernels {}, ", m->build.kernels), m->build.blas,
+                        m->cpu),
+            console);
+    if (!m->failure.empty()) comment(fmt::format("failed: {}", m->failure), console);
   }
-  if (entry->parameters) print(console.out, "# {} parameters\n", with_commas(*entry->parameters));
+  if (entry->parameters) comment(fmt::format("{} parameters", with_commas(*entry->parameters)), console);
   for (const MetricEntry& metric : entry->metrics)
-    print(console.out, "# {} {:.6g} at step {}{}\n", metric.name, metric.last, metric.step,
-          metric.best && *metric.best != metric.last
-              ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
-              : "");
+    comment(fmt::format("{} {:.6g} at step {}{}", metric.name, metric.last, metric.step,
+                        metric.best && *metric.best != metric.last
+                            ? fmt::format(", best {:.6g} at step {}", *metric.best, metric.best_step.value_or(0))
+                            : ""),
+            console);
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
@@ -75,9 +91,10 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   std::vector<std::string> seeds, within;
   for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
   for (const PlannedOption& option : plan.within) within.push_back(option.key);
-  print(console.out, "\n# [sweep] {}\n# seeds: {}\n", size_in_words(plan), joined(seeds));
-  if (plan.match != "none") print(console.out, "# match: the feed-forward's width evens out {}\n", plan.match);
-  if (!within.empty()) print(console.out, "# within: {}\n", joined(within));
+  console.out << "\n";
+  comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), joined(seeds)), console);
+  if (plan.match != "none") comment(fmt::format("match: the feed-forward's width evens out {}", plan.match), console);
+  if (!within.empty()) comment(fmt::format("within: {}", joined(within)), console);
   TextTable arms{{"arm", "what it changes of the above"}, {Align::left, Align::left}, {}};
   for (const Arm& arm : plan.arms) {
     std::vector<std::string> changes;
@@ -87,11 +104,11 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   if (plan.tuning) {
     std::vector<std::string> tried;
     for (const std::int64_t seed : plan.tuning->seeds) tried.push_back(fmt::format("{}", seed));
-    print(console.out, "# [sweep.tune] each arm tries, with the seeds {}:\n", joined(tried));
+    comment(fmt::format("[sweep.tune] each arm tries, with the seeds {}:", joined(tried)), console);
     for (const TunedOption& option : plan.tuning->options)
-      print(console.out, "#   {} = {}\n", option.key, fmt::join(option.values, ", "));
+      comment(fmt::format("  {} = {}", option.key, fmt::join(option.values, ", ")), console);
   }
-  const std::string table = to_text(arms);
+  const std::string table = to_text(arms); // its lines begin with blanks
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = table.find('\n', at);
     print(console.out, "#{}\n", table.substr(at, end - at));
@@ -121,8 +138,8 @@ int show(const ShowArguments& given, Console& console) {
     print_difference(default_config(), config, "here", "default", console);
     return 0;
   }
-  for (const std::string& sentence : settings.dropped()) print(console.out, "# dropped: {}\n", sentence);
-  console.out << to_toml(config);
+  for (const std::string& sentence : settings.dropped()) comment(fmt::format("dropped: {}", sentence), console);
+  console.data << to_toml(config);
   if (settings.sweep().present) print_sweep(settings, arguments.config, console);
   return 0;
 }

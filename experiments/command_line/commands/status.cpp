@@ -7,6 +7,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_store.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -132,9 +133,7 @@ std::string name_of_run(const std::filesystem::path& out, const std::string& id)
 
 int status(const StatusArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
-  if (std::error_code error; !std::filesystem::is_directory(out, error))
-    throw Refused(fmt::format("{}: there is no such folder; heed run CONFIG --out {} makes it", arguments.out,
-                              arguments.out));
+  require_folder_of_runs(out);
   // First, since it tells the folders what became of what was queued.
   const std::string queue = queue_report(out, [&](const std::string& id) { return name_of_run(out, id); });
   TextTable table{{"sweep", "runs"}, {Align::left, Align::right}, {}};

@@ -197,7 +197,7 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
                     "none of them",
                     arguments.family));
   const Measure measure(arguments);
-  if (arguments.json) console.out << indented(measured_json(families, measure));
+  if (arguments.json) console.data << indented(measured_json(families, measure));
   else print_measured(families, measure, console);
   return 0;
 }
@@ -210,7 +210,7 @@ int variants(const VariantsArguments& arguments, Console& console) {
   if (arguments.json) {
     boost::json::array all;
     for (const VariantFamily& family : families) all.push_back(family_json(family));
-    console.out << indented(all);
+    console.data << indented(all);
     return 0;
   }
   for (const VariantFamily& family : families) print_text(family, console);

@@ -11,17 +11,24 @@ function cellText(cell) {
 const tableRows = (table, textsOf) => [...table.rows].filter((row) => !row.classList.contains("group"))
   .map((row) => [...row.cells].flatMap((cell, i) => (!i && row.dataset.label ? [row.dataset.label] : textsOf(cell))));
 
+/** A spreadsheet would execute a text that begins so (or with one of their wide twins); a number is none. */
+const noFormula = (text) => (/^[=+\-@＝＋－＠]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+
+/** A text in a Markdown cell that shows just it: no mark, HTML, or link of an address (report/markdown_text.cpp). */
+const markdownText = (text) => text.replace(/[\\`*{}<>|[\]#~$&]/g, "\\$&")
+  .replace(/(^|\W)_|_(?=\W|$)/g, (marked) => `${marked.slice(0, -1)}\\_`)
+  .replace(/:(?=\/)/g, "\\:").replace(/(www)\./gi, "$1\\.").replace(/@/g, "@<!-- -->");
+
 /** A cell's `data-tsv` stands for what it shows: numbers in full, each in a column of its own. */
 function asTsv(table) {
-  const plain = (text) => text.replace(/[\t\r\n]+/g, " ").replace(/\u2212/g, "-").replace(/^–$/, "");
+  const plain = (text) => noFormula(text.replace(/[\t\r\n]+/g, " ").replace(/\u2212/g, "-").replace(/^–$/, ""));
   const texts = (cell) => (cell.dataset.tsv === undefined ? [cellText(cell)] : cell.dataset.tsv.split("\t"));
   return tableRows(table, texts).map((row) => `${row.map(plain).join("\t")}\n`).join("");
 }
 
 function asMarkdown(table) {
   const line = (cells) => `| ${cells.join(" | ")} |\n`;
-  const plain = (text) => text.replace(/[\\`*<>|[\]~]/g, "\\$&");
-  const [head, ...rows] = tableRows(table, (cell) => [cellText(cell)]).map((row) => line(row.map(plain)));
+  const [head, ...rows] = tableRows(table, (cell) => [cellText(cell)]).map((row) => line(row.map(markdownText)));
   const right = (cell) => getComputedStyle(cell).textAlign === "right";
   const rule = [...table.rows[0].cells].map((cell) => (right(cell) ? "---:" : "---"));
   return head + line(rule) + rows.join("");

@@ -202,7 +202,10 @@ private:
 
   // Products with a number that is not learned, before and behind a function, cost no pass over the pairs of their own.
   void take_factors() {
-    const auto is_factor = [&](std::int32_t k) { return at(k).axis == FormulaAxis::head && !is_learned(k); };
+    const std::vector<bool> learned = learned_ones();
+    const auto is_factor = [&](std::int32_t k) {
+      return at(k).axis == FormulaAxis::head && !learned[static_cast<std::size_t>(k)];
+    };
     // The operand of such a product, and the number; or -1 twice.
     const auto product = [&](std::int32_t k) -> std::pair<std::int32_t, std::int32_t> {
       const FormulaInstruction& x = at(k);
@@ -226,12 +229,15 @@ private:
     }
   }
   static bool is_function(FormulaOp op) { return op >= FormulaOp::negative && op < FormulaOp::negation; }
-  bool is_learned(std::int32_t k) {
-    const FormulaInstruction& x = at(k);
-    if (x.parameter >= 0 && parameter(x.parameter).learned) return true;
-    for (const std::int32_t o : {x.a, x.b, x.c})
-      if (o >= 0 && is_learned(o)) return true;
-    return false;
+  // Which instructions depend on a learned parameter. Operands stand before what takes them, so one pass suffices.
+  std::vector<bool> learned_ones() const {
+    std::vector<bool> out;
+    for (const FormulaInstruction& x : out_.instructions) {
+      bool learned = x.parameter >= 0 && parameter(x.parameter).learned;
+      for (const std::int32_t o : {x.a, x.b, x.c}) learned = learned || (o >= 0 && out[static_cast<std::size_t>(o)]);
+      out.push_back(learned);
+    }
+    return out;
   }
 
   void need(std::int32_t k, bool FormulaInstruction::*who) {

@@ -5,26 +5,23 @@ Usage: sweep_test.py HEED [instrumented]     instrumented: a build that takes ad
 
 import contextlib
 import csv
-import fcntl
 import io
 import json
 import os
 import pathlib
-import pty
 import re
 import resource
 import shlex
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from small_config import SMALL  # noqa: E402
+import terminal  # noqa: E402
 from tap import HANG, Points, attempt, run, until  # noqa: E402
 
 heed = sys.argv[1]
@@ -295,22 +292,8 @@ def float64_is_a_file_beside_the_program(folder):
 
 def on_a_terminal(command, columns):
     """What a command writes on a terminal of so many columns, without its colours."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(command, stdout=its, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm"})
-    os.close(its)
-    written = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        written += piece
-    process.communicate(timeout=60)
-    os.close(ours)
-    return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r\n", "\n")
+    written = terminal.on_a_terminal(command, columns).decode()
+    return re.sub(r"\x1b\[[0-9;]*m", "", written).replace("\r\n", "\n")
 
 
 def results_are_as_wide_as_the_terminal(folder):
@@ -474,6 +457,27 @@ def a_model_too_large_is_refused_with_what_would_fit(folder):
     assert not list((folder / "large").glob("*"))
 
 
+def few_threads_end_it_with_a_sentence(folder):
+    config = write(folder, "threads.toml", BASE.format(steps=20))
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        return
+    # A thread's stack is as large as the limit of the first one's: no further thread can start.
+    done = limited([heed, "run", config, "train.shards=4", "--threads", "4", "--out", str(folder / "threads")],
+                   RLIMIT_STACK=1 << 46)
+    assert done.returncode == 1 and "the system started 1 of 4 threads, then no more" in done.stderr, done
+    assert "fewer --threads or --jobs" in done.stderr and "terminate" not in done.stderr, done
+
+
+def names_that_are_no_paths_are_told(folder):
+    name = "x" * 300
+    for words in (["status", name], ["runs", name], ["report", name], ["evaluate", name], ["show", name],
+                  ["check", name + ".toml"], ["run", name + ".toml"]):
+        done = attempt([heed, *words])
+        assert done.returncode == 2 and name in done.stderr and "filesystem" not in done.stderr, (words, done)
+    done = attempt([heed, "status", str(folder / "none")])
+    assert done.returncode == 2 and "there is no such folder" in done.stderr, done
+
+
 def pipes_hang_nothing(folder):
     config, out = write(folder, "pipes.toml", BASE.format(steps=20)), folder / "pipes"
     run([heed, "run", config, "--out", str(out)])
@@ -508,10 +512,11 @@ def no_start_loads_blas(_):
     assert "libfmt" in loaded and "blas" not in loaded, loaded
 
 
-limits_of_space = [a_model_too_large_is_refused_with_what_would_fit, little_address_space_ends_it]
+limits_of_space = [a_model_too_large_is_refused_with_what_would_fit, little_address_space_ends_it,
+                   few_threads_end_it_with_a_sentence]
 for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file_that_may_not_grow_gives_the_reason,
              *([] if instrumented else limits_of_space),
-             no_start_loads_blas, pipes_hang_nothing, the_way_on_is_the_same_command,
+             no_start_loads_blas, names_that_are_no_paths_are_told, pipes_hang_nothing, the_way_on_is_the_same_command,
              results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,

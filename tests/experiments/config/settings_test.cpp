@@ -355,6 +355,14 @@ TEST_CASE("a text that would command the terminal is refused", "[config]") {
   CHECK(config("name = \"\\u00e9\\u0142\"").general.name == "\u00e9\u0142");
 }
 
+TEST_CASE("a text for terminals shows what it holds", "[config]") {
+  CHECK(without_controls("line\n\tgrün 大 \u200d") == "line\n\tgrün 大 \u200d");
+  CHECK(without_controls("\x1b[2J\r\x7f\u0085") == "\\x1b[2J\\x0d\\x7f\\x85");
+  CHECK(without_controls("\x9b \xc3 \xed\xa0\x80 \xff") == "\\x9b \\xc3 \\xed\\xa0\\x80 \\xff");
+  CHECK(without_controls("\u202a\u202e\u2066\u2069") == "\\u202a\\u202e\\u2066\\u2069");
+  CHECK(without_controls(without_controls("\x1b")) == "\\x1b");
+}
+
 TEST_CASE("a configuration is read from regular files alone", "[config]") {
   const Folder folder;
   CHECK_THROWS_WITH(Settings::load("/dev/zero"), Contains("it is a device"));

@@ -116,6 +116,19 @@ TEST_CASE("Arms are listed with names or without", "[config][sweep]") {
   CHECK(listed.blocks[0].sets[1].origin.text() == "x.toml:2:32");
 }
 
+TEST_CASE("An arm's name holds no commands to terminals", "[config][sweep]") {
+  for (const std::string holder : {"arms", "off", "on"}) {
+    const auto named = [&](const std::string& name) {
+      return "[[sweep.block]]\n" + holder + ".\"" + name + "\" = { \"model.heads\" = 1 }";
+    };
+    CHECK_THAT(wrong(named("\\u001b[31mred")),
+               Catch::Contains("the name of an arm holds the control character U+001B, which can't be shown"));
+    CHECK_THAT(wrong(named("\\u009b")), Catch::Contains("U+009B"));
+    CHECK_THAT(wrong(named("\\r")), Catch::Contains("U+000D"));
+    CHECK(wrong(named("größer, 大")).empty());
+  }
+}
+
 TEST_CASE("Random arms state a distribution for each option, a count and a seed", "[config][sweep]") {
   const SweepBlock b = sweep("[[sweep.block]]\ncount = 20\nseed = 7\nrandom = { \"train.learning_rate\" = { "
                              "log_uniform = [1e-4, 1e-2] }, \"model.heads\" = { choice = [1, 2, 4] }, \"model.layers\" "

@@ -37,3 +37,11 @@ TEST_CASE("numbers read back as the same numbers", "[csv]") {
   CHECK(csv_number(std::numeric_limits<double>::quiet_NaN()) == "nan");
   CHECK(csv_number(-std::numeric_limits<double>::infinity()) == "-inf");
 }
+
+TEST_CASE("no cell of a table for people is a formula or a command, and numbers stay numbers", "[csv]") {
+  CHECK(sheet_line({"=1+1", "+rope", "-dropout", "@SUM(A1)", "\tx"}) == "'=1+1,'+rope,'-dropout,'@SUM(A1),'\tx\n");
+  CHECK(sheet_line({"=HYPERLINK(\"u\",\"x\")"}) == "\"'=HYPERLINK(\"\"u\"\",\"\"x\"\")\"\n");
+  CHECK(sheet_line({"\uff1d1", "-1+cmd", "-0x1F"}) == "'\uff1d1,'-1+cmd,'-0x1F\n");
+  CHECK(sheet_line({"-0.5", "+0.5", "-1e-300", "-inf", "-nan", "1-2", ""}) == "-0.5,+0.5,-1e-300,-inf,-nan,1-2,\n");
+  CHECK(sheet_line({"\x1b[31mred\r"}) == "\\x1b[31mred\\x0d\n");
+}

@@ -1,7 +1,7 @@
 // The contract of reading text: UTF-8 in, code points out, and every bad file refused clearly.
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/data_file.hpp"
-#include "experiments/data/utf8.hpp"
+#include "experiments/system/utf8.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 

@@ -31,12 +31,29 @@ TEST_CASE("signs that mean something to LaTeX are escaped", "[report]") {
 TEST_CASE("letters with accents stay; signs become commands, and what no font may have its number", "[report]") {
   CHECK(latex_text("Zoë, Łódź") == "Zoë, Łódź");
   CHECK(latex_text("±2 × α – …") == "$\\pm$2 $\\times$ $\\alpha$ -- \\ldots{}");
-  CHECK(latex_text("中 \xF0\x9F\x99\x82") == "[U+4E2D] [U+1F642]");
+  CHECK(latex_text("中 \xF0\x9F\x99\x82 Ħ") == "\\heedletter{4E2D} \\heedletter{1F642} \\heedletter{0126}");
+  CHECK(latex_text("\x1b\r\u202e") == "{[}U+001B{]}{[}U+000D{]}{[}U+202E{]}");
+}
+
+TEST_CASE("what begins a row or an item is no option of it, and two signs are no other one", "[report]") {
+  CHECK(latex_text("[0.1] *b") == "{[}0.1{]} {*}b");
+  CHECK(latex_text("---a ,,b `c`") == "-{}-{}-a ,{},b \\textasciigrave{}c\\textasciigrave{}");
+}
+
+TEST_CASE("a document says which engine its letters need", "[report]") {
+  ReportData report = awkward_report();
+  CHECK_FALSE(contains(render_latex(report), "pdflatex lacks"));
+  CHECK(contains(render_latex(report), "\\newcommand*{\\heednumber}"));
+  report.arms[1].label = "[大] \U0001F642";
+  const std::string text = render_latex(report);
+  CHECK(contains(text.substr(0, text.find("\\documentclass")), "letters that pdflatex lacks"));
+  CHECK(contains(text, "    {[}\\heedletter{5927}{]} \\heedletter{1F642} & 3 &"));
+  CHECK(std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 
 TEST_CASE("bytes that are no UTF-8 are shown as what they are, and nothing is read past the end", "[report]") {
-  CHECK(latex_text("a\xFFz") == "a[U+FFFD]z");
-  CHECK(latex_text("a\xE4\xB8") == "a[U+FFFD][U+FFFD]");
+  CHECK(latex_text("a\xFFz") == "a\\heedletter{FFFD}z");
+  CHECK(latex_text("a\xE4\xB8") == "a\\heedletter{FFFD}\\heedletter{FFFD}");
 }
 
 TEST_CASE("the document has the question, the answers, the table and both figures", "[report]") {

@@ -1,5 +1,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/runs/metrics_lines.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/catch.hpp"
@@ -8,6 +9,8 @@
 #include <bit>
 #include <cmath>
 #include <csignal>
+#include <fstream>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -245,6 +248,78 @@ TEST_CASE("metrics after a checkpoint are taken back", "[runs][metrics]") {
   CHECK(all.starts_with(content(run.metrics())));
   truncate_metrics(run, -1);
   CHECK(content(run.metrics()).empty());
+}
+
+namespace {
+
+/// Bytes that this process has had in memory at once.
+std::int64_t most_memory() {
+  ::rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+} // namespace
+
+TEST_CASE("metrics are read and cut a block at a time, whatever their number", "[runs][metrics]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  // 48 MB; a hundredth of what once was the largest size, and more than the memory that may be taken for it.
+  const std::int64_t lines = 400'000;
+  std::int64_t bytes = 0;
+  std::uint64_t expected = 0;
+  {
+    std::ofstream file(run.metrics().path(), std::ios::binary);
+    for (std::int64_t step = 1; step <= lines; ++step) {
+      const std::string line = to_json(Metrics{step, 0.5, 10 * step, {{"train_loss", 1.0 / static_cast<double>(step)},
+                                                                      {"learning_rate", 0.001}}});
+      file << line << '\n';
+      bytes += std::ssize(line) + 1;
+      if (step == lines / 2) expected = static_cast<std::uint64_t>(bytes);
+    }
+  }
+  REQUIRE(bytes > 40'000'000);
+  const std::int64_t before = most_memory();
+  std::int64_t sum = 0;
+  const auto read = each_metrics_line(run, [&](const Metrics& line) { sum += line.step; });
+  REQUIRE(read);
+  CHECK(*read == lines);
+  CHECK(sum == lines * (lines + 1) / 2);
+  Manifest manifest;
+  manifest.step = lines;
+  manifest.metrics = {metrics_sum(run, lines)};
+  CHECK(*wrong_metrics(run, manifest) == "");
+  const MetricsSum half = metrics_sum(run, lines / 2);
+  truncate_metrics(run, lines / 2);
+  CHECK(fs::file_size(run.metrics().path()) == expected);
+  CHECK(metrics_sum(run, lines) == MetricsSum{lines, half.hash});
+  CHECK_THAT(*wrong_metrics(run, manifest), Contains("ends at step 200000"));
+  constexpr std::int64_t taken = 8'000'000;
+#ifndef HEED_INSTRUMENTED
+  CHECK(most_memory() - before < taken);
+#else
+  static_cast<void>(before + taken);
+#endif
+}
+
+TEST_CASE("lines are found whatever blocks they are read in, and those that are longer than a block", "[runs][metrics]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  std::vector<Metrics> expected;
+  for (const std::size_t length : {1, 100'000, 10, 300'000, 262'144, 262'143, 5}) {
+    expected.push_back({std::ssize(expected) + 1, 0.5, 7, {{std::string(length, 'a'), 1.5}}});
+    append_metrics(run, expected.back());
+  }
+  const auto read = read_metrics(run);
+  REQUIRE(read);
+  REQUIRE(read->size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK((*read)[i].values == expected[i].values);
+  const std::string whole = content(run.metrics());
+  for (std::int64_t step = std::ssize(expected); step >= 0; --step) {
+    truncate_metrics(run, step);
+    CHECK(whole.starts_with(content(run.metrics())));
+    CHECK(std::ssize(*read_metrics(run)) == step);
+  }
 }
 
 TEST_CASE("the last two checkpoints are kept", "[runs][checkpoints]") {

@@ -1,4 +1,5 @@
 #include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/runs/run_store.hpp"
@@ -345,6 +346,40 @@ TEST_CASE("a plan of very many runs that has each with its configuration still r
   CHECK(read->runs[77].config == config);
   CHECK(read->runs[76].config == plan_from_json(short_text)->runs[76].config);
   CHECK(read->hash == plan_from_json(short_text)->hash);
+}
+
+TEST_CASE("names in plans read back as they are, whatever they hold", "[sweep][plan]") {
+  Plan p = plan_of("[[sweep.block]]\narms.named = { \"model.width\" = 32 }\n");
+  REQUIRE(p.arms.size() == 2);
+  for (const std::string name :
+       {"\x1b[31mred\x07", "\u009b2J \x7f", "\u202eturned", "two\nlines\tand\rmore", "\\x1b \" '", "\\u001b"}) {
+    p.arms[1].label = name;
+    p.question = name + "?";
+    p.hash = hash_of(p);
+    const std::string text = to_json(p);
+    const auto read = plan_from_json(text);
+    INFO(text);
+    REQUIRE(read);
+    CHECK(read->arms[1].label == name);
+    CHECK(read->question == p.question);
+    CHECK(to_json(*read) == text);
+    CHECK(text.find_first_of("\x1b\x07\x7f\r\t") == std::string::npos);
+    CHECK_THAT(text, !Contains("\u009b") && !Contains("\u202e"));
+  }
+}
+
+TEST_CASE("a plan reads whose names an earlier version wrote without their control characters", "[sweep][plan]") {
+  Plan p = plan_of("[[sweep.block]]\narms.named = { \"model.width\" = 32 }\n");
+  REQUIRE(p.arms.size() == 2);
+  p.arms[1].label = "\x1b[31mred \u009b2J\\xyz";
+  p.hash = hash_of(p);
+  Plan written = p;
+  written.arms[1].label = without_controls(p.arms[1].label);
+  const auto read = plan_from_json(to_json(written));
+  REQUIRE(read);
+  CHECK(read->arms[1].label == p.arms[1].label);
+  written.arms[1].label += "?";
+  CHECK_THAT(plan_from_json(to_json(written)).error, Contains("it was edited"));
 }
 
 TEST_CASE("a damaged plan is a clear error", "[sweep][plan]") {

@@ -1,4 +1,4 @@
-// UTF-8, one character at a time, for whoever goes through large texts.
+// UTF-8, one character at a time.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,17 @@ template <class Use> std::size_t each_utf8(std::string_view bytes, Use use) {
     p += size;
   }
   return bytes.size();
+}
+
+/// How many bytes at the text's end begin a character that further bytes may complete: 0 to 3.
+inline std::size_t unfinished_utf8(std::string_view bytes) {
+  for (std::size_t n = 1; n <= 3 && n <= bytes.size(); ++n) {
+    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - n]);
+    if ((byte & 0xc0) == 0x80) continue; // not a first byte
+    const std::size_t whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return byte >= 0xc2 && byte <= 0xf4 && n < whole ? n : 0;
+  }
+  return 0;
 }
 
 } // namespace heed
