@@ -72,7 +72,9 @@ struct Loader {
     const toml::table top = parse_toml(text, name);
     for (const auto& [path, origin] : read_extends(top, name, problems)) {
       if (folder) extend(*folder / path, path, origin);
-      else problems.add(fmt::format("{}: extends '{}', where a saved configuration stands by itself", origin.text(), path));
+      else
+        problems.add(fmt::format("{}: extends '{}', where a saved configuration stands by itself", origin.text(),
+                                 path));
     }
     files.push_back(read_config_file(top, name, ++layer, problems));
   }

@@ -56,8 +56,7 @@ std::string tensorboard_event(const Metrics& line, double start) {
   std::string summary;
   for (const auto& [name, value] : line.values)
     summary += field(1, counted_bytes,
-                     field(1, counted_bytes, tag_of(name)) +
-                         field(2, four_bytes, bytes_of(static_cast<float>(value))));
+                     field(1, counted_bytes, tag_of(name)) + field(2, four_bytes, bytes_of(static_cast<float>(value))));
   return record(field(1, eight_bytes, bytes_of(start + line.seconds)) +
                 field(2, plain_number, varint(static_cast<std::uint64_t>(line.step))) +
                 field(5, counted_bytes, summary));

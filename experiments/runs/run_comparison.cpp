@@ -76,8 +76,7 @@ void compare_metrics(const NextMetrics& then, const NextMetrics& now, RunCompari
     }
   }
   if (differ) out.lines = std::min(before, after);
-  else if (before != after)
-    out.differences.push_back(fmt::format("metrics: {} lines then, {} now", before, after));
+  else if (before != after) out.differences.push_back(fmt::format("metrics: {} lines then, {} now", before, after));
 }
 
 void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunComparison& out) {

@@ -241,7 +241,9 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   using Result = Parsed<Checked>;
   Checked out;
   RunRecord& record = out.record;
-  if (!run.config().exists()) return Result::wrong("it is half-written: it has no config.toml");
+  if (const auto config = run.config().identity(); config.is_missing())
+    return Result::wrong("it is half-written: it has no config.toml");
+  else if (!config) return Result::wrong(config.error, config.problem);
   try {
     std::tie(out.shared, out.seed) = known_->of(run);
   } catch (const Unreadable& unreadable) {

@@ -100,9 +100,9 @@ private:
   class Writing;
   void open();
   void use_memory();
-  std::string sum();                     ///< of the file's bytes; empty where it has none
+  std::string sum();                        ///< of the file's bytes; empty where it has none
   void copy_to_out(const std::string& sum); ///< where what was copied last is not what has this sum
-  bool refresh();     ///< whether there was anything new
+  bool refresh();                           ///< whether there was anything new
   void make_tables();
   void make_flat_view();
   void find_fields();

@@ -108,7 +108,8 @@ public:
   void write(Durability durability = Durability::disk) {
     if (!damaged_.empty()) {
       say(parts_, run_,
-          fmt::format("warning: {}; it is now '{}'", std::exchange(damaged_, {}), run_.manifest().set_aside().string()));
+          fmt::format("warning: {}; it is now '{}'", std::exchange(damaged_, {}),
+                      run_.manifest().set_aside().string()));
     }
     manifest_.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     run_.manifest().write(to_json(manifest_), durability);
@@ -271,9 +272,7 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   LiveLine live(run);
   GrowingMetrics growing(run);
   TrainingHooks hooks;
-  hooks.measured = [&](const Metrics& metrics) {
-    growing.add(metrics);
-  };
+  hooks.measured = [&](const Metrics& metrics) { growing.add(metrics); };
   hooks.checkpoint = [&](Checkpoint checkpoint) {
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);

@@ -448,8 +448,12 @@ fs::path freeze(const Plan& unfrozen, const fs::path& out, const std::string& ke
   const OutputFile file = plan_file(folder);
   OutputFile(out, fs::path("sweeps") / plan.folder_name()).make_folder();
   OutputFile(out, fs::path("sweeps") / plan.folder_name()).remove_leftovers();
-  const auto before = file.read();
+  auto before = file.read();
   require_readable(before);
+  if (!before.is_missing() && !(before && plan_from_json(*before))) {
+    file.set_aside();
+    before = file.read();
+  }
   if (const auto earlier = before ? plan_from_json(*before) : Parsed<Plan>::wrong("there is none")) {
     plan.frozen = earlier->frozen;
   } else {

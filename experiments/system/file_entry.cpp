@@ -139,8 +139,7 @@ bool give_name(int held, const std::string& aside, const file_entry::Entry& entr
 /// The rename itself must survive, too. Some file systems can't synchronise folders; they then need no help of ours.
 void synchronise_folder_of(const file_entry::Entry& entry) {
   const fs::path folder = fs::path(entry.name).parent_path();
-  const Descriptor fd(
-      ::openat(entry.at(), folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor fd(::openat(entry.at(), folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 
@@ -201,10 +200,10 @@ void fail(std::string_view what, const fs::path& path, int error) { throw Failed
 
 Unread unread(const fs::path& path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
-  return {unreadable(path, error == ELOOP ? reason(error) : std::strerror(error)),
-          missing          ? ReadProblem::missing
-          : error == ELOOP ? ReadProblem::damaged
-                           : ReadProblem::unreadable};
+  return {unreadable(path, error == ELOOP ? reason(error) : std::strerror(error)), missing ? ReadProblem::missing
+                                                                                   : error == ELOOP
+                                                                                       ? ReadProblem::damaged
+                                                                                       : ReadProblem::unreadable};
 }
 
 Unread open_regular(const Entry& entry, Descriptor& fd, struct stat& about) {
@@ -284,7 +283,7 @@ Descriptor open_to_append(const Entry& entry) {
   if (fd.get() < 0 || ::fstat(fd.get(), &about) != 0) return Descriptor();
   // A device that the user named is his own affair.
   if (!S_ISREG(about.st_mode) && entry.no_link() != 0) {
-    errno = EINVAL;
+    errno = S_ISFIFO(about.st_mode) ? ENXIO : EINVAL;
     return Descriptor();
   }
   return fd;

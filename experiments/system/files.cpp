@@ -33,8 +33,8 @@ void make_folder(const fs::path& path) {
 void remove_file(const fs::path& path) { file_entry::remove(entry_of(path)); }
 
 void remove_leftovers(const fs::path& folder) {
-  file_entry::remove_leftovers(
-      Descriptor(::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  file_entry::remove_leftovers(Descriptor(::open(folder.empty() ? "." : folder.c_str(),
+                                                 O_PATH | O_DIRECTORY | O_CLOEXEC)));
 }
 
 void make_output_folder(const fs::path& path) {

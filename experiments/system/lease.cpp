@@ -307,9 +307,7 @@ public:
 
 private:
   /// As confirm. What can't be read now, and was renewed not long ago, is nobody else's.
-  bool is_own() try {
-    return confirm();
-  } catch (const Unreadable&) {
+  bool is_own() try { return confirm(); } catch (const Unreadable&) {
     return !lost_;
   }
 

@@ -26,8 +26,7 @@ int look_at(const OutputFile& file, struct stat& about) {
 bool means_missing(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 Descriptor open_folder_in(const file_entry::Entry& entry) {
-  return Descriptor(
-      ::openat(entry.at(), entry.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return Descriptor(::openat(entry.at(), entry.name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 } // namespace
@@ -67,8 +66,7 @@ template <class T, class Use> Parsed<T> with_entry(const OutputFile& file, const
 } // namespace
 
 Parsed<std::string> OutputFile::read(std::uint64_t most) const {
-  return with_entry<std::string>(*this,
-                                 [&](const auto& entry) { return file_entry::read_regular(entry, most, true); });
+  return with_entry<std::string>(*this, [&](const auto& entry) { return file_entry::read_regular(entry, most, true); });
 }
 
 Parsed<std::string> OutputFile::read_beginning(std::uint64_t bytes) const {
@@ -76,9 +74,7 @@ Parsed<std::string> OutputFile::read_beginning(std::uint64_t bytes) const {
                                  [&](const auto& entry) { return file_entry::read_regular(entry, bytes, false); });
 }
 
-Parsed<FileParts> OutputFile::open() const {
-  return with_entry<FileParts>(*this, file_entry::open_parts);
-}
+Parsed<FileParts> OutputFile::open() const { return with_entry<FileParts>(*this, file_entry::open_parts); }
 
 bool OutputFile::exists() const {
   struct stat about = {};
@@ -202,8 +198,7 @@ void OutputFile::remove_leftovers() const {
 
 void OutputFile::touch() const {
   file_entry::Entry entry;
-  if (open_below(entry))
-    ::utimensat(entry.at(), entry.name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  if (open_below(entry)) ::utimensat(entry.at(), entry.name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 void OutputFolder::make() const {

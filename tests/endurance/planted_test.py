@@ -6,6 +6,7 @@ anybody, or crash; what can be mended is mended. Prints TAP. Usage: planted_test
 With HEED_LONG set, every kind in every place; else some of them."""
 
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -129,7 +130,43 @@ def every_run_but_the_planted_one_is_made(folder):
     assert attempt(command).returncode == 0
 
 
-for test in (nothing_outside_is_touched, every_run_but_the_planted_one_is_made):
+def what_can_not_be_read_is_left_as_it_is(folder):
+    """Permissions of another's files, as somebody who isn't root meets them."""
+    config = sweep.written(folder, steps=8, seeds=1)
+    out = folder / "out"
+    assert attempt([heed, "run", config, "--out", str(out), "--jobs", "1"]).returncode == 0
+    whole = sweep.result(out)
+    as_another = []
+    if os.geteuid() == 0:
+        as_another = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, 65534, 65534)
+    environment = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    command = [*as_another, heed, "run", config, "--out", str(out), "--jobs", "1"]
+    if attempt(command, env=environment).returncode != 0:
+        print("# skipped: another user can't execute this program")
+        return
+    run = sweep.replicates(out)[0]
+    begun = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**begun, "outcome": "interrupted"}))
+    before = state(run)
+    for file in [run / "manifest.json", run / "metrics.jsonl", run / "config.toml", *run.glob("checkpoint-*")]:
+        file.chmod(0)
+        done = attempt(command, env=environment)
+        file.chmod(0o644)
+        # What is older than the newest whole checkpoint is not needed.
+        if file == min(run.glob("checkpoint-*")):
+            continue
+        assert done.returncode == 1 and "Permission denied" in done.stderr and file.name in done.stderr, (file, done)
+        now = state(run)
+        del now["log.txt"]  # which says it, too
+        assert now == before, (file, done)
+    assert attempt(command, env=environment).returncode == 0
+    assert sweep.result(out) == whole
+    assert not list(out.rglob("*.damaged*"))
+
+
+for test in (nothing_outside_is_touched, every_run_but_the_planted_one_is_made, what_can_not_be_read_is_left_as_it_is):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 points.plan()

@@ -154,7 +154,8 @@ void add_runs(Commands& commands) {
       "created, seconds, parameters, ...), options by full name, and metrics: val_loss is the last value,\n"
       "val_loss.best the best, val_loss.best_step its step. A run that lacks a field is not found by it. JSON and CSV\n"
       "hold every field that has a value, unless --columns says which. What is asked is an index in\n"
-      "~/.cache/heed/index, which is brought up to date first. OUT/index.sqlite is a copy of it, which any SQLite tool\n"
+      "~/.cache/heed/index, which is brought up to date first. OUT/index.sqlite is a copy of it, which any SQLite "
+      "tool\n"
       "opens." +
           std::string(exit_statuses),
       [](Command& command, RunsArguments& arguments) {

@@ -144,6 +144,7 @@ class PlantedCommands(unittest.TestCase):
                 self.assertEqual(commands_in(written.read_bytes().replace(b"\r\n", b"\n")), [], written)
 
     def test_cells_of_the_index(self) -> None:
+        """The copy for other tools is not read; a failure of the run gets into the index, and is shown."""
         run([HEED, "runs", str(self.out)])
         index = self.out / "index.sqlite"
         before = index.stat()
@@ -151,7 +152,9 @@ class PlantedCommands(unittest.TestCase):
             self.assertEqual(database.execute("UPDATE runs SET name = ?", (COMMANDS,)).rowcount, 1)
         database.close()
         os.utime(index, ns=(before.st_atime_ns, before.st_mtime_ns))
-        self.says("runs", str(self.out))
+        self.says("runs", str(self.out), shown=False)
+        self.plant_in_manifest(failure=COMMANDS, host=COMMANDS)
+        self.says("runs", str(self.out), "--columns", "id,host,failure")
         self.says("runs", str(self.out), "--json", data=True, shown=False)
 
     def test_thousands_of_metrics(self) -> None:

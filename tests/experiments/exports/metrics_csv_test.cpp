@@ -9,8 +9,11 @@ namespace {
 
 std::string csv_of(const std::vector<Metrics>& metrics) {
   std::string out;
-  metrics_csv([&](const auto& use) { for (const Metrics& line : metrics) use(line); },
-              [&](std::string_view text) { out += text; });
+  metrics_csv(
+      [&](const auto& use) {
+        for (const Metrics& line : metrics) use(line);
+      },
+      [&](std::string_view text) { out += text; });
   return out;
 }
 
@@ -21,8 +24,8 @@ TEST_CASE("metrics are a table with a column for every metric that occurs", "[ex
                                      {10, 0.75, 320, {{"val_loss", std::numeric_limits<double>::quiet_NaN()}}},
                                      {20, 1.5, 640, {{"train_loss", 1.0 / 3}}}};
   CHECK(csv_of(metrics) == "step,seconds,tokens,train_loss,learning_rate,val_loss\n"
-                                "10,0.5,320,1.25,0.001,\n"
-                                "10,0.75,320,,,nan\n"
-                                "20,1.5,640,0.3333333333333333,,\n");
+                           "10,0.5,320,1.25,0.001,\n"
+                           "10,0.75,320,,,nan\n"
+                           "20,1.5,640,0.3333333333333333,,\n");
   CHECK(csv_of({}) == "step,seconds,tokens\n");
 }

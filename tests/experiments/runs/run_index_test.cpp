@@ -260,8 +260,16 @@ TEST_CASE("folders that can't be relied on are left out, each with its reason", 
                       [&](const RunFolder& r) { with_manifest(r, [](Manifest& m) { m.run = "0123456789abcdef"; }); }),
              Contains("that of run 0123456789abcdef"));
 
+  const Scratch elsewhere;
+  CHECK_THAT(left_out("10",
+                      [&](const RunFolder& r) {
+                        fs::rename(r.path, elsewhere / "run");
+                        fs::create_directory_symlink(elsewhere / "run", r.path);
+                      }),
+             Contains("a link stands there"));
+
   RunIndex index(out.path);
-  CHECK(index.left_out().size() == 8);
+  CHECK(index.left_out().size() == 9);
   CHECK(index.query("SELECT id FROM runs") == Rows{{whole.id()}});
 }
 

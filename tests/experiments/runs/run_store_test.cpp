@@ -271,8 +271,8 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
   {
     std::ofstream file(run.metrics().path(), std::ios::binary);
     for (std::int64_t step = 1; step <= lines; ++step) {
-      const std::string line = to_json(Metrics{step, 0.5, 10 * step, {{"train_loss", 1.0 / static_cast<double>(step)},
-                                                                      {"learning_rate", 0.001}}});
+      const std::string line = to_json(Metrics{
+          step, 0.5, 10 * step, {{"train_loss", 1.0 / static_cast<double>(step)}, {"learning_rate", 0.001}}});
       file << line << '\n';
       bytes += std::ssize(line) + 1;
       if (step == lines / 2) expected = static_cast<std::uint64_t>(bytes);
@@ -302,7 +302,8 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
 #endif
 }
 
-TEST_CASE("lines are found whatever blocks they are read in, and those that are longer than a block", "[runs][metrics]") {
+TEST_CASE("lines are found whatever blocks they are read in, and those that are longer than a block",
+          "[runs][metrics]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
   std::vector<Metrics> expected;

@@ -219,7 +219,8 @@ namespace {
 std::map<std::string, std::string> all_of(const RunFolder& run) {
   std::map<std::string, std::string> out;
   for (const auto& entry : fs::directory_iterator(run.path))
-    if (const std::string name = entry.path().filename(); name != "progress.json" && !name.starts_with('.')) out[entry.path().filename().string()] = content(entry.path());
+    if (const std::string name = entry.path().filename(); name != "progress.json" && !name.starts_with('.'))
+      out[entry.path().filename().string()] = content(entry.path());
   return out;
 }
 
@@ -348,7 +349,8 @@ TEST_CASE("metrics that were changed keep what they held until the run is finish
 
 TEST_CASE("an owner that was halted beyond its lease changes nothing of the next owner's", "[runs][worker][claim]") {
   // Halted at each of these moments, while another takes the run on and finishes it.
-  const std::string moment = GENERATE(as<std::string>(), "a line", "a checkpoint", "the removal of one", "the manifest");
+  const std::string moment = GENERATE(as<std::string>(), "a line", "a checkpoint", "the removal of one",
+                                      "the manifest");
   const Record expected = undisturbed();
   const Scratch out;
   const RunFolder run = planned(out);
@@ -376,7 +378,8 @@ TEST_CASE("an owner that was halted beyond its lease changes nothing of the next
       const std::string name = path.filename().string();
       if (moment == "a line" && name == "metrics.jsonl" && content(run.metrics()).size() > 300) halt();
       if (moment == "a checkpoint" && name == "checkpoint-000006.safetensors") halt();
-      if (moment == "the removal of one" && name == "checkpoint-000003.safetensors" && fs::exists(run.checkpoint(9))) halt();
+      if (moment == "the removal of one" && name == "checkpoint-000003.safetensors" && fs::exists(run.checkpoint(9)))
+        halt();
       if (moment == "the manifest" && name == "manifest.json" && ++manifests == 6) halt();
       return 0;
     });

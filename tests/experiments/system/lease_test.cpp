@@ -223,7 +223,8 @@ TEST_CASE("of many who take a dead owner's lease at once, one gets it", "[lease]
 
 TEST_CASE("a lease in a folder that isn't there says so", "[lease]") {
   const Scratch scratch;
-  CHECK_THROWS_WITH(Lease::attempt(OutputFile(scratch.path, "none/claim")), Contains("none/claim") && Contains("--out"));
+  CHECK_THROWS_WITH(Lease::attempt(OutputFile(scratch.path, "none/claim")),
+                    Contains("none/claim") && Contains("--out"));
 }
 
 } // namespace heed
