@@ -72,7 +72,7 @@ public:
 constexpr double greatest_value = std::numeric_limits<float>::max();
 
 /// What lines say of a metric so far.
-struct ReadValue {
+struct FoundValue {
   std::optional<double> last;
   std::optional<std::int64_t> reached; ///< the first step
 };
@@ -84,12 +84,12 @@ struct Reading {
   std::optional<MetricInfo> evaluated; ///< then METRIC
 
   /// The last value; or the first step at which the goal is reached, the metric's greatest where it never is.
-  std::optional<double> of(const ReadValue& found) const {
+  std::optional<double> of(const FoundValue& found) const {
     if (!goal) return found.last;
     return found.reached ? static_cast<double>(*found.reached) : metric.greatest;
   }
   /// @param found  of the lines before
-  void add(const Metrics& line, ReadValue& found) const {
+  void add(const Metrics& line, FoundValue& found) const {
     if (!goal) {
       if (const auto value = value_of(line, metric.name)) found.last = value;
     } else if (!found.reached && reaches(line, *goal, evaluated->higher_is_better)) {
@@ -122,7 +122,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.id.empty()) return run; // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
-  std::vector<ReadValue> values(readings.size());
+  std::vector<FoundValue> values(readings.size());
   LastLengths lengths;
   bool any = false;
   const auto record = reader.read_record(folder, [&](const Metrics& line) {

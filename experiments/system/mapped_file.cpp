@@ -51,8 +51,8 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   while (region && (at < region->begin || at >= region->end)) region = region->next;
   if (region) {
     region->lost = true; // before anybody can read the zeros
-    const std::uintptr_t page = at - at % page_bytes;
-    void* const zeros = ::mmap(reinterpret_cast<void*>(page), region->end - page, PROT_READ,
+    std::byte* const page = static_cast<std::byte*>(info->si_addr) - at % page_bytes;
+    void* const zeros = ::mmap(page, region->end - (at - at % page_bytes), PROT_READ,
                                MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
     if (zeros == MAP_FAILED) region = nullptr;
   }

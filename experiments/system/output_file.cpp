@@ -164,8 +164,8 @@ OutputFile OutputFile::copy_aside() const {
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   for (std::uint64_t at = 0; at < parts->size(); at += block.size()) {
     block.resize(std::min(most, parts->size() - at));
-    if (std::string why = parts->read(at, std::as_writable_bytes(std::span(block))); !why.empty())
-      throw Unreadable(std::move(why));
+    if (const std::string why = parts->read(at, std::as_writable_bytes(std::span(block))); !why.empty())
+      throw Unreadable(why);
     copy.write(block);
   }
   copy.finish();
