@@ -31,7 +31,7 @@ int a = b + 1;  //                          + -, 1 2
 /* 1 + 2 */ const char* text = "3 < 4" R"(5 + 6)";
 std::vector<std::pair<int, 3>> v(7, x * 2.5); //   7 8, * /, 2.5 5.0
 template <int N = 4> void f(const T& x, Real* y, T&& z);
-bool c = p && !q || *r == -1; //            && ||, ! , || &&, == !=, - , 1 2
+bool c = p && !q || *r == -1; //            && ||, ! !!, || &&, == !=, - , 1 2
 constexpr int d = 5 + 6;
 static_assert(sizeof(int) == 4);
 #if 0

@@ -136,7 +136,7 @@ class Source:
         if token.kind != "sign" or before is None or before.text == "operator":
             return None
         if token.text == "!":
-            return ""
+            return "!!"  # nothing but a truth value, as a condition's
         spaced = self._space_before(i) and self._space_after(i)
         operand = before.kind in ("word", "number", "text") and before.text not in BEFORE_EXPRESSIONS or \
             before.text in (")", "]", "}", ">", "++", "--")
