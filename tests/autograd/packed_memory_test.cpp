@@ -95,9 +95,11 @@ TEST_CASE("keys and values that are columns of their memory have the same gradie
   const std::vector<std::int32_t> lengths{9, 21};
   for (const Extent& x : {Extent{2, 4, 2, 33, 7, 9}, Extent{2, 1, 1, 65, 24, 20}})
     for (const ScoreKind kind : {ScoreKind::inner, ScoreKind::pairwise})
-      for (const StreamingOptions& options : {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}}}) {
+      for (const StreamingOptions& options :
+           {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}}}) {
         CAPTURE(x.keys, x.width, static_cast<int>(kind));
-        const Attended each = outcome(x, kind, 1, false, options, true), once = outcome(x, kind, 1, true, options, true);
+        const Attended each = outcome(x, kind, 1, false, options, true),
+                       once = outcome(x, kind, 1, true, options, true);
         CHECK(distance(once.y, each.y) < rounding);
         CHECK(distance(once.dq, each.dq) < rounding);
         CHECK(distance(once.dk, each.dk) < rounding);

@@ -86,6 +86,24 @@ TEST_CASE("a convolution's fans count its kernel, as torch.nn.init counts them",
   }
 }
 
+TEST_CASE("vectors of tokens and positions have the fans of a table's row, with a table for each head, too",
+          "[layers][init]") {
+  for (const Rule rule : {Rule::xavier_uniform, Rule::torch}) {
+    Parameters parameters;
+    const Scope scope(parameters, with(rule));
+    scope.embedding("tokens", {50, 300});
+    scope.position("positions", {80, 300});
+    scope.position("distances", {4, 40, 90});
+    parameters.initialise(1);
+    const auto bound = [&](double width, double count) {
+      return rule == Rule::torch ? 1 / std::sqrt(width) : std::sqrt(6 / (width + count));
+    };
+    check_uniform(spread(parameters, "tokens"), bound(300, 50));
+    check_uniform(spread(parameters, "positions"), bound(300, 80));
+    check_uniform(spread(parameters, "distances"), bound(90, 40));
+  }
+}
+
 TEST_CASE("queries, keys and values have fans of their own, or those of all three", "[layers][init]") {
   const std::int64_t width = 96, heads = 4, head_width = 40, inner = heads * head_width;
   LayerChoice choice;
