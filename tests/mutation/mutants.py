@@ -5,17 +5,17 @@
 
 Draws as many places from each of FOLDERS, builds one copy of the checkout with all of them, in which the environment
 chooses one (switch.hpp), and runs the tests of the suites that concern it and evaluate it, the shortest first, until one
-fails. BUILD/mutants.json holds what was found. `--again survivors` runs the tests for those only that were not caught,
-after tests were added; `--again 17,23` for these.
+fails. BUILD/mutants.json holds what was found. What is known there already is not tried
+again, unless `--again` says so: `survivors`, after tests were added; `17,23` or `all`.
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -38,7 +38,7 @@ FOLDERS = {
     "experiments/sweep": ["sweep", "command_line"],
     "experiments/runs": ["runs", "sweep", "command_line"],
 }
-LONGEST = 300  # seconds; tests that take longer are left out
+LONG, LONGEST = 5, 300  # seconds: of tests that are run later, and of those that are left out
 MEMORY = 8 << 20  # KiB of addresses for a test
 
 
@@ -48,25 +48,41 @@ class Drawing:
     """Mutants of one seed: for each folder, its places in random order."""
 
     def __init__(self, root, folders, seed):
-        self.sources, self.order, self.places = {}, {}, {}
+        self.sources, self.identities, self.order, self.places = {}, {}, {}, {}
         for folder in folders:
             found = []
             for path in sorted((root / folder).rglob("*.[ch]pp")):
                 name = str(path.relative_to(root))
                 self.sources[name] = sources.Source(name, path.read_text(encoding="utf-8"))
                 found += self.sources[name].mutants()
-            random.Random(f"{seed} {folder}").shuffle(found)
-            self.order[folder], self.places[folder] = found, len(found)
+            self.order[folder], self.places[folder] = self._drawn(found, seed), len(found)
         self.dropped = []
 
+    def drop(self, identities):
+        """Leaves these out, which did not compile before."""
+        self.dropped += [m for some in self.order.values() for m in some if self.identity(m) in set(identities)]
+
+    def _drawn(self, found, seed):
+        """In an order by chance that edits of other places don't change."""
+        seen = {}
+        for mutant in found:
+            what = f"{mutant.file}: {self.sources[mutant.file].mutated(mutant)}"
+            seen[what] = seen.get(what, 0) + 1
+            self.identities[mutant.file, mutant.token] = f"{what} ({seen[what]})"
+        return sorted(found, key=lambda m: hashlib.sha256(f"{seed} {self.identity(m)}".encode()).digest())
+
+    def identity(self, mutant):
+        """What a mutant is recognised by when others have been edited."""
+        return self.identities[mutant.file, mutant.token]
+
     def first(self, count):
-        """The first `count` of each folder that are not dropped, numbered from 1."""
+        """The first `count` of each folder but those that are dropped. Each has a number of its own."""
         dropped = {(m.file, m.token) for m in self.dropped}
         chosen = []
-        for places in self.order.values():
-            chosen += [m for m in places if (m.file, m.token) not in dropped][:count]
-        for number, mutant in enumerate(chosen, 1):
-            mutant.number = number
+        for folder, places in enumerate(self.order.values(), 1):
+            for rank, mutant in enumerate(places[:count]):
+                mutant.number = rank * len(self.order) + folder
+                chosen += [mutant] if (mutant.file, mutant.token) not in dropped else []
         return chosen
 
     def written(self, mutants):
@@ -142,8 +158,13 @@ def prepare(drawing, count, place, jobs):
     """Builds the first `count` mutants of each folder that compile, and returns them."""
     tree, build = place / "tree", place / "build"
     suites = sorted({suite for folder in FOLDERS.values() for suite in folder})
-    mutants = drawing.first(count + count // 5 + 1)  # some more, since some don't compile
+    drawn = count + count // 5 + 1  # some more, since some don't compile
     while True:
+        mutants = drawing.first(drawn)
+        some = [[m for m in mutants if folder_of(m) == folder][:count] for folder in FOLDERS]
+        if min(map(len, some)) < count and drawn < max(drawing.places.values()):
+            drawn += 1
+            continue
         copy_tree(ROOT, tree, drawing.written(mutants))
         if not (build / "build.ninja").exists():
             say("setting up the build folder")
@@ -152,7 +173,7 @@ def prepare(drawing, count, place, jobs):
         say(f"building {len(mutants)} mutants")
         output = built(build, suites, jobs)
         if output is None:
-            break
+            return sum(some, [])
         wrong = drawing.blamed(mutants, output, tree)
         if not wrong:
             sys.exit(output + "\nThe build failed, and none of the mutants is the reason.")
@@ -160,12 +181,6 @@ def prepare(drawing, count, place, jobs):
         for mutant in wrong:
             say(f"  {where(mutant)}")
         drawing.dropped += wrong
-        mutants = [m for m in mutants if m not in wrong]
-        for folder in FOLDERS:
-            if sum(folder_of(m) == folder for m in mutants) < count:
-                mutants = drawing.first(count + count // 5 + 1)
-                break
-    return [m for folder in FOLDERS for m in [m for m in mutants if folder_of(m) == folder][:count]]
 
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
@@ -268,14 +283,18 @@ def reached(build, mutants, jobs):
     return good
 
 
-def caught_by(mutant, tests, build):
-    """The name of the first test that notices the mutant, or None, and how many evaluate it."""
+def caught_by(mutant, tests, build, long):
+    """The name of the first test that notices the mutant, or None: of those that take long, or of the others."""
     suites = FOLDERS[folder_of(mutant)]
-    some = [test for test in tests if mutant.number in test.reaches and test.suite in suites]
+    some = [test for test in concerning(mutant, tests) if (test.seconds > LONG) == long]
     for test in sorted(some, key=lambda test: (suites.index(test.suite), test.seconds)):
-        if not run(test, build, 30 + 10 * test.seconds, mutant.number)[0]:
-            return test.name, len(some)
-    return None, len(some)
+        if not run(test, build, 10 + 10 * test.seconds, mutant.number)[0]:
+            return test.name
+    return None
+
+
+def concerning(mutant, tests):
+    return [test for test in tests if mutant.number in test.reaches and test.suite in FOLDERS[folder_of(mutant)]]
 
 
 # ---- what came out -------------------------------------------------------------------------------------------------
@@ -288,19 +307,19 @@ def where(mutant):
     return f"{mutant.file}:{mutant.line}:{mutant.column}: {mutant.before} -> {mutant.after or '(nothing)'}"
 
 
-def report(results, places, dropped):
+def report(mutants, fates, drawing):
     print("| folder | places | tried | caught | |\n|---|---|---|---|---|")
     for folder in [*FOLDERS, "all"]:
-        some = [r for r in results if folder in ("all", folder_of(r["mutant"]))]
-        caught = sum(r["caught"] is not None for r in some)
-        number = sum(places.values()) if folder == "all" else places[folder]
-        if some:
-            print(f"| `{folder}/` | {number} | {len(some)} | {caught} | {100 * caught / len(some):.1f} % |"
-                  .replace("`all/`", "all"))
-    print(f"{len(dropped)} more did not compile.")
-    for r in results:
-        if r["caught"] is None:
-            print(f"survived: {r['mutant'].number} {where(r['mutant'])}, evaluated by {r['tests']} tests\n    {r['text']}")
+        some = [m for m in mutants if folder in ("all", folder_of(m))]
+        caught = sum(fates[m.number]["caught"] is not None for m in some)
+        places = sum(drawing.places.values()) if folder == "all" else drawing.places[folder]
+        name = "all" if folder == "all" else f"`{folder}/`"
+        print(f"| {name} | {places} | {len(some)} | {caught} | {100 * caught / max(len(some), 1):.1f} % |")
+    print(f"{len(drawing.dropped)} more did not compile.")
+    for mutant in mutants:
+        if not fates[mutant.number]["caught"]:
+            print(f"survived: {mutant.number} {where(mutant)}, evaluated by {fates[mutant.number]['tests']} tests\n"
+                  f"    {drawing.sources[mutant.file].mutated(mutant)}")
 
 
 def main(arguments=None):
@@ -309,7 +328,7 @@ def main(arguments=None):
     words.add_argument("--seed", type=int, default=1, help="another seed draws others")
     words.add_argument("--build", default="build-mutants", help="a folder for the copy, the build and the results")
     words.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    words.add_argument("--again", help="`survivors`, or numbers of mutants")
+    words.add_argument("--again", default="", help="`survivors`, `all` or numbers of mutants: tests are run once more")
     asked = words.parse_args(arguments)
     place = pathlib.Path(asked.build).resolve()
     record = place / "mutants.json"
@@ -319,33 +338,40 @@ def main(arguments=None):
 
     drawing = Drawing(ROOT, FOLDERS, asked.seed)
     past = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    if past.get("seed") == asked.seed:
-        dropped = {(d["file"], d["line"], d["column"]) for d in past["dropped"]}
-        drawing.dropped = [m for some in drawing.order.values() for m in some if (m.file, m.line, m.column) in dropped]
+    drawing.drop(past.get("dropped", []))
     mutants = prepare(drawing, asked.count // len(FOLDERS), place, asked.jobs)
-
-    old = {where(sources.Mutant(**r["mutant"])): r for r in past.get("results", [])} if asked.again else {}
-    numbers = asked.again.split(",") if asked.again and asked.again != "survivors" else []
     tests = reached(place / "build", mutants, asked.jobs)
-    results = []
 
-    def tried(mutant):
-        before = old.get(where(mutant))
-        wanted = str(mutant.number) in numbers if numbers else not before or before["caught"] is None
-        if before and not wanted:
-            return before | {"mutant": mutant}
-        name, count = caught_by(mutant, tests, place / "build")
-        say(f"{mutant.number} {where(mutant)}: {'caught by ' + name if name else 'survived'}")
-        return {"mutant": mutant, "caught": name, "tests": count,
-                "text": drawing.sources[mutant.file].mutated(mutant)}
+    # What is known of each: the test that caught it, or which of the short and the long tests did not.
+    fates = {}
+    for mutant in mutants:
+        before = past.get("fates", {}).get(drawing.identity(mutant))
+        again = asked.again == "all" or str(mutant.number) in asked.again.split(",") or \
+            asked.again == "survivors" and before and before["caught"] is None
+        fates[mutant.number] = before if before and not again else {"caught": None, "passed": []}
+        fates[mutant.number] |= {"tests": len(concerning(mutant, tests))}
+
+    def written():
+        record.write_text(json.dumps({
+            "dropped": [drawing.identity(m) for m in drawing.dropped],
+            "fates": past.get("fates", {}) | {drawing.identity(m): fates[m.number] for m in mutants}}, indent=1),
+            encoding="utf-8")
+
+    def tried(mutant, long):
+        fate = fates[mutant.number]
+        fate["caught"] = caught_by(mutant, tests, place / "build", long)
+        fate["passed"].append(long)
+        if fate["caught"] or long:
+            say(f"{mutant.number} {where(mutant)}: {'caught by ' + fate['caught'] if fate['caught'] else 'survived'}")
 
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        for result in pool.map(tried, mutants):
-            results.append(result)
-    record.write_text(json.dumps({
-        "seed": asked.seed, "dropped": [dataclasses.asdict(m) for m in drawing.dropped],
-        "results": [r | {"mutant": dataclasses.asdict(r["mutant"])} for r in results]}, indent=1), encoding="utf-8")
-    report(results, drawing.places, drawing.dropped)
+        for long in (False, True):
+            some = [m for m in mutants if not fates[m.number]["caught"] and long not in fates[m.number]["passed"]]
+            say(f"running the {'long' if long else 'short'} tests of {len(some)} mutants")
+            for _ in concurrent.futures.as_completed([pool.submit(tried, mutant, long) for mutant in some]):
+                written()
+    written()
+    report(mutants, fates, drawing)
 
 
 if __name__ == "__main__":

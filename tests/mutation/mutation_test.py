@@ -194,15 +194,14 @@ else:
         with contextlib.redirect_stdout(said):
             mutants.main(["--count", "100", "--seed", "3", "--jobs", "2", "--build", str(pathlib.Path(place) / "mutants")])
         record = json.loads((pathlib.Path(place) / "mutants/mutants.json").read_text())
-        fates = {(m["file"], m["before"], m["after"], m["line"]): (r["tests"], r["caught"])
-                 for r in record["results"] for m in [r["mutant"]]}
         text = said.getvalue()
-        assert [(d["before"], d["line"]) for d in record["dropped"]] == [("+", 4)], text
+        assert len(record["dropped"]) == 1 and record["dropped"][0].startswith("toy/toy.cpp: a - b"), text
+        fates = {what: (fate["tests"], fate["caught"]) for what, fate in record["fates"].items()}
         assert fates == {
-            ("toy/toy.hpp", "*", "/", 5): (0, None), ("toy/toy.hpp", "2", "3", 5): (0, None),
-            ("toy/toy.cpp", "+", "-", 2): (1, "toy"),
-            ("toy/toy.cpp", ">", ">=", 3): (1, None), ("toy/toy.cpp", "10", "11", 3): (1, None),
-            ("toy/toy.cpp", ">=", ">", 6): (1, "toy"), ("toy/toy.cpp", "2", "3", 6): (1, "toy"),
-            ("toy/toy.cpp", "-=", "+=", 6): (1, "toy"), ("toy/toy.cpp", "1", "2", 6): (1, "toy")}, text
+            "toy/toy.hpp: n / 2 (1)": (0, None), "toy/toy.hpp: n * 3 (1)": (0, None),
+            "toy/toy.cpp: n - n (1)": (1, "toy"), "toy/toy.cpp: n >= 10 (1)": (1, None),
+            "toy/toy.cpp: n > 11 (1)": (1, None), "toy/toy.cpp: n > 2 (1)": (1, "toy"),
+            "toy/toy.cpp: n >= 3 (1)": (1, "toy"), "toy/toy.cpp: n += 1 (1)": (1, "toy"),
+            "toy/toy.cpp: 2 (1)": (1, "toy")}, text
         assert "| `toy/` | 10 | 9 | 5 | 55.6 % |" in text, text
 points.plan()
