@@ -229,6 +229,13 @@ FENCED = """mount -o remount,bind,ro / && mount --bind "$TMPDIR" "$TMPDIR" && mo
 ulimit -v "$0" && exec "$@" """
 
 
+def fence_works():
+    """Whether this system lets us have what a test runs in."""
+    with tempfile.TemporaryDirectory(prefix="heed-mutant-") as folder:
+        return not subprocess.run([*FENCE, "sh", "-c", FENCED, str(MEMORY), "true"], check=False, capture_output=True,
+                                  env=os.environ | {"TMPDIR": folder}).returncode
+
+
 def run(test, build, seconds, mutant=0, count=0):
     """Whether the test passes in this time, how long it took and, without a mutant, which of `count` it evaluates."""
     with tempfile.TemporaryDirectory(prefix="heed-mutant-") as folder:
@@ -333,7 +340,7 @@ def main(arguments=None):
     place = pathlib.Path(asked.build).resolve()
     record = place / "mutants.json"
     place.mkdir(parents=True, exist_ok=True)
-    if subprocess.run([*FENCE, "true"], check=False).returncode:
+    if not fence_works():
         sys.exit("mutants.py runs tests in namespaces of their own (unshare), which this system does not allow here")
 
     drawing = Drawing(ROOT, FOLDERS, asked.seed)
