@@ -69,7 +69,9 @@ TEST_CASE("gradcheck holds an input that the function ignores to a gradient of z
 }
 
 TEST_CASE("gradcheck fails where there is a NaN", "[gradcheck]") {
-  CHECK_FALSE(gradcheck([](Tape&, const Tensors& x) { return log(x[0]); }, {{{1}, {-1}, ""}}).passed);
+  const GradcheckResult result = gradcheck([](Tape&, const Tensors& x) { return log(x[0]); }, {{{2}, {-1, -2}, ""}});
+  CHECK_FALSE(result.passed);
+  CHECK_THAT(result.message, Catch::Contains("input 0 [2] element 0")); // the first of two that are as wrong
 }
 
 TEST_CASE("gradcheck needs as many numbers as the shape says", "[gradcheck]") {

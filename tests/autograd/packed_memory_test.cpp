@@ -1,5 +1,6 @@
 // Keys and values that are packed once for many calls: the same bits as when each call packs them.
 #include "autograd/attention.hpp"
+#include "tests/autograd/close.hpp"
 #include "tests/autograd/drawn.hpp"
 
 using namespace heed;
@@ -20,16 +21,21 @@ enum class ScoreKind { inner, pairwise };
 
 constexpr Real factor = Real(0.3); // whose products are rounded
 
-// Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do.
-Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given) {
+// Five calls of unlike numbers of queries, each of which depends on the one before, as a decoder's steps do. Keys and
+// values can be columns of their memory.
+Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, const StreamingOptions& given,
+                 bool columns = false) {
   const std::int64_t counts[] = {1, 1, 3, 1, 2};
-  Operand q({x.batch, x.heads, 8, x.width}, 1, {-spread, spread}),
-      k({x.batch, x.key_heads, x.keys, x.width}, 2, {-spread, spread});
-  Operand v({x.batch, x.key_heads, x.keys, x.value_width}, 3), w({x.heads, x.width}, 4);
+  const auto memory_shape = [&](std::int64_t width) {
+    return columns ? Shape{x.batch, x.key_heads, width, x.keys} : Shape{x.batch, x.key_heads, x.keys, width};
+  };
+  Operand q({x.batch, x.heads, 8, x.width}, 1, {-spread, spread}), k(memory_shape(x.width), 2, {-spread, spread});
+  Operand v(memory_shape(x.value_width), 3), w({x.heads, x.width}, 4);
   Tape tape;
-  const Tensor queries = q.on(tape), keys = k.on(tape), values = v.on(tape), weights = w.on(tape);
+  const auto rows = [&](const Tensor& memory) { return columns ? transpose(memory, 2, 3) : memory; };
+  const Tensor queries = q.on(tape), keys = k.on(tape), values = rows(v.on(tape)), weights = w.on(tape);
   // Of the step, as projections are: a leaf's gradient would hide what is not written.
-  const Tensor own_keys = scale(keys, 1);
+  const Tensor own_keys = rows(scale(keys, 1));
   const Tensor some = slice(queries, 2, 0, 1);
   const PackedMemory* memory = !packed                    ? nullptr
                                : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, factor}, values)
@@ -83,6 +89,23 @@ TEST_CASE("keys and values that are packed once give the bits of those that each
           CHECK(each.dv == once.dv);
           CHECK(each.dw == once.dw);
         }
+}
+
+TEST_CASE("keys and values that are columns of their memory have the same gradients, packed or not") {
+  const std::vector<std::int32_t> lengths{9, 21};
+  for (const Extent& x : {Extent{2, 4, 2, 33, 7, 9}, Extent{2, 1, 1, 65, 24, 20}})
+    for (const ScoreKind kind : {ScoreKind::inner, ScoreKind::pairwise})
+      for (const StreamingOptions& options :
+           {StreamingOptions{}, StreamingOptions{.mask = {.lengths = lengths.data()}}}) {
+        CAPTURE(x.keys, x.width, static_cast<int>(kind));
+        const Attended each = outcome(x, kind, 1, false, options, true),
+                       once = outcome(x, kind, 1, true, options, true);
+        CHECK(distance(once.y, each.y) < rounding);
+        CHECK(distance(once.dq, each.dq) < rounding);
+        CHECK(distance(once.dk, each.dk) < rounding);
+        CHECK(distance(once.dv, each.dv) < rounding);
+        CHECK(distance(once.dw, each.dw) < rounding);
+      }
 }
 
 TEST_CASE("keys that are the values themselves are not packed by columns") {

@@ -60,3 +60,12 @@ TEST_CASE("a pair that is hidden, or that has no weight, gives no gradient, what
   for (const bool composed : {false, true})
     check({"where(j == 2, log(j - 2) + s, s)", "j != 2"}, choice_of(score_info("dot")), e, {.causal = true}, composed);
 }
+
+TEST_CASE("min and max of equal numbers have their gradient once", "[gradient][formula]") {
+  const Extents e{.heads = 2, .queries = 3, .keys = 4, .query_width = 2, .key_width = 2, .value_width = 2};
+  for (const bool composed : {false, true})
+    for (const char* score : {"min(s, s)", "max(s, s)", "s + min(max(s, s), s)"}) {
+      INFO(score << (composed ? ", composed" : ", streaming"));
+      check({score, "", {}}, choice_of(score_info("dot")), e, {}, composed);
+    }
+}

@@ -10,6 +10,8 @@
 #include "tests/catch.hpp"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -84,6 +86,41 @@ TEST_CASE("a convolution's fans count its kernel, as torch.nn.init counts them",
     if (rule == Rule::torch) check_uniform(spread(parameters, "stem.bias"), 1 / std::sqrt(600.0));
     else check_zeros(spread(parameters, "stem.bias"));
   }
+}
+
+TEST_CASE("vectors of tokens and positions have the fans of a table's row, with a table for each head, too",
+          "[layers][init]") {
+  for (const Rule rule : {Rule::xavier_uniform, Rule::torch}) {
+    Parameters parameters;
+    const Scope scope(parameters, with(rule));
+    scope.embedding("tokens", {50, 300});
+    scope.position("positions", {80, 300});
+    scope.position("distances", {4, 40, 90});
+    parameters.initialise(1);
+    const auto bound = [&](double width, double count) {
+      return rule == Rule::torch ? 1 / std::sqrt(width) : std::sqrt(6 / (width + count));
+    };
+    check_uniform(spread(parameters, "tokens"), bound(300, 50));
+    check_uniform(spread(parameters, "positions"), bound(300, 80));
+    check_uniform(spread(parameters, "distances"), bound(90, 40));
+  }
+}
+
+TEST_CASE("maps are matrices and convolutions within the model: no vectors, biases or the map to the logits",
+          "[layers]") {
+  Parameters parameters;
+  const Scope scope(parameters, with(Rule::torch));
+  const Linear inner(scope / "inner", 4, 8, true), head((scope / "head").of_head(), 4, 8, true);
+  const Convolution stem(scope / "stem", {.in = 3, .out = 4, .kernel = 2});
+  scope.weight("of its own", {4, 4}, Init::normal(1));
+  scope.weight("vector", {4}, Init::normal(1));
+  scope.embedding("tokens", {5, 4});
+  scope.position("positions", {6, 4});
+  scope.plain("gains", {2, 4}, Init::normal(1));
+  std::vector<std::string> maps;
+  for (const Parameters::Entry& e : parameters.entries())
+    if (e.is_map) maps.push_back(e.name);
+  CHECK(maps == std::vector<std::string>{"inner.weight", "stem.weight", "of its own"});
 }
 
 TEST_CASE("queries, keys and values have fans of their own, or those of all three", "[layers][init]") {
