@@ -22,7 +22,11 @@ public:
   }
 
   std::int64_t of(const std::string& id) const {
-    std::array<std::array<std::int64_t, 4>, 3> looks{};
+    std::array<std::array<std::int64_t, 4>, 4> looks{};
+    // A folder that became a link is no run's any more.
+    struct stat folder = {};
+    if (::fstatat(out_.get() < 0 ? AT_FDCWD : out_.get(), (prefix_ + id).c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0)
+      looks.back()[0] = S_ISLNK(folder.st_mode) ? 1 : 0;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       struct stat about = {};
       const std::string path = prefix_ + id + '/' + names_[i];

@@ -206,12 +206,14 @@ std::int64_t pairs_of(const Problem& p, const Mask& mask) {
 }
 
 // What the kernel says that its forward pass has to do.
-double operations(const Problem& p, const Mask& mask) {
+double operations(const Problem& p, const Mask& mask, bool pairwise = false) {
   Tape tape;
+  const Tensor q = tape.zeros({p.batch, p.heads, p.queries, p.width}),
+               k = tape.zeros({p.batch, p.heads, p.keys, p.width}),
+               v = tape.zeros({p.batch, p.heads, p.keys, p.value_width}), w = tape.zeros({p.heads, p.width});
   const double before = counted_operations();
-  attend_softmax(InnerForm{tape.zeros({p.batch, p.heads, p.queries, p.width}),
-                           tape.zeros({p.batch, p.heads, p.keys, p.width})},
-                 tape.zeros({p.batch, p.heads, p.keys, p.value_width}), {.mask = mask});
+  if (pairwise) attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
+  else attend_softmax(InnerForm{q, k}, v, {.mask = mask});
   return counted_operations() - before;
 }
 
@@ -427,6 +429,8 @@ TEST_CASE("streams, compositions and plain loops agree on dilated masks, and cou
                     inner, terms);
             const std::int64_t seen = pairs_of(p, mask);
             CHECK(operations(p, mask) == Approx(2.0 * static_cast<double>(seen * (p.width + p.value_width))));
+            // w tanh(q + k), added up: two additions, a tanh and a product.
+            CHECK(operations(p, mask, true) == Approx(static_cast<double>(seen * (4 * p.width + 2 * p.value_width))));
           }
 }
 

@@ -72,7 +72,7 @@ Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, co
 
 TEST_CASE("keys and values that are packed once give the bits of those that each call packs") {
   const std::vector<Extent> extents{
-      {1, 1, 1, 1, 1, 1}, {3, 1, 1, 65, 16, 16}, {2, 4, 2, 33, 7, 9}, {2, 1, 1, 140, 24, 20}};
+      {1, 1, 1, 1, 1, 1}, {3, 1, 1, 65, 16, 16}, {2, 4, 2, 33, 7, 9}, {2, 1, 1, 140, 24, 20}, {1, 2, 1, 35, 72, 100}};
   const std::vector<std::int32_t> lengths{1, 0, 40};
   for (const Extent& x : extents)
     for (const ScoreKind kind : {ScoreKind::inner, ScoreKind::pairwise})

@@ -82,6 +82,17 @@ TEST_CASE("elementwise functions keep what is not finite and saturate without ov
   }
 }
 
+TEST_CASE("a linear map of one vector is that of a row", "[value]") {
+  Operand x({3}, {1, 2, 3}), w({2, 3}, {1, 0, -1, 4, 5, 6}), bias({2}, {10, 20});
+  Tape tape;
+  const Tensor y = linear(x.on(tape), w.on(tape), bias.on(tape));
+  CHECK(y.shape == Shape{2});
+  CHECK(read(y) == std::vector<Real>{8, 52});
+  tape.backward(sum(y));
+  CHECK(x.gradient == std::vector<Real>{5, 5, 5});
+  CHECK(w.gradient == std::vector<Real>{1, 2, 3, 1, 2, 3});
+}
+
 TEST_CASE("arithmetic broadcasts as xtensor does", "[value]") {
   // clang-format off
   for (const auto& [left, right] : std::vector<std::pair<Shape, Shape>>{

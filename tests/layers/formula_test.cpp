@@ -256,3 +256,18 @@ TEST_CASE("a value is computed along no more than it varies with", "[formula]") 
   CHECK(axis("j < keys - 2", FormulaKind::mask) == FormulaAxis::column);
   CHECK(axis("j <= i and j < 4", FormulaKind::mask) == FormulaAxis::pair);
 }
+
+TEST_CASE("what a formula names is found wherever it stands", "[formula]") {
+  const auto use = [](std::string_view text) {
+    return use_of(read_formula(text, FormulaKind::score, declared).formula.value());
+  };
+  CHECK(use("s").score);
+  CHECK(use("2 * tanh(s / limit) + 1").score);
+  CHECK_FALSE(use("i - j").score);
+  CHECK_FALSE(use("3").score);
+  CHECK(use("i - j").anything);
+  CHECK(use("limit").anything);
+  CHECK_FALSE(use("3").anything);
+  CHECK(use("s * slope + bias - slope").parameters.size() == 2);
+  CHECK(use("where(bias < 1, s * slope, floor(limit))").with_slope == std::vector<std::int32_t>{0});
+}

@@ -94,6 +94,7 @@ TEST_CASE("vectors of tokens and positions have the fans of a table's row, with 
     Parameters parameters;
     const Scope scope(parameters, with(rule));
     scope.embedding("tokens", {50, 300});
+    scope.embedding("tokens of heads", {3, 50, 90});
     scope.position("positions", {80, 300});
     scope.position("distances", {4, 40, 90});
     parameters.initialise(1);
@@ -101,6 +102,7 @@ TEST_CASE("vectors of tokens and positions have the fans of a table's row, with 
       return rule == Rule::torch ? 1 / std::sqrt(width) : std::sqrt(6 / (width + count));
     };
     check_uniform(spread(parameters, "tokens"), bound(300, 50));
+    check_uniform(spread(parameters, "tokens of heads"), bound(90, 50));
     check_uniform(spread(parameters, "positions"), bound(300, 80));
     check_uniform(spread(parameters, "distances"), bound(90, 40));
   }

@@ -186,6 +186,12 @@ TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]"
   }
 }
 
+TEST_CASE("shaw without a clip serves every row that training had, whatever the heads' width", "[position]") {
+  const Extents e{.heads = 2, .queries = 3, .keys = 3, .query_width = 8, .key_width = 8};
+  Placed whole(position_info("shaw"), {{"clip", std::int64_t{0}}}, e, 3);
+  CHECK(distance(whole({.causal = true}), whole.naive({.causal = true})) < attention_tolerance);
+}
+
 TEST_CASE("the skewing procedure gives shaw's numbers without a clip", "[position][equals]") {
   for (std::int64_t length : {1, 2, 7, 12}) {
     const Extents e{.heads = 3, .queries = length, .keys = length};

@@ -237,6 +237,17 @@ TEST_CASE("a decoder's vectors depend on no later token, and on no padding of th
   });
 }
 
+TEST_CASE("Bahdanau's readout has biases, and Luong's has none", "[recurrent]") {
+  for_each_decoder([](const RecurrentCellInfo& cell, const RecurrentOptions& options) {
+    const DecoderCase c(cell, options);
+    const bool reads_out = options.attention != "none";
+    const bool has_weight = c.weights.parameters.find("readout.weight") != nullptr,
+               has_bias = c.weights.parameters.find("readout.bias") != nullptr;
+    CHECK(has_weight == reads_out);
+    CHECK(has_bias == (options.attention == "bahdanau"));
+  });
+}
+
 TEST_CASE("with attention a decoder sees the source, without it only where it starts", "[recurrent]") {
   for_each_decoder([](const RecurrentCellInfo& cell, const RecurrentOptions& options) {
     DecoderCase c(cell, options);

@@ -88,6 +88,14 @@ TEST_CASE("tensors in float64 are told apart in all of their digits", "[runs][co
   };
   CHECK(checkpoint_difference({stored(0.1)}, {stored(0.1)}).empty());
   CHECK_THAT(checkpoint_difference({stored(0.1)}, {stored(0.1 + 0x1p-56)}), Contains("0.1 then, 0.1000000000000"));
+  const auto pair = [](double first, double second) {
+    StoredTensor out{"a", {2}, true, std::vector<std::byte>(16)};
+    std::memcpy(out.bytes.data(), &first, 8);
+    std::memcpy(out.bytes.data() + 8, &second, 8);
+    return out;
+  };
+  CHECK_THAT(checkpoint_difference({pair(1, 2)}, {pair(1, 3)}),
+             Contains("1 of 2 numbers differ, the first at 1: 2 then, 3 now"));
 }
 
 TEST_CASE("runs are compared by their metrics and by their checkpoints of one step", "[runs][comparison]") {

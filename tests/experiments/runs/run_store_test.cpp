@@ -3,12 +3,14 @@
 #include "experiments/runs/metrics_lines.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/runs/safetensors.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <bit>
 #include <cmath>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -359,6 +361,29 @@ TEST_CASE("a damaged checkpoint gives way to the one before", "[runs][checkpoint
     CHECK_FALSE(newest_checkpoint(run, &damaged));
     CHECK(damaged.size() == 2);
   }
+}
+
+TEST_CASE("a checkpoint's step is a whole number from 0 on, and nothing more", "[runs][checkpoints]") {
+  Checkpoint c = checkpoint_of(0);
+  CHECK(step_of(c).value == 0);
+  for (const char* wrong : {"", "x", "12x", "-3", " 4", "5 ", "99999999999999999999"}) {
+    CAPTURE(wrong);
+    c.metadata["step"] = wrong;
+    CHECK_THAT(step_of(c).error, Contains(fmt::format("its step is \"{}\"", wrong)));
+  }
+  c.metadata.clear();
+  CHECK_THAT(step_of(c).error, Contains("no step"));
+}
+
+TEST_CASE("the sum of metrics is of their lines up to a step", "[runs][metrics]") {
+  const Scratch scratch;
+  const RunFolder run = new_run(scratch);
+  for (std::int64_t step = 5; step <= 7; ++step) append_metrics(run, {step, 0, 0, {}});
+  const std::string all = content(run.metrics());
+  CHECK(metrics_sum(run, 4).hash == content_hash(""));
+  CHECK(metrics_sum(run, 5).hash == content_hash(all.substr(0, all.find('\n') + 1)));
+  CHECK(metrics_sum(run, 7).hash == content_hash(all));
+  CHECK(metrics_sum(run, 100).hash == content_hash(all));
 }
 
 TEST_CASE("the state of a run is what its folder shows", "[runs][state]") {

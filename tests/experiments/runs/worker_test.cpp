@@ -443,6 +443,28 @@ TEST_CASE("what is refused before the first step has the exit status 2", "[runs]
   }
 }
 
+TEST_CASE("what is refused after the first step has failed", "[runs][worker]") {
+  const Scratch out;
+  const RunFolder run = planned(out);
+  script = {2, [] { throw Refused("[model] cannot go on"); }};
+  CHECK(work(run) == 1);
+  CHECK_FALSE(read_manifest(run)->refused);
+  CHECK_THAT(read_manifest(run)->failure, Contains("cannot go on"));
+  script = {};
+}
+
+TEST_CASE("a manifest has the sums of the checkpoints that are kept, and of the one before", "[runs][worker]") {
+  const Scratch out;
+  script = {};
+  const RunFolder run = planned(out, "train.steps = 20\nseed = 1\ntrain.keep_checkpoints = 3\n");
+  REQUIRE(work(run) == 0);
+  std::vector<std::int64_t> steps;
+  const Manifest manifest = *read_manifest(run);
+  for (const MetricsSum& sum : manifest.metrics) steps.push_back(sum.step);
+  CHECK(steps == std::vector<std::int64_t>{12, 15, 18, 20});
+  CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{20, 18, 15});
+}
+
 TEST_CASE("a damaged checkpoint costs only the steps since the one before", "[runs][worker]") {
   const Record expected = undisturbed();
   const Scratch out;

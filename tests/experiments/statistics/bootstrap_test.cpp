@@ -5,6 +5,8 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/sleep_data.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 using namespace heed::statistics;
@@ -28,6 +30,46 @@ TEST_CASE("the BCa interval of the interquartile mean is SciPy's, about", "[stat
   REQUIRE(interval);
   CHECK(interval->low == Approx(-2.07).margin(0.05));
   CHECK(interval->high == Approx(-0.96).margin(0.03));
+}
+
+TEST_CASE("the BCa interval is its formula, over the statistics of what was drawn", "[statistics]") {
+  // Efron 1987 (Better bootstrap confidence intervals), with NumPy's quantiles; few resamples, so that the ends lie
+  // between the outermost.
+  std::vector<double> resampled, left_out;
+  const std::vector<double> x{3.1, 0.2, 8.9, 4.4, 5.0, 1.7, 6.3};
+  const auto noted = [&](std::span<const double> values) {
+    (values.size() == x.size() ? resampled : left_out).push_back(mean(values));
+    return mean(values);
+  };
+  const auto interval = bca_interval(x, noted, 0.9, 15);
+  REQUIRE(interval);
+  const double observed = mean(x);
+  REQUIRE(resampled.front() == observed);
+  resampled.erase(resampled.begin());
+  REQUIRE(resampled.size() == 15);
+  REQUIRE(left_out.size() == x.size());
+  const auto below = [](double z) { return std::erfc(-z / std::sqrt(2)) / 2; };
+  const auto quantile_of_normal = [&](double p) {
+    double low = -10, high = 10;
+    for (int i = 0; i < 100; ++i) (below((low + high) / 2) < p ? low : high) = (low + high) / 2;
+    return low;
+  };
+  double share = 0, squares = 0, cubes = 0;
+  for (const double s : resampled) share += (s < observed ? 1 : s == observed ? 0.5 : 0) / 15;
+  for (const double s : left_out) {
+    squares += std::pow(mean(left_out) - s, 2);
+    cubes += std::pow(mean(left_out) - s, 3);
+  }
+  const double bias = quantile_of_normal(share), a = cubes / (6 * std::pow(squares, 1.5));
+  std::sort(resampled.begin(), resampled.end());
+  const auto end = [&](double p) {
+    const double z = bias + quantile_of_normal(p), at = 14 * below(bias + z / (1 - a * z));
+    const auto before = static_cast<std::size_t>(std::floor(at));
+    REQUIRE(before + 1 < resampled.size());
+    return resampled[before] + (at - std::floor(at)) * (resampled[before + 1] - resampled[before]);
+  };
+  CHECK(interval->low == Approx(end(0.05)));
+  CHECK(interval->high == Approx(end(0.95)));
 }
 
 TEST_CASE("the same values give the same interval, and mirrored ones the mirrored interval", "[statistics]") {
@@ -73,6 +115,13 @@ TEST_CASE("intervals of several samples' interquartile means are those of each s
       CHECK(together[i]->high == alone->high);
     }
   }
+  // What nobody states is 95 % and 10,000 resamples.
+  const auto stated = interquartile_intervals(some, 0.95, 10'000), unstated = interquartile_intervals(some);
+  const auto of_mean = bca_interval(some[0], mean, 0.95, 10'000), of_mean_unstated = bca_interval(some[0], mean);
+  CHECK(unstated[0]->low == stated[0]->low);
+  CHECK(unstated[0]->high == stated[0]->high);
+  CHECK(of_mean_unstated->low == of_mean->low);
+  CHECK(of_mean_unstated->high == of_mean->high);
   CHECK(interquartile_intervals({}).empty());
   CHECK_THROWS_AS(interquartile_intervals({}, 1.0), heed::Failed);
 }

@@ -53,6 +53,20 @@ TEST_CASE("the interval ends where the permutation test begins to reject", "[sta
   }
 }
 
+TEST_CASE("an interval whose share of the permutations is a whole number ends there, too", "[statistics]") {
+  // Of 20 permutations 2 are 10 %: the two that all values of one arm, or the other, are greatest in.
+  const std::vector<double> x{1.1, 2.3, 3.2}, y{0.4, 1.9, 2.6};
+  for (const double confidence : {0.9, 0.8, 0.7}) {
+    const Interval found = permutation_test(x, y, confidence).interval.value();
+    const double step = 1e-7 * (found.high - found.low), level = 1 - confidence + 1e-9;
+    CAPTURE(confidence);
+    CHECK(permutation_test(shifted(x, -found.low + step), y).p <= level);
+    CHECK(permutation_test(shifted(x, -found.low - step), y).p > level);
+    CHECK(permutation_test(shifted(x, -found.high - step), y).p <= level);
+    CHECK(permutation_test(shifted(x, -found.high + step), y).p > level);
+  }
+}
+
 TEST_CASE("three runs in each arm have no interval of 95 %", "[statistics]") {
   CHECK_FALSE(permutation_test(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}).interval);
   CHECK(permutation_test(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}, 0.8).interval);

@@ -4,6 +4,9 @@
 
 #include "experiments/config/settings.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include <fmt/format.h>
 
 using namespace heed;
 using Catch::Contains;
@@ -77,6 +80,25 @@ TEST_CASE("listed examples are compared by which are held out", "[sweep][compara
              Contains("other data") && Contains("split = add_jump"));
   CHECK_THAT(why(scan + "split = \"length\"\n", scan + "split = \"length\"\ncutoff = 20\n"),
              Contains("other data") && Contains("cutoff = 20"));
+}
+
+TEST_CASE("of a file's options those count that change what is held out, and not how training draws batches",
+          "[sweep][comparability]") {
+  const Scratch folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += fmt::format("a b {0}\tb a {0}\n", i % 10);
+  put(folder / "pairs.tsv", text);
+  const auto why = [&](const std::string& a, const std::string& b) {
+    const std::string task =
+        fmt::format("[task]\nkind = \"translation\"\n[model]\nkind = \"encoder_decoder\"\n[data]\npath = \"{}\"\n",
+                    (folder / "pairs.tsv").string());
+    const Config reference = Settings::parse(task + a, "reference.toml").resolve();
+    const Config arm = Settings::parse(task + b, "arm.toml").resolve();
+    return why_not_comparable(reference, *make_task(reference), Form::sequence_to_sequence, arm, *make_task(arm),
+                              Form::sequence_to_sequence, "val_loss");
+  };
+  CHECK(why("", "bucket = 8\n").empty());
+  CHECK_THAT(why("validation_rows = 8\n", "validation_rows = 12\n"), Contains("data.validation_rows is 12"));
 }
 
 TEST_CASE("as many held-out rows must be measured", "[sweep][comparability]") {

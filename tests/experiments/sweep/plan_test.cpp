@@ -534,6 +534,9 @@ TEST_CASE("planned looks are part of what is asked, and come back", "[sweep][pla
   CHECK_THAT(edited("[7, 10]"), Contains("it was edited"));
   CHECK_THAT(edited("[10, 6]"), Contains("not rising"));
   CHECK_THAT(edited("[-6, 10]"), Contains("not rising"));
+  CHECK_THAT(edited("[6, 6, 10]"), Contains("not rising"));
+  CHECK_THAT(edited("[1, 10]"), Contains("not rising"));
+  CHECK_THAT(edited("[2, 10]"), Contains("it was edited"));
 }
 
 TEST_CASE("looks that can't find anything are refused, with how to mend them", "[sweep][plan]") {

@@ -195,6 +195,17 @@ TEST_CASE("a stop while replicates run keeps the choice", "[sweep][run]") {
   CHECK(sweep.heard.numbers_of(Kind::skipped) == Numbers{4, 5});
 }
 
+TEST_CASE("a stop leaves runs in the queue, and counts them", "[sweep][run]") {
+  Driven sweep(plain);
+  sweep.launcher.queue = true;
+  sweep.acts(sweep.plan.runs[0]) = sweep.acts(sweep.plan.runs[1]) = {waits_for_stop()};
+  sweep.heard.stop = [&] { return !sweep.heard.events.empty(); };
+  const SweepResult stopped = sweep.run();
+  CHECK(stopped.executed.left == 2);
+  CHECK(stopped.executed.remaining == 1);
+  CHECK_FALSE(stopped.executed.all_done());
+}
+
 TEST_CASE("trials that another process runs are waited for before arms choose", "[sweep][run]") {
   Driven sweep(tuned_sweep);
   const PlannedRun& planned = sweep.plan.tuning->runs[3];

@@ -91,6 +91,13 @@ TEST_CASE("short runs are packed until a task takes its minutes", "[sweep][slurm
   }
 }
 
+TEST_CASE("runs of less than a second are packed, too", "[sweep][slurm]") {
+  Cluster cluster(3);
+  cluster.need.seconds = 0.25;
+  cluster.hand_over();
+  CHECK(cluster.sizes(cluster.submissions().front()) == Sizes{3});
+}
+
 TEST_CASE("long runs, and those whose time nobody knows, are tasks of their own", "[sweep][slurm]") {
   Cluster cluster(3);
   SECTION("long") { cluster.need.seconds = 3600; }

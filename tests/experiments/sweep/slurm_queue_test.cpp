@@ -47,6 +47,8 @@ TEST_CASE("a submission is read as it was written", "[sweep][slurm]") {
   CHECK(read->seconds == written.seconds);
   CHECK(read->command == written.command);
   CHECK(read->tasks == written.tasks);
+  for (const int threads : {1, 4096})
+    CHECK(submission_from_json(to_json({"heed-a", "", threads, "", 0, "", {}}))->threads == threads);
   for (const char* wrong : {"", "{", "[]", "{\"name\": 3}", R"({"name": "heed-a", "job": "", "threads": 1, "seconds": 1,
        "command": "", "tasks": [["00000000000000a0"], [2]]})"})
     CHECK_FALSE(submission_from_json(wrong));

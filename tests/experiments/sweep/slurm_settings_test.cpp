@@ -54,6 +54,12 @@ TEST_CASE("all of [slurm] is read, and the command line wins", "[sweep][slurm]")
   CHECK(settings.options == std::vector<std::string>{"--exclusive"});
 }
 
+TEST_CASE("one core and one task at once are enough", "[sweep][slurm]") {
+  const SlurmSettings settings = read_slurm_settings(SlurmFile("[slurm]\ncpus = 1\nat_once = 1\n").path, {});
+  CHECK(settings.cpus == 1);
+  CHECK(settings.at_once == 1);
+}
+
 TEST_CASE("every option is described", "[sweep][slurm]") {
   CHECK(slurm_options().size() == 9);
   for (const SlurmOption& option : slurm_options()) CHECK_FALSE(option.meaning.empty());

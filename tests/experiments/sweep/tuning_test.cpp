@@ -8,6 +8,7 @@
 #include "tests/experiments/sweep/plan_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <fmt/format.h>
 #include <set>
 
 using namespace heed;
@@ -238,6 +239,7 @@ TEST_CASE("a choice on the grid's edge says so, for numbers alone", "[sweep][tun
   CHECK(on_edge(rate, "0.01"));
   CHECK_FALSE(on_edge(rate, "0.003"));
   CHECK_FALSE(on_edge({"train.clip", {"1"}, true}, "1"));
+  CHECK(on_edge({"train.clip", {"1", "0"}, true}, "1"));
   CHECK_FALSE(on_edge({"train.schedule", {"cosine", "linear"}, false}, "linear"));
 
   const Scratch out;
@@ -254,6 +256,7 @@ TEST_CASE("tuning crosses its options, and goes with evened-out arms", "[sweep][
   REQUIRE(p.tuning->arms.at(0).trials.size() == 4);
   CHECK(p.tuning->arms[0].trials[1].point ==
         std::vector<PlannedChange>{{"train.learning_rate", "0.001"}, {"train.clip", "1.0"}});
+  CHECK(short_words(p.tuning->arms[0].trials[1]) == "learning_rate = 0.001, clip = 1.0");
   CHECK_THROWS_WITH(plan_of("[sweep]\nmatch = \"flops\"\n[sweep.tune]\nseeds = [9]\n"
                             "grid.\"block.ffn_width\" = [8, 16]\n"),
                     Contains("which sweep.match sets"));
@@ -279,7 +282,8 @@ TEST_CASE("of two processes that settle, the second takes the first one's choice
 }
 
 TEST_CASE("a plan that was edited is refused, wherever", "[sweep][tuning]") {
-  const std::string whole = to_json(plan_of(tuned));
+  const Plan plan = plan_of(tuned);
+  const std::string whole = to_json(plan);
   REQUIRE(plan_from_json(whole));
   const auto edited = [&](const std::string& what, const std::string& by) {
     std::string text = whole;
@@ -298,6 +302,10 @@ TEST_CASE("a plan that was edited is refused, wherever", "[sweep][tuning]") {
   CHECK_THAT(edited(R"("ordered": true)", R"("ordered": false)"), Contains("it was edited"));
   CHECK_THAT(edited(R"("match": "none")", R"("match": "flops")"), Contains("it was edited"));
   CHECK_THAT(edited(R"("runs": [0, 6])", R"("runs": [1, 6])"), Contains("does not belong to just one trial"));
+  const std::size_t runs = plan.tuning->runs.size();
+  CHECK_THAT(edited(R"("runs": [0, 6])", fmt::format(R"("runs": [0, {}])", runs)),
+             Contains(fmt::format("a trial has run {0} of {0}", runs)));
+  CHECK_THAT(edited(R"("runs": [0, 6])", R"("runs": [-1, 6])"), Contains("a trial has run -1"));
   CHECK_THAT(edited("steps = ", "steps = 1"), Contains("a run's configuration was edited"));
   CHECK_THAT(edited(R"("options": [)", R"("options": [], "others": [)"), Contains("no options"));
 }
