@@ -237,12 +237,13 @@ Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest
   return Result::ok("");
 }
 
-void truncate_metrics(const RunFolder& run, std::int64_t step) {
+void truncate_metrics(const RunFolder& run, std::int64_t step, bool aside) {
   const auto file = open_metrics(run);
   if (!file) return;
   const auto end = end_of_step(*file, step);
   if (!end) lost(end.error);
   if (*end == file->size()) return;
+  if (aside) run.metrics().copy_aside();
   NewFile kept = run.metrics().create();
   const auto copied = each_block(*file, *end, [&](const std::string& part) { kept.write(part); });
   if (!copied) lost(copied.error);

@@ -163,7 +163,8 @@ MetricsSum metrics_sum(const RunFolder& run, std::int64_t step);
 Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest);
 /// Keeps the file up to the last whole line with a step up to `step`: what a run that continues there would write again
 /// goes. Throws heed::Unreadable, too.
-void truncate_metrics(const RunFolder& run, std::int64_t step);
+/// @param aside  what goes is kept in a copy of the file (OutputFile::copy_aside)
+void truncate_metrics(const RunFolder& run, std::int64_t step, bool aside = false);
 
 /// Steps of the checkpoints in the folder, the newest first, whether or not they are whole. Throws heed::Unreadable where
 /// the folder can't be listed.

@@ -208,8 +208,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
   });
   for (const std::string& what : damaged) say(parts, run, "warning: " + what);
   const std::int64_t step = kept ? kept->step : -1;
-  if (metrics_changed && run.metrics().exists()) run.metrics().copy_aside();
-  truncate_metrics(run, step);
+  truncate_metrics(run, step, metrics_changed);
   for (const std::int64_t later : checkpoint_steps(run))
     if (later > step) run.checkpoint(later).set_aside();
   std::erase_if(manifest.metrics, [&](const MetricsSum& sum) { return sum.step > step; });

@@ -21,8 +21,8 @@ class OutputFile {
 public:
   /// @param folder  the user's
   /// @param below   a name in it, or several: "sweeps/NAME/plan.json"
-  /// @param before_change  called right before each change of something that others may see (a renaming, a removal, a line that
-  ///                       is appended); it throws where this process may not make it any more
+  /// @param before_change  called right before each change of something that others may see (a renaming, a removal, a
+  ///                       line that is appended); it throws where this process may not make it any more
   OutputFile(std::filesystem::path folder, const std::filesystem::path& below,
              std::function<void()> before_change = {});
 

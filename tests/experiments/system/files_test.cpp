@@ -111,6 +111,26 @@ TEST_CASE("what killed writers left aside is removed, and nothing else", "[syste
   CHECK(content(scratch / "config.toml") == "whole");
 }
 
+TEST_CASE("what a machine of the same name is writing stays, until it is old", "[system][files]") {
+  // A lock of another machine is not seen here, so that nobody seems to hold these.
+  const Scratch scratch;
+  char host[256] = {};
+  REQUIRE(::gethostname(host, sizeof host - 1) == 0);
+  const std::string namesake = std::string("@") + host + "+0123abcd.aside",
+                    earlier = std::string("@") + host + ".aside";
+  for (const std::string& ending : {namesake, earlier, std::string("@elsewhere+0123abcd.aside")}) {
+    put(scratch / (".plan.json.99-0" + ending), "half");
+    put(scratch / (".plan.json.99-1" + ending), "half, long ago");
+    fs::last_write_time(scratch / (".plan.json.99-1" + ending),
+                        fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  put(scratch / (".plan.json.99-0" + aside_ending()), "of this machine, and nobody's");
+  remove_leftovers(scratch.path);
+  CHECK(entries(scratch.path) == 3);
+  for (const std::string& ending : {namesake, earlier, std::string("@elsewhere+0123abcd.aside")})
+    CHECK(content(scratch / (".plan.json.99-0" + ending)) == "half");
+}
+
 TEST_CASE("removing what is not there is fine", "[system][files]") {
   const Scratch scratch;
   put(scratch / "a", "");
