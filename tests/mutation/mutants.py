@@ -38,7 +38,7 @@ FOLDERS = {
     "experiments/sweep": ["sweep", "command_line"],
     "experiments/runs": ["runs", "sweep", "command_line"],
 }
-LONG, LONGEST = 5, 300  # seconds: of tests that are run later, and of those that are left out
+LONG = 5  # seconds: tests that take longer are run later
 MEMORY = 8 << 20  # KiB of addresses for a test
 
 
@@ -56,20 +56,24 @@ class Drawing:
                 self.sources[name] = sources.Source(name, path.read_text(encoding="utf-8"))
                 found += self.sources[name].mutants()
             self.order[folder], self.places[folder] = self._drawn(found, seed), len(found)
-        self.dropped = []
+        self.dropped, self.absent = [], []  # those that don't compile, and those of which no program has code
 
-    def drop(self, identities):
-        """Leaves these out, which did not compile before."""
-        self.dropped += [m for some in self.order.values() for m in some if self.identity(m) in set(identities)]
+    def known(self, identities):
+        return [m for some in self.order.values() for m in some if self.identity(m) in set(identities)]
 
     def _drawn(self, found, seed):
-        """In an order by chance that edits of other places don't change."""
-        seen = {}
+        """In an order by chance, with exchanges by chance, that edits of other places don't change."""
+        keys, seen = {}, {}
         for mutant in found:
+            place = f"{mutant.file}: {self.sources[mutant.file].place(mutant)}"
+            seen[place] = seen.get(place, 0) + 1
+            key = hashlib.sha256(f"{seed} {place} {seen[place]}".encode()).digest()
+            mutant.after = mutant.choices[key[-1] % len(mutant.choices)]
             what = f"{mutant.file}: {self.sources[mutant.file].mutated(mutant)}"
             seen[what] = seen.get(what, 0) + 1
+            keys[mutant.token, mutant.file] = key
             self.identities[mutant.file, mutant.token] = f"{what} ({seen[what]})"
-        return sorted(found, key=lambda m: hashlib.sha256(f"{seed} {self.identity(m)}".encode()).digest())
+        return sorted(found, key=lambda m: keys[m.token, m.file])
 
     def identity(self, mutant):
         """What a mutant is recognised by when others have been edited."""
@@ -144,24 +148,40 @@ def tests_of(build, suites):
     return [test for suite in suites for test in tests if any(s.endswith(":" + suite) for s in test["suite"])]
 
 
-def built(build, suites, jobs):
-    """Builds what the suites need; returns the compiler's output where that fails."""
+def programs_of(build, suites):
+    """What the suites need, as paths within the build folder."""
     files = {t["id"]: t["filename"] for t in json.loads((build / "meson-info/intro-targets.json").read_text())}
-    needed = {os.path.relpath(file, build) for test in tests_of(build, suites)
-              for target in test["depends"] for file in files[target]}
-    done = subprocess.run(["ninja", "-C", build, "-j", str(jobs), "-k", "0", *sorted(needed)], capture_output=True,
-                          text=True, check=False)
+    return sorted({os.path.relpath(file, build) for test in tests_of(build, suites)
+                   for target in test["depends"] for file in files[target]})
+
+
+def built(build, programs, jobs):
+    """The compiler's output where it fails, else None."""
+    done = subprocess.run(["ninja", "-C", build, "-j", str(jobs), "-k", "0", *programs], capture_output=True, text=True,
+                          check=False)
     return done.stdout if done.returncode else None
 
 
+def present(build, programs):
+    """The numbers of the mutants that the programs have code of (switch.hpp)."""
+    numbers = set()
+    for program in programs:
+        shown = subprocess.run(["objdump", "-s", "-j", ".heed_mutants", build / program], capture_output=True, text=True,
+                               check=False).stdout
+        rows = re.findall(r"^ [0-9a-f]+ ((?:[0-9a-f]{2,8} ){1,4})", shown, re.M)
+        numbers.update(map(int, bytes.fromhex("".join(rows).replace(" ", "")).split()))
+    return numbers
+
+
 def prepare(drawing, count, place, jobs):
-    """Builds the first `count` mutants of each folder that compile, and returns them."""
+    """Builds the first `count` mutants of each folder that compile to anything, and returns them."""
     tree, build = place / "tree", place / "build"
     suites = sorted({suite for folder in FOLDERS.values() for suite in folder})
-    drawn = count + count // 5 + 1  # some more, since some don't compile
+    drawn = count + count // 4 + 1  # some more, since some don't compile
     while True:
         mutants = drawing.first(drawn)
-        some = [[m for m in mutants if folder_of(m) == folder][:count] for folder in FOLDERS]
+        some = [[m for m in mutants if folder_of(m) == folder and m not in drawing.absent][:count]
+                for folder in FOLDERS]
         if min(map(len, some)) < count and drawn < max(drawing.places.values()):
             drawn += 1
             continue
@@ -170,17 +190,24 @@ def prepare(drawing, count, place, jobs):
             say("setting up the build folder")
             subprocess.run(["meson", "setup", build, tree, "-Dcpp_args=-Wno-narrowing -Werror=vla"], check=True,
                            capture_output=True)
+        programs = programs_of(build, suites)
         say(f"building {len(mutants)} mutants")
-        output = built(build, suites, jobs)
+        output = built(build, programs, jobs)
         if output is None:
-            return sum(some, [])
-        wrong = drawing.blamed(mutants, output, tree)
-        if not wrong:
-            sys.exit(output + "\nThe build failed, and none of the mutants is the reason.")
-        say(f"{len(wrong)} of them do not compile:")
-        for mutant in wrong:
+            there = present(build, programs)
+            absent = [m for m in mutants if m.number not in there and m not in drawing.absent]
+            if not absent:
+                return sum(some, [])
+            say(f"no program has code of {len(absent)} of them:")
+            drawing.absent += absent
+        else:
+            absent = drawing.blamed(mutants, output, tree)
+            if not absent:
+                sys.exit(output + "\nThe build failed, and none of the mutants is the reason.")
+            say(f"{len(absent)} of them do not compile:")
+            drawing.dropped += absent
+        for mutant in absent:
             say(f"  {where(mutant)}")
-        drawing.dropped += wrong
 
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
@@ -258,7 +285,7 @@ def run(test, build, seconds, mutant=0, count=0):
         return passed, time.monotonic() - begin, {i for i, byte in enumerate(marks.read_bytes()) if byte}
 
 
-def reached(build, mutants, jobs):
+def reached(build, mutants, jobs, longest):
     """All tests of the suites that pass, with which mutants they evaluate. What was noted holds while a program does."""
     notes = build.parent / "reached.json"
     known = json.loads(notes.read_text(encoding="utf-8")) if notes.exists() else {}
@@ -271,10 +298,10 @@ def reached(build, mutants, jobs):
 
     def noted(test):
         entry = known.get(test.name)
-        if entry and entry["stamp"] == stamps[test.program]:
+        if entry and entry["stamp"] == stamps[test.program] and (entry["passed"] or entry["longest"] >= longest):
             test.seconds, test.reaches = entry["seconds"], set(entry["reaches"])
             return entry["passed"]
-        passed, test.seconds, test.reaches = run(test, build, LONGEST, count=count)
+        passed, test.seconds, test.reaches = run(test, build, longest, count=count)
         return passed
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -283,9 +310,10 @@ def reached(build, mutants, jobs):
         if passed:
             good.append(test)
         else:
-            say(f"left out, since it fails or takes {LONGEST} s without a mutant: {test.name}")
+            say(f"left out, since it fails or takes {longest} s without a mutant: {test.name}")
     notes.write_text(json.dumps({test.name: {
-        "stamp": stamps[test.program], "seconds": test.seconds, "reaches": sorted(test.reaches), "passed": passed}
+        "stamp": stamps[test.program], "seconds": test.seconds, "reaches": sorted(test.reaches), "passed": passed,
+        "longest": longest}
         for test, passed in zip(tests, results)}), encoding="utf-8")
     return good
 
@@ -322,7 +350,7 @@ def report(mutants, fates, drawing):
         places = sum(drawing.places.values()) if folder == "all" else drawing.places[folder]
         name = "all" if folder == "all" else f"`{folder}/`"
         print(f"| {name} | {places} | {len(some)} | {caught} | {100 * caught / max(len(some), 1):.1f} % |")
-    print(f"{len(drawing.dropped)} more did not compile.")
+    print(f"{len(drawing.dropped)} more did not compile, and no program has code of {len(drawing.absent)}.")
     for mutant in mutants:
         if not fates[mutant.number]["caught"]:
             print(f"survived: {mutant.number} {where(mutant)}, evaluated by {fates[mutant.number]['tests']} tests\n"
@@ -335,6 +363,7 @@ def main(arguments=None):
     words.add_argument("--seed", type=int, default=1, help="another seed draws others")
     words.add_argument("--build", default="build-mutants", help="a folder for the copy, the build and the results")
     words.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    words.add_argument("--longest", type=int, default=300, help="tests that take more seconds are left out")
     words.add_argument("--again", default="", help="`survivors`, `all` or numbers of mutants: tests are run once more")
     asked = words.parse_args(arguments)
     place = pathlib.Path(asked.build).resolve()
@@ -345,9 +374,9 @@ def main(arguments=None):
 
     drawing = Drawing(ROOT, FOLDERS, asked.seed)
     past = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    drawing.drop(past.get("dropped", []))
+    drawing.dropped = drawing.known(past.get("dropped", []))
     mutants = prepare(drawing, asked.count // len(FOLDERS), place, asked.jobs)
-    tests = reached(place / "build", mutants, asked.jobs)
+    tests = reached(place / "build", mutants, asked.jobs, asked.longest)
 
     # What is known of each: the test that caught it, or which of the short and the long tests did not.
     fates = {}
@@ -361,6 +390,7 @@ def main(arguments=None):
     def written():
         record.write_text(json.dumps({
             "dropped": [drawing.identity(m) for m in drawing.dropped],
+            "absent": [drawing.identity(m) for m in drawing.absent],
             "fates": past.get("fates", {}) | {drawing.identity(m): fates[m.number] for m in mutants}}, indent=1),
             encoding="utf-8")
 

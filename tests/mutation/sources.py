@@ -7,12 +7,11 @@ and template arguments have none inside their brackets. A text that this gets wr
 import re
 from dataclasses import dataclass
 
-# What stands for each token. Of a comparison's bound, the neighbour is the change that is hardest to notice.
-EXCHANGES = {
-    "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
-    "&&": "||", "||": "&&", "&": "|", "|": "&", "^": "&", "<<": ">>", ">>": "<<", "+=": "-=", "-=": "+=", "*=": "/=",
-    "/=": "*=", "%=": "*=", "&=": "|=", "|=": "&=", "<<=": ">>=", ">>=": "<<=", "++": "--", "--": "++",
-    "true": "false", "false": "true", "min": "max", "max": "min"}
+# Kinds of tokens: one is exchanged for another of its kind.
+KINDS = [["+", "-", "*", "/"], ["<", "<=", ">", ">="], ["==", "!="], ["&&", "||"], ["&", "|", "^"], ["<<", ">>"],
+         ["+=", "-=", "*=", "/="], ["&=", "|=", "^="], ["<<=", ">>="], ["++", "--"], ["true", "false"], ["min", "max"]]
+EXCHANGES = {token: [other for other in kind if other != token] for kind in KINDS for token in kind} | {
+    "%": KINDS[0], "%=": ["+=", "-=", "*=", "/="]}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 UNEVALUATED = {"decltype", "sizeof", "alignof", "alignas", "noexcept", "requires", "static_assert", "__attribute__"}
 CONTROLS = {"if", "for", "while", "switch", "catch"}
@@ -46,6 +45,7 @@ class Mutant:
     column: int
     before: str
     after: str
+    choices: list  # what else it could be exchanged for
     token: int
     first: int
     last: int
@@ -107,42 +107,42 @@ class Source:
         return self.text[self.tokens[i].end:self.tokens[i].end + 1].isspace()
 
     def mutants(self):
-        """Every exchange that this text has a place for, in the text's order."""
+        """Every place of this text where a token can be exchanged, in the text's order, with its first exchange."""
         found = []
         for i, token in enumerate(self.tokens):
             if token.conditional or i in self.constant:
                 continue
-            after = self._exchange(i)
-            if after is None:
+            choices = self._exchanges(i)
+            if not choices:
                 continue
             first, last = self._expression(i)
             if any(t.kind == "directive" or "\n" in t.text for t in self.tokens[first:last + 1]):
                 continue
             line = self.text.count("\n", 0, token.begin) + 1
             column = token.begin - self.text.rfind("\n", 0, token.begin)
-            found.append(Mutant(self.file, line, column, token.text, after, i, first, last))
+            found.append(Mutant(self.file, line, column, token.text, choices[0], choices, i, first, last))
         return found
 
-    def _exchange(self, i):
+    def _exchanges(self, i):
         token = self.tokens[i]
         before = self.tokens[i - 1] if i else None
         if token.kind == "number":
-            return doubled_or_next(token.text)
+            return other_numbers(token.text)
         if token.text in ("true", "false", "++", "--"):
             return EXCHANGES[token.text]
         if token.text in ("min", "max"):
             called = i + 1 < len(self.tokens) and self.tokens[i + 1].text == "("
-            return EXCHANGES[token.text] if called else None
+            return EXCHANGES[token.text] if called else []
         if token.kind != "sign" or before is None or before.text == "operator":
-            return None
+            return []
         if token.text == "!":
-            return "!!"  # nothing but a truth value, as a condition's
+            return ["!!"]  # nothing but a truth value, as a condition's
         spaced = self._space_before(i) and self._space_after(i)
         operand = before.kind in ("word", "number", "text") and before.text not in BEFORE_EXPRESSIONS or \
             before.text in (")", "]", "}", ">", "++", "--")
         if token.text == "-" and not self._space_after(i):
-            return None if operand else ""
-        return EXCHANGES.get(token.text) if spaced and operand else None
+            return [] if operand else [""]
+        return EXCHANGES.get(token.text, []) if spaced and operand else []
 
     def _expression(self, i):
         """The first and the last token of the expression around token i: all of it, within its brackets."""
@@ -208,8 +208,14 @@ class Source:
 
     def mutated(self, mutant):
         """The mutant's expression, on one line."""
-        words = [mutant.after if i == mutant.token else self.tokens[i].text
-                 for i in range(mutant.first, mutant.last + 1)]
+        return self._expression_with(mutant, mutant.after)
+
+    def place(self, mutant):
+        """The expression as it is, with its token marked."""
+        return self._expression_with(mutant, f"[[{mutant.before}]]")
+
+    def _expression_with(self, mutant, text):
+        words = [text if i == mutant.token else self.tokens[i].text for i in range(mutant.first, mutant.last + 1)]
         return " ".join(word for word in words if word)
 
     def lines_of(self, mutant):
@@ -231,14 +237,15 @@ def scanned(text):
     return tokens
 
 
-def doubled_or_next(number):
-    """n + 1 of a whole number, 2 x of a real one (1 of 0)."""
+def other_numbers(number):
+    """Of a whole number its neighbours and 0; of a real one its double, or 1 for 0."""
     plain = number.replace("'", "")
     if whole := re.fullmatch(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)", plain):
         digits, suffix = whole.groups()
         base = {"0x": 16, "0b": 2}.get(digits[:2].lower(), 10)
-        value = int(digits, base) + 1
-        return (hex(value) if base == 16 else str(value)) + suffix
+        value = int(digits, base)
+        others = [value + 1] + [value - 1] * (value > 0) + [0] * (value > 1)
+        return [(hex(other) if base == 16 else str(other)) + suffix for other in others]
     if real := re.fullmatch(r"(\d*\.?\d*(?:[eE][+-]?\d+)?)([fFlL]?)", plain):
-        return repr(2 * float(real[1]) or 1.0) + real[2]
-    return None
+        return [repr(2 * float(real[1]) or 1.0) + real[2]]
+    return []

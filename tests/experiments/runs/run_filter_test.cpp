@@ -244,3 +244,11 @@ TEST_CASE("no text of a few pieces of the grammar does anything but parse or be 
   }
   CHECK(taken > 0);
 }
+
+TEST_CASE("a filter's numbers may have a sign", "[runs][filter]") {
+  Runs runs;
+  CHECK(runs.found("seed = +12") == runs.plainly([](const Plain& p) { return p.seed == 12; }));
+  CHECK(runs.found("seed < +7") == runs.plainly([](const Plain& p) { return p.seed < 7; }));
+  CHECK(runs.found("train.learning_rate < +0.005") == runs.plainly([](const Plain& p) { return p.rate < 0.005; }));
+  CHECK(runs.found("seed > -3").size() == runs.all.size());
+}
