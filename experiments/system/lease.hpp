@@ -47,8 +47,8 @@ public:
   /// Waits; nothing if `give_up` says so.
   static std::optional<Lease> wait(
       const OutputFile& file, const std::function<bool()>& give_up = [] { return false; });
-  /// Who has it, the calling process included; nobody where the last owner is dead, and where the file can't be read, which
-  /// who takes it is told. Takes nothing.
+  /// Who has it, the calling process included; nobody where the last owner is dead, and where the file can't be read
+  /// (`attempt` then says so). Takes nothing.
   static std::optional<LeaseOwner> owner(const OutputFile& file, const LeaseTimes& times = {});
   static bool held(const OutputFile& file) { return owner(file).has_value(); }
 
@@ -60,8 +60,9 @@ public:
   /// Whether another took it, since this process did not renew it in time (it was halted, or the file system was).
   /// What the lease is for is then the other's. Asked of memory alone.
   bool lost() const;
-  /// Whether it is still this process's, by its file: to be asked right before a change of what it is for, since an owner
-  /// that was halted does not know it. A file that is gone is nobody's. Throws heed::Unreadable where it can't be read.
+  /// Whether it is still this process's, by its file: to be asked right before a change of what it is for, since an
+  /// owner that was halted does not know it. False, too, where the file is gone. Throws heed::Unreadable where it can't
+  /// be read.
   bool confirm();
 
 private:

@@ -224,7 +224,7 @@ std::map<std::string, std::string> all_of(const RunFolder& run) {
   return out;
 }
 
-/// The reading that comes n-th fails once, for each n. Nothing may be lost by it, and the next start comes to the same
+/// The reading that comes n-th fails once, for each n. Nothing may be lost by it, and the next start gives the same
 /// bits. Returns how many there were.
 int with_each_read_failing(const std::function<RunFolder(const Scratch&)>& prepare, int error) {
   const Record expected = undisturbed();
