@@ -74,7 +74,7 @@ Parsed<std::uint64_t> end_of_step(const FileParts& file, std::int64_t step) {
   return Parsed<std::uint64_t>::ok(0);
 }
 
-/// Calls `use` with the file's bytes up to `end`. Returns why they can't be had; no value where they can.
+/// Calls `use` with the file's bytes up to `end`. No value where they can't be had.
 template <class Use> Parsed<bool> each_block(const FileParts& file, std::uint64_t end, const Use& use) {
   for (std::uint64_t at = 0; at < end;) {
     const auto part = part_of(file, at, std::min(metrics_block, end - at));
@@ -92,7 +92,13 @@ std::optional<FileParts> open_metrics(const RunFolder& run) {
   return std::move(file.value);
 }
 
-[[noreturn]] void lost(const std::string& why) { throw Unreadable(why); }
+/// Of its bytes up to `end`. Throws heed::Unreadable.
+ContentHash hash_up_to(const FileParts& file, std::uint64_t end) {
+  ContentHash hash;
+  const auto read = each_block(file, end, [&](const std::string& part) { hash.add(part); });
+  if (!read) throw Unreadable(read.error);
+  return hash;
+}
 
 } // namespace
 
@@ -180,26 +186,17 @@ std::string append_metrics(const RunFolder& run, const Metrics& metrics) {
 }
 
 ContentHash hash_of_metrics(const RunFolder& run, std::uint64_t& size) {
-  ContentHash hash;
-  size = 0;
-  if (const auto file = open_metrics(run)) {
-    size = file->size();
-    if (const auto read = each_block(*file, size, [&](const std::string& part) { hash.add(part); }); !read)
-      lost(read.error);
-  }
-  return hash;
+  const auto file = open_metrics(run);
+  size = file ? file->size() : 0;
+  return file ? hash_up_to(*file, size) : ContentHash();
 }
 
 MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
-  ContentHash hash;
-  if (const auto file = open_metrics(run)) {
-    const auto end = end_of_step(*file, step);
-    require_readable(end);
-    if (end)
-      if (const auto read = each_block(*file, *end, [&](const std::string& part) { hash.add(part); }); !read)
-        lost(read.error);
-  }
-  return {step, hash.text()};
+  const auto file = open_metrics(run);
+  if (!file) return {step, ContentHash().text()};
+  const auto end = end_of_step(*file, step);
+  require_readable(end);
+  return {step, hash_up_to(*file, end.value.value_or(0)).text()};
 }
 
 Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest) {
@@ -241,12 +238,12 @@ void truncate_metrics(const RunFolder& run, std::int64_t step, bool aside) {
   const auto file = open_metrics(run);
   if (!file) return;
   const auto end = end_of_step(*file, step);
-  if (!end) lost(end.error);
+  if (!end) throw Unreadable(end.error);
   if (*end == file->size()) return;
   if (aside) run.metrics().copy_aside();
   NewFile kept = run.metrics().create();
   const auto copied = each_block(*file, *end, [&](const std::string& part) { kept.write(part); });
-  if (!copied) lost(copied.error);
+  if (!copied) throw Unreadable(copied.error);
   kept.finish();
 }
 

@@ -93,9 +93,6 @@ private:
 /// taken back. Throws heed::Failed.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
-/// Has what was written so far survive the machine losing power; a file that is missing is fine. Throws heed::Failed.
-void synchronise_file(const std::filesystem::path& path);
-
 /// More than any record of a run or a sweep has.
 inline constexpr std::uint64_t largest_record = std::uint64_t{1} << 30;
 

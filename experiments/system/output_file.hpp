@@ -52,6 +52,7 @@ public:
   void append_line(std::string_view line) const;
   /// For outputs of another process.
   Descriptor open_to_append() const;
+  /// Has what was written so far survive the machine losing power; a file that is missing is fine.
   void synchronise() const;
   void remove() const;
   /// Gives the file the next free name of `NAME.damaged`, `NAME.damaged-2`, ... beside it. Returns that.

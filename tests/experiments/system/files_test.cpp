@@ -124,7 +124,7 @@ TEST_CASE("what a machine of the same name is writing stays, until it is old", "
     fs::last_write_time(scratch / (".plan.json.99-1" + ending),
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
   }
-  put(scratch / (".plan.json.99-0" + aside_ending()), "of this machine, and nobody's");
+  put(scratch / (".plan.json.99-0" + aside_ending()), "of this machine, and no process holds it");
   remove_leftovers(scratch.path);
   CHECK(entries(scratch.path) == 3);
   for (const std::string& ending : {namesake, earlier, std::string("@elsewhere+0123abcd.aside")})
