@@ -4,6 +4,7 @@ Usage: count.py TESTLOG.json ...
 
 A Catch2 program counts as the test cases that its last line states, a TAP script as its points; a program that ended
 without stating any (it crashed, or ran out of time) as one failure, and any other test as one.
+The points of a TAP script that failed come before it, too, with what they say of why.
 With HEED_LONG set, tables in the comments of TAP scripts (`# | ... |`) come before it.
 Exit status: 0 where something passed and nothing failed, else 1.
 """
@@ -42,6 +43,12 @@ def tables(output):
     return lines if any(lines) else []
 
 
+def failed_points(output):
+    """The points of a TAP script that failed, each with the reason, which Meson doesn't print."""
+    points = re.findall(r"^not ok .*(?:\n#.*)*", output, re.M)
+    return [line for point in points for line in point.splitlines()[:40]]
+
+
 def counts(test):
     """(passed, failed) of one entry of Meson's log."""
     output = test.get("stdout", "")
@@ -73,6 +80,8 @@ def main(logs):
             passed, failed = passed + ok, failed + bad
             if bad:
                 print(f"failed: {test['name']} ({bad} of {ok + bad})")
+                for line in failed_points(test.get("stdout", "")):
+                    print(line)
     print(f"{passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
 

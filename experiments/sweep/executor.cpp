@@ -88,7 +88,8 @@ public:
     const bool crashed = !end.crash.empty();
     const RunState state = state_of_claimed(run_);
     const bool recorded = bytes_of_manifest() != manifest_before_; // else the manifest tells of an earlier start
-    if (!crashed && end.status == 0 && state == RunState::finished) {
+    // A signal may end a worker that has finished its run and is on its way out.
+    if (state == RunState::finished && (recorded || (!crashed && end.status == 0))) {
       event.kind = RunEvent::Kind::finished;
     } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
       event.kind = RunEvent::Kind::elsewhere; // what its files say is the other one's

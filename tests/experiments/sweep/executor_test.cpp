@@ -365,3 +365,16 @@ TEST_CASE("what took a run away is told, and is no failure", "[sweep][executor]"
   CHECK(executed.failed == 0);
   CHECK(runs.reason_of(0) == "out of time (job 7_0)");
 }
+
+TEST_CASE("a signal that ends a worker after its run is finished takes nothing away", "[sweep][executor]") {
+  Runs runs(3);
+  const auto finishes_and = [](WorkerEnd end) { return Act{finishes().leaves, end}; };
+  runs.acts(0) = {finishes_and({.crash = "crashed with signal 15 (Terminated)", .by_stop = true})};
+  runs.acts(1) = {finishes_and({.crash = "crashed with signal 9 (Killed)"})};
+  put(runs.folders[1].progress(), "{}");
+  const Executed executed = runs.execute(1);
+  CHECK(executed.finished == 3);
+  CHECK(executed.all_done());
+  CHECK(state_of(runs.folders[1]) == RunState::finished);
+  CHECK_FALSE(runs.folders[1].progress().exists());
+}

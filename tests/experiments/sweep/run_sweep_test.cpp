@@ -206,6 +206,23 @@ TEST_CASE("a stop leaves runs in the queue, and counts them", "[sweep][run]") {
   CHECK_FALSE(stopped.executed.all_done());
 }
 
+TEST_CASE("a stop while another process settles the arms starts no open trial again", "[sweep][run]") {
+  Driven sweep(tuned_sweep);
+  const RunFolder taken_away{sweep.out.path / sweep.plan.tuning->runs[0].id};
+  WorkerEnd end;
+  end.interruption = "out of time";
+  sweep.acts(sweep.plan.tuning->runs[0]) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
+  const auto settling = Lease::attempt(file_of_sweep(freeze(sweep.plan, sweep.out.path), "claim"));
+  REQUIRE(settling);
+  std::size_t asked = 0; // once by the executor, then while the arms' choice is waited for
+  sweep.heard.stop = [&] { return sweep.heard.numbers_of(Kind::finished).size() == 3 && ++asked > 3; };
+  const SweepResult stopped = sweep.run();
+  CHECK(sweep.launcher.starts_of(taken_away.id()) == 1);
+  CHECK(stopped.executed.interrupted == 1);
+  CHECK(stopped.executed.remaining == 1 + 4);
+  CHECK(sweep.asked == Numbers{4, 4}); // a share was wanted for the start, and for the trials
+}
+
 TEST_CASE("trials that another process runs are waited for before arms choose", "[sweep][run]") {
   Driven sweep(tuned_sweep);
   const PlannedRun& planned = sweep.plan.tuning->runs[3];

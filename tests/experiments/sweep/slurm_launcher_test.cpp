@@ -156,6 +156,16 @@ TEST_CASE("what waits or runs is followed, and not submitted again", "[sweep][sl
   CHECK(second != first);
 }
 
+TEST_CASE("of all runs of a submission, the queue is asked once", "[sweep][slurm]") {
+  Cluster cluster(20);
+  cluster.hand_over();
+  cluster.queue("PENDING");
+  cluster.slurm.script("squeue", "printf x >> $here/looks; cat $here/squeue.out");
+  const auto again = cluster.launcher();
+  for (const RunFolder& run : cluster.runs) again->start(run, 2);
+  CHECK(content(cluster.slurm.folder / "looks") == "x");
+}
+
 TEST_CASE("what Slurm ended is submitted again", "[sweep][slurm]") {
   Cluster cluster(2);
   cluster.hand_over();
