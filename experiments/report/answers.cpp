@@ -1,5 +1,6 @@
 #include "experiments/report/answers.hpp"
 
+#include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
@@ -17,32 +18,20 @@ namespace heed {
 using statistics::Answer;
 using statistics::Comparison;
 
-namespace {
-
-std::string interval_text(double a, double b, Decimals decimals) {
-  return fmt::format(" [{}, {}]", fixed(std::min(a, b), decimals), fixed(std::max(a, b), decimals));
-}
-
-} // namespace
-
 std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
-Decimals decimals_of(const Comparison& c) {
-  const double mean = c.difference.mean;
-  const auto& interval = c.interval ? c.interval : c.difference.interval;
-  if (interval && mean != 0 && interval->low == interval->high && std::floor(mean) == mean) return 0; // steps
-  if (!interval) return decimals_showing({mean}, decimals_for({}));
-  return decimals_showing({mean, interval->low, interval->high}, decimals_for({(interval->high - interval->low) / 2}));
-}
-
-std::string signed_difference(const Comparison& c, const std::string& unit) {
-  const Decimals decimals = decimals_of(c);
+std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
-  if (c.interval) text += interval_text(c.interval->low, c.interval->high, decimals);
+  if (c.interval) text += " " + interval_text(c, decimals, false);
   return text;
 }
 
 namespace {
+
+/// Those of the arm's row in the table.
+Decimals decimals_of(const ReportData& report, const ReportArm& arm) {
+  return decimals_showing(*arm.comparison, TableDigits(report).of(arm).difference);
+}
 
 /// "Removing the residual"; "At length = 64, score = additive".
 std::string subject(const ReportData& report, const ReportArm& arm) {
@@ -60,14 +49,13 @@ bool is_better(const Comparison& c, const MetricInfo& metric) {
 }
 
 /// " costs 0.31 nats [0.28, 0.34]"; where neither side is better, " makes +0.31 nats [0.28, 0.34]".
-std::string cost_or_gain(const Comparison& c, const MetricInfo& metric) {
+std::string cost_or_gain(const Comparison& c, const MetricInfo& metric, Decimals decimals) {
   const statistics::PairedDifference& d = c.difference;
-  if (!metric.is_goal) return " makes " + signed_difference(c, unit_of(metric));
+  if (!metric.is_goal) return " makes " + signed_difference(c, unit_of(metric), decimals);
   const bool gain = is_better(c, metric);
-  const double turn = d.mean > 0 ? 1 : -1;
-  const Decimals decimals = decimals_of(c);
-  std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(turn * d.mean, decimals), unit_of(metric));
-  if (c.interval) text += interval_text(turn * c.interval->low, turn * c.interval->high, decimals);
+  std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(std::abs(d.mean), decimals),
+                                 unit_of(metric));
+  if (c.interval) text += " " + interval_text(c, decimals, false, d.mean <= 0);
   return text;
 }
 
@@ -86,10 +74,10 @@ std::string p_and_n(const Comparison& c) {
 }
 
 /// " (Student's t: [-0.05, 0.09])": for arms with too few pairs for flips.
-std::string student_text(const Comparison& c) {
+std::string student_text(const Comparison& c, Decimals decimals) {
   const auto& interval = c.difference.interval;
   if (!interval) return "";
-  return fmt::format(" (Student's t:{})", interval_text(interval->low, interval->high, decimals_of(c)));
+  return fmt::format(" (Student's t: [{}, {}])", fixed(interval->low, decimals), fixed(interval->high, decimals));
 }
 
 bool all_failed(const ReportArm& arm) {
@@ -148,8 +136,10 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
       "p {} (Fisher). ",
       subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
       100 * share.interval->high, report.metric.name, report.metric.higher_is_better ? ">=" : "<=", learned.threshold,
-      learned.found ? ", where outcomes part" : "", learned.reference.seeds, learned.reference.of,
-      p_with_relation(learned.p));
+      learned.is_least ? ", better than guessing"
+      : learned.found  ? ", where outcomes part"
+                       : "",
+      learned.reference.seeds, learned.reference.of, p_with_relation(learned.p));
 }
 
 /// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
@@ -203,15 +193,16 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
     return fmt::format("{} has no answer before the first look, at {} seeds.", who, report.looks.front());
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
+  const Decimals decimals = decimals_of(report, arm);
   if (equal_in_all_seeds(c))
     return fmt::format("{} is equal to the reference{} {} is the same number in {}.", who,
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
   switch (c.answer) {
-    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric), p_and_n(c));
+    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
     case Answer::same:
       return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.{}", who,
-                         margin_text(report), signed_difference(c, unit),
+                         margin_text(report), signed_difference(c, unit, decimals),
                          p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
                          c.p.value_or(1) <= c.level
                              ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
@@ -220,10 +211,10 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
     case Answer::undecided:
       return fmt::format("{} can't be told from the reference{}: {}, {}.{}", who,
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
-                         signed_difference(c, unit), p_and_n(c), smallest_found(report, arm));
+                         signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
-                         signed_difference(c, unit), student_text(c));
+                         signed_difference(c, unit, decimals), student_text(c, decimals));
   }
   return "";
 }

@@ -34,10 +34,8 @@ std::vector<std::string> answer_sentences(const ReportData& report);
 
 /// " nats"; " in val_accuracy" where the metric has no unit.
 std::string unit_of(const MetricInfo& metric);
-/// Two significant digits of how well the mean is known.
-Decimals decimals_of(const statistics::Comparison& c);
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
-std::string signed_difference(const statistics::Comparison& c, const std::string& unit);
+std::string signed_difference(const statistics::Comparison& c, const std::string& unit, Decimals decimals);
 
 /// "0.05"; "0.0354", of a planned look.
 std::string level_text(double level);

@@ -1,6 +1,7 @@
 #include "experiments/report/interactions.hpp"
 
 #include "experiments/report/answers.hpp"
+#include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
 #include "experiments/report/numbers.hpp"
 
@@ -138,14 +139,14 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
 std::string interaction_sentence(const ReportData& report, const Interaction& interaction) {
   const statistics::Comparison& c = interaction.comparison;
   const std::string unit = unit_of(report.metric), n = fmt::format("{}", c.seeds.size());
-  const Decimals decimals = decimals_of(c);
+  const Decimals decimals = decimals_showing(c, own_decimals(c));
   const std::string who = fmt::format("Interaction: {}{} makes {}{} {} and {}{} with {}",
                                       interaction.group.empty() ? "" : fmt::format("at {}, ", interaction.group),
                                       interaction.option, signed_fixed(interaction.effect_without, decimals), unit,
                                       interaction.without, signed_fixed(interaction.effect_with, decimals), unit,
                                       interaction.with);
   if (equal_in_all_seeds(c)) return fmt::format("{}: the same in all {} seeds.", who, n);
-  const std::string change = signed_difference(c, unit);
+  const std::string change = signed_difference(c, unit, decimals);
   switch (c.answer) {
     case statistics::Answer::differs:
       return fmt::format("{}; the change of {} is found, p {}, n = {}.", who, change, p_with_relation(*c.p), n);

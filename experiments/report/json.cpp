@@ -147,7 +147,20 @@ json::value run_of(const ReportRun& run, const Thinning& thinning) {
                       {"attention_problem", run.attention_problem}};
 }
 
-json::value arm_of(const ReportData& report, const ReportArm& arm, const Thinning& thinning) {
+json::object object_of(const Digits& digits) {
+  return json::object{{"value", digits.value}, {"difference", digits.difference}};
+}
+
+/// A difference and its interval as tables show them.
+json::array difference_texts(const ReportArm& arm, const Digits& digits) {
+  if (!arm.comparison) return {};
+  if (equal_in_all_seeds(*arm.comparison)) return {json::string(equal_words(*arm.comparison)), json::string()};
+  const Decimals decimals = decimals_showing(*arm.comparison, digits.difference);
+  return {json::string(signed_fixed(arm.comparison->difference.mean, decimals)),
+          json::string(interval_text(*arm.comparison, decimals, true))};
+}
+
+json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits& digits, const Thinning& thinning) {
   json::array changes, differences, runs;
   for (const PlannedChange& change : arm.changes)
     changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
@@ -166,6 +179,8 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Thinnin
                       {"standard_deviation", json_number(arm.standard_deviation)},
                       {"interquartile_mean", json_number(arm.interquartile_mean)},
                       {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+                      {"digits", object_of(digits)},
+                      {"difference_texts", difference_texts(arm, digits)},
                       {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
                       {"smallest_effect", json_number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
@@ -254,7 +269,7 @@ json::array further_metrics(const ReportData& report) {
   json::array out;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
-    const Digits digits = digits_of(further);
+    const TableDigits digits(further);
     json::array arms;
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
@@ -263,10 +278,12 @@ json::array further_metrics(const ReportData& report) {
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
-          {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)}});
+          {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+          {"digits", object_of(digits.of(arm))},
+          {"difference_texts", difference_texts(arm, digits.of(arm))}});
     out.push_back(json::object{{"metric", metric_object(further.metric)},
                                {"note", further_note(further.metric)},
-                               {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+                               {"digits", object_of(digits.common())},
                                {"arms", std::move(arms)}});
   }
   return out;
@@ -292,10 +309,10 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
   json::array arms, machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, thinning));
+  const TableDigits digits(report);
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits.of(arm), thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
-  const Digits digits = digits_of(report);
   json::object out{{"format", "heed report"},
                    {"version", 1},
                    {"name", report.name},
@@ -315,7 +332,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"also", further_metrics(report)},
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
-                   {"digits", json::object{{"value", digits.value}, {"difference", digits.difference}}},
+                   {"digits", object_of(digits.common())},
                    {"notes", texts(summary_notes(report))},
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},

@@ -14,7 +14,8 @@ namespace heed {
 /// are of), also (further metrics, with arms by them), margin, digits (decimals worth showing); notes (what the numbers
 /// mean); limits (who is at chance, or at the metric's bound); chance (in the metric); interactions; machines, data,
 /// reference_config; arms, the reference first. An arm has label, changes, answer (in words; null for the reference),
-/// statistics, cost, curve (over its seeds), config, differences and runs. Numbers are not rounded; what is not known, and
+/// statistics, digits and difference_texts (the difference and its interval, as tables show them), cost, curve (over its
+/// seeds), config, differences and runs. Other numbers are not rounded; what is not known, and
 /// what is not finite, is null. Where curves are `thinning`, for a page, `thinned` is a sentence that says so.
 boost::json::object report_document(const ReportData& report, const Thinning& thinning = {});
 

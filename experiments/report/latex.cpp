@@ -106,10 +106,9 @@ std::string latex_difference(const ReportArm& arm, int shown) {
   if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
   const auto& interval = arm.comparison->interval;
-  if (!interval) return maths(signed_fixed(d.mean, decimals_showing({d.mean}, shown)));
-  const Decimals decimals = decimals_showing({d.mean, interval->low, interval->high}, shown);
-  return maths(fmt::format("{}\\;[{}, {}]", signed_fixed(d.mean, decimals), signed_fixed(interval->low, decimals),
-                           signed_fixed(interval->high, decimals)));
+  const Decimals decimals = decimals_showing(*arm.comparison, shown);
+  if (!interval) return maths(signed_fixed(d.mean, decimals));
+  return maths(fmt::format("{}\\;{}", signed_fixed(d.mean, decimals), interval_text(*arm.comparison, decimals, true)));
 }
 
 std::string latex_p(const ReportArm& arm) {
@@ -167,7 +166,7 @@ std::string caption(const ReportData& report, bool compared) {
 }
 
 std::string table(const ReportData& report) {
-  const Digits digits = digits_of(report);
+  const TableDigits digits(report);
   const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
   const bool p = std::ranges::any_of(report.arms,
                                      [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
@@ -184,8 +183,8 @@ std::string table(const ReportData& report) {
       out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(),
                          latex_text(group.label));
     for (const ReportArm* arm : group.arms) {
-      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.value));
-      if (compared) out += " & " + latex_difference(*arm, digits.difference);
+      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.of(*arm).value));
+      if (compared) out += " & " + latex_difference(*arm, digits.of(*arm).difference);
       if (p) out += " & " + latex_p(*arm);
       if (compared) out += fmt::format(" & {}", arm->comparison ? answer_word(*arm->comparison) : "");
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",

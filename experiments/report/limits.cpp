@@ -41,11 +41,38 @@ bool all_are(const std::vector<double>& values, std::optional<double> bound) {
   return bound && std::ranges::all_of(values, [&](double x) { return x == *bound; });
 }
 
-bool at_chance(const std::vector<double>& values, double chance, double best) {
-  const double way = best - chance;
-  if (way == 0) return false;
-  std::vector<double> gone; // shares of the way; below 0: worse than guessing
-  for (const double x : values) gone.push_back((x - chance) / way);
+/// The way from chance to the metric's best.
+class Way {
+public:
+  /// None where chance is not known, the metric has no best value, or chance is that.
+  static std::optional<Way> of(const ReportData& report, const ReportArm& arm) {
+    const std::optional<Task::Level> chance = chance_level(report, arm);
+    const std::optional<double> best = best_of(report.metric);
+    if (!chance || !best || *best == chance->value) return std::nullopt;
+    return Way(chance->value, *best, report.metric.name.ends_with("_perplexity") && *best > 0);
+  }
+
+  /// Which share of it a value has gone; negative: it is worse than guessing.
+  double share(double value) const { return (measured(value) - from_) / (to_ - from_); }
+  double at(double share) const {
+    const double value = from_ + share * (to_ - from_);
+    return exponential_ ? std::exp(value) : value;
+  }
+
+private:
+  Way(double chance, double best, bool exponential)
+      : exponential_(exponential), from_(measured(chance)), to_(measured(best)) {}
+  double measured(double value) const { return exponential_ ? std::log(value) : value; }
+
+  bool exponential_;
+  double from_, to_;
+};
+
+Standing standing_at(double share) {
+  return share > near ? Standing::learned : share < -near ? Standing::worse_than_chance : Standing::at_chance;
+}
+
+bool at_chance(const std::vector<double>& gone) {
   if (std::ranges::max(gone) > near) return false;
   const double mean = statistics::mean(gone);
   if (mean <= nearest) return true;
@@ -69,6 +96,10 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
       const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
       return fmt::format("at chance ({} {:.3g}: {})", metric, level.value, level.how);
     }
+    case Limit::worse_than_chance: {
+      const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
+      return fmt::format("worse than chance ({} {:.3g}: {})", metric, level.value, level.how);
+    }
     case Limit::worst: return fmt::format("at the floor ({} {:g} in all seeds)", metric, *worst_of(report.metric));
     case Limit::best: return fmt::format("at the ceiling ({} {:g} in all seeds)", metric, *best_of(report.metric));
     case Limit::none: break;
@@ -78,6 +109,9 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
 
 /// What the limit means for two or more that share it, and what to do.
 std::string_view advice(Limit limit, bool shared) {
+  if (limit == Limit::worse_than_chance)
+    return shared ? ": training diverged, or fitted what doesn't hold for other data; this task can't tell them apart"
+                  : ": training diverged, or fitted what doesn't hold for other data";
   if (!shared) return limit == Limit::best ? "" : ": nothing was learned there";
   return limit == Limit::best
              ? ": this task is too easy to tell them apart; a harder one, or how fast they get there (steps_to), may"
@@ -100,13 +134,27 @@ std::optional<Task::Level> chance_level(const ReportData& report, const ReportAr
   return std::nullopt;
 }
 
+std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value) {
+  const std::optional<Way> way = Way::of(report, arm);
+  return way ? std::optional(standing_at(way->share(value))) : std::nullopt;
+}
+
+std::optional<double> least_learned(const ReportData& report, const ReportArm& arm) {
+  const std::optional<Way> way = Way::of(report, arm);
+  return way ? std::optional(way->at(near)) : std::nullopt;
+}
+
 Limit limit_of(const ReportData& report, const ReportArm& arm) {
   const std::vector<double> values = values_where_all_ended(arm);
   if (values.empty()) return Limit::none;
   const std::optional<double> best = best_of(report.metric);
   if (all_are(values, best)) return Limit::best;
-  const std::optional<Task::Level> chance = chance_level(report, arm);
-  if (chance && best && at_chance(values, chance->value, *best)) return Limit::chance;
+  if (const std::optional<Way> way = Way::of(report, arm)) {
+    std::vector<double> gone;
+    for (const double x : values) gone.push_back(way->share(x));
+    if (standing_at(std::ranges::max(gone)) == Standing::worse_than_chance) return Limit::worse_than_chance;
+    if (at_chance(gone)) return Limit::chance;
+  }
   return all_are(values, worst_of(report.metric)) ? Limit::worst : Limit::none;
 }
 
@@ -136,9 +184,11 @@ std::string shared_limit(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const Limit limit = limit_of(report, arm);
   if (limit == Limit::none || limit_of(report, report.arms[arm.reference]) != limit) return "";
-  return fmt::format("Both at {}: this task can't tell them apart. ", limit == Limit::chance  ? "chance"
-                                                                      : limit == Limit::worst ? "the floor"
-                                                                                              : "the ceiling");
+  const char* where = limit == Limit::chance              ? "at chance"
+                      : limit == Limit::worse_than_chance ? "worse than chance"
+                      : limit == Limit::worst             ? "at the floor"
+                                                          : "at the ceiling";
+  return fmt::format("Both {}: this task can't tell them apart. ", where);
 }
 
 } // namespace heed

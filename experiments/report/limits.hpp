@@ -9,15 +9,24 @@
 
 namespace heed {
 
-enum class Limit { none, chance, worst, best };
+/// What a value says of learning: by its place on the way from chance to the metric's best, on which 5 % is near chance.
+/// Of perplexities, the way is that of the loss that they are the exponential of.
+enum class Standing { learned, at_chance, worse_than_chance };
+
+enum class Limit { none, chance, worse_than_chance, worst, best };
 
 /// What guessing comes to in the report's metric: the task's chance of a target, of all of a row's (sequence
 /// accuracies), or its loss, in bits or as a perplexity where the metric is that. None: not known.
 std::optional<Task::Level> chance_level(const ReportData& report, const ReportArm& arm);
 
-/// Where all of an arm's runs stand. chance: no run is more than 5 % of the way from chance to the metric's bound, and
-/// their mean is at most 1 % of the way, or no further than Student's 95 % interval of it reaches. worst and best: every
-/// run has the metric's bound. none: elsewhere, or no run has the metric, or one failed.
+/// None where chance is not known.
+std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value);
+/// The value from which on a seed has learned by that.
+std::optional<double> least_learned(const ReportData& report, const ReportArm& arm);
+
+/// Where all of an arm's runs stand. worse_than_chance: each of them is. chance: none has learned, and their mean is at
+/// most 1 % of the way from chance to the metric's bound, or no further than Student's 95 % interval of it reaches.
+/// worst and best: every run has the metric's bound. none: elsewhere, or no run has the metric, or one failed.
 Limit limit_of(const ReportData& report, const ReportArm& arm);
 
 /// "The reference and without position are at chance (val_accuracy 0.1: 1 / symbols): this task can't tell them apart."

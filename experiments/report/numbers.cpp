@@ -7,13 +7,18 @@
 
 namespace heed {
 
-namespace {
-constexpr double negligible = 1e-4; // beside the largest spread: what rounding leaves of none
-constexpr int most_decimals = 6;
-
 bool is_zero(const std::string& text) {
   return text.find('0') != std::string::npos && text.find_first_of("123456789") == std::string::npos;
 }
+
+namespace {
+constexpr int most_decimals = 6;
+
+/// Decimals that show two significant digits; negative: digits before the point are too many. 0.1 may come out of a
+/// computation as 0.0999...
+int two_digits(double spread) { return 1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))); }
+
+int within_limits(int decimals) { return std::clamp(decimals, 0, most_decimals); }
 
 /// "-0.00" and "+0.00" as "0.00".
 std::string unsigned_zero(const std::string& text) { return is_zero(text) ? text.substr(text.find('0')) : text; }
@@ -24,18 +29,17 @@ constexpr double long_number = 1e6;
 
 int decimals_for(const std::vector<double>& spreads) {
   std::vector<double> counted;
-  double largest = 0;
   for (const double spread : spreads)
-    if (std::isfinite(spread)) largest = std::max(largest, spread);
-  for (const double spread : spreads)
-    if (std::isfinite(spread) && spread > negligible * largest) counted.push_back(spread);
+    if (std::isfinite(spread) && spread > 0) counted.push_back(spread);
   if (counted.empty()) return 4;
   std::ranges::sort(counted);
-  const auto two_digits = [](double spread) {
-    // 0.1 may come out of a computation as 0.0999...
-    return std::clamp(1 - static_cast<int>(std::floor(std::log10(spread * (1 + 1e-9)))), 0, most_decimals);
-  };
-  return std::min(two_digits(counted[(counted.size() - 1) / 2]), two_digits(counted.back()) + 2);
+  return within_limits(two_digits(counted[(counted.size() - 1) / 2]));
+}
+
+int decimals_within(int decimals, double spread) {
+  if (!std::isfinite(spread) || !(spread > 0)) return decimals;
+  const int fewest = two_digits(spread);
+  return std::clamp(decimals, within_limits(fewest), within_limits(fewest + 2));
 }
 
 Decimals decimals_showing(std::initializer_list<double> values, int decimals) {

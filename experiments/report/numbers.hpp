@@ -9,9 +9,11 @@
 
 namespace heed {
 
-/// Decimals that show two significant digits of the middle one of these spreads, and no more than four of the largest:
-/// 0 to 6; 4 where there are none. Those that are zero, or nothing beside the largest, do not count.
+/// Decimals that show two significant digits of the median of these spreads: 0 to 6; 4 where there are none. Those that
+/// are zero do not count.
 int decimals_for(const std::vector<double>& spreads);
+/// The nearest to `decimals` that show 2 to 4 significant digits of a positive spread.
+int decimals_within(int decimals, double spread);
 
 /// How many decimals, or powers of ten with two significant digits: "1.2e-07".
 struct Decimals {
@@ -28,6 +30,8 @@ Decimals decimals_showing(std::initializer_list<double> values, int decimals);
 std::string fixed(std::optional<double> value, Decimals decimals);
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, Decimals decimals);
+/// Whether all digits of a number are zero: "0", "-0.00".
+bool is_zero(const std::string& text);
 /// A probability: "0.44", "0.031", "0.00098", "1.9e-06": two significant digits, two decimals from 0.1 on.
 std::string probability(double p);
 /// The same after a sign: "= 0.031"; "< 1e-12" below that.

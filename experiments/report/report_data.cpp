@@ -253,6 +253,14 @@ std::optional<double> mean_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(statistics::mean(values));
 }
 
+/// The standard deviation; zero where it is rounding.
+std::optional<double> spread_of(const std::vector<double>& values, double resolution) {
+  const auto spread = statistics::standard_deviation(values);
+  double largest = 0;
+  for (const double x : values) largest = std::max(largest, std::abs(x));
+  return spread && *spread <= resolution * largest ? 0 : spread;
+}
+
 statistics::Question question_of(const ReportData& report, const MetricInfo& metric, double level) {
   std::optional<double> range = metric.greatest;
   if (range) *range -= metric.least;
@@ -270,6 +278,10 @@ bool is_found(statistics::Answer answer) {
 /// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
 class SmallestFound {
 public:
+  explicit SmallestFound(const MetricInfo& metric) {
+    if (metric.greatest) range_ = *metric.greatest - metric.least;
+  }
+
   std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
     if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided) return std::nullopt;
     const statistics::Comparison& c = *arm.comparison;
@@ -282,7 +294,8 @@ public:
       known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
                              : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
                                                                     c.family);
-    return known->second ? std::optional(*known->second * *spread) : std::nullopt;
+    if (!known->second || *known->second * *spread > range_) return std::nullopt; // no values lie so far apart
+    return *known->second * *spread;
   }
 
 private:
@@ -293,6 +306,7 @@ private:
     return std::sqrt((from_a * va * va + from_b * vb * vb) / (from_a + from_b));
   }
 
+  double range_ = std::numeric_limits<double>::infinity();
   /// By the runs of the arm and of the reference, and the arms that p is corrected over.
   std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
 };
@@ -307,7 +321,7 @@ void describe(ReportData& report) {
       if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
     arm.values = values.size();
     arm.mean = mean_of(values);
-    arm.standard_deviation = statistics::standard_deviation(values);
+    arm.standard_deviation = spread_of(values, report.resolution);
     arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
     arm.seconds = mean_of(seconds).value_or(0);
     arm.comparison.reset();
@@ -315,7 +329,7 @@ void describe(ReportData& report) {
     arm.also.clear();
     for (std::size_t m = 0; m < report.also.size(); ++m) {
       const std::vector<double> further = results_of(counted, further_value(m)).values;
-      arm.also.push_back({further.size(), mean_of(further), statistics::standard_deviation(further)});
+      arm.also.push_back({further.size(), mean_of(further), spread_of(further, report.resolution)});
     }
   }
 }
@@ -368,7 +382,7 @@ void compute_statistics(ReportData& report) {
     compare_arms(report, report.looks[k], levels[k]);
   // Of several looks, interactions are told at the last.
   report.interactions = last == report.seeds.size() ? interactions_of(report) : std::vector<Interaction>{};
-  SmallestFound smallest_found;
+  SmallestFound smallest_found(report.metric);
   for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
   count_learned(report);
   rank_failed_runs(report);
@@ -391,7 +405,7 @@ ReportData by_further_metric(const ReportData& report, std::size_t which) {
     arm.p_failed_worst.reset();
     for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
   }
-  SmallestFound smallest_found;
+  SmallestFound smallest_found(out.metric);
   for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
   return out;
 }

@@ -71,7 +71,8 @@ struct Learned {
 /// Of an arm and its reference, where outcomes fall into two heaps, or [report] learned says what learning is.
 struct LearnedSeeds {
   double threshold = 0;
-  bool found = true; ///< between the two heaps; false: [report] learned
+  bool found = true;     ///< between the two heaps; false: [report] learned
+  bool is_least = false; ///< found, but on the wrong side of chance: the threshold is what guessing doesn't come to
   Learned arm, reference;
   double p = 1; ///< Fisher's exact test of the two shares, of this arm alone
 };

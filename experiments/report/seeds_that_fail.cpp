@@ -101,8 +101,16 @@ void count_learned(ReportData& report) {
         threshold.reset();
     }
     if (!threshold) continue;
-    LearnedSeeds learned{*threshold, !report.learned, learned_of(runs, *threshold, report.metric.higher_is_better),
-                         learned_of(against, *threshold, report.metric.higher_is_better), 1};
+    const bool higher = report.metric.higher_is_better;
+    const std::optional<double> least = report.learned ? std::nullopt : least_learned(report, arm);
+    const bool is_least = least && (higher ? *least > *threshold : *least < *threshold);
+    if (is_least) threshold = least;
+    LearnedSeeds learned{*threshold,
+                         !report.learned,
+                         is_least,
+                         learned_of(runs, *threshold, higher),
+                         learned_of(against, *threshold, higher),
+                         1};
     if (learned.arm.of == 0 || learned.reference.of == 0) continue;
     learned.p = statistics::fisher_exact(learned.arm.seeds, learned.arm.of, learned.reference.seeds,
                                          learned.reference.of);

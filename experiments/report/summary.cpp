@@ -36,12 +36,10 @@ std::string difference_cell(const ReportArm& arm, int shown, const MetricInfo& m
   if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
   const statistics::PairedDifference& d = arm.comparison->difference;
   const std::optional<statistics::Interval>& interval = arm.comparison->interval;
-  if (!interval) return signed_fixed(d.mean, decimals_showing({d.mean}, shown));
-  const Decimals decimals = decimals_showing({d.mean, interval->low, interval->high}, shown);
+  const Decimals decimals = decimals_showing(*arm.comparison, shown);
+  if (!interval) return signed_fixed(d.mean, decimals);
   const std::string mean = signed_fixed(d.mean, decimals);
-  return coloured(fmt::format("{} [{}, {}]", mean, signed_fixed(interval->low, decimals),
-                              signed_fixed(interval->high, decimals)),
-                  arm, metric, style);
+  return coloured(fmt::format("{} {}", mean, interval_text(*arm.comparison, decimals, true)), arm, metric, style);
 }
 
 std::string p_cell(const ReportArm& arm) {
@@ -119,10 +117,10 @@ std::string spreads_note(const ReportData& report) {
   }
   if (worst == nullptr) return "";
   return fmt::format(
-      "spreads: those of {} and its reference differ {:.1f} times. Where such noise is also skewed, p <= "
+      "spreads: those of {} and its reference differ {} times. Where such noise is also skewed, p <= "
       "0.05 comes up in 8 to 39 of 100 sweeps without a difference, and arms are falsely called the same more often, "
       "too; look at the single runs.",
-      worst->label, most);
+      worst->label, most < 100 ? fmt::format("{:.1f}", most) : fmt::format("{:.3g}", most));
 }
 
 /// "2026-11-22 10:15 UTC" of "2026-11-22T10:15:00Z".
@@ -216,7 +214,7 @@ std::string underpowered_note(const ReportData& report) {
 } // namespace
 
 TextTable summary_table(const ReportData& report, const Style& style) {
-  const auto [decimals, difference_decimals] = digits_of(report);
+  const TableDigits digits(report);
   const bool compared = report.arms.size() > 1;
 
   TextTable table{{"arm", "n", report.metric.name}, {Align::left, Align::right, Align::right}, {}};
@@ -232,9 +230,9 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   column("parameters", Align::right);
   column("time", Align::right);
   for (const ReportArm& arm : report.arms) {
-    std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, decimals)};
+    std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, digits.of(arm).value)};
     if (compared) {
-      row.push_back(difference_cell(arm, difference_decimals, report.metric, style));
+      row.push_back(difference_cell(arm, digits.of(arm).difference, report.metric, style));
       row.push_back(p_cell(arm));
       row.push_back(answer_cell(arm, report.metric, style));
     }

@@ -74,12 +74,12 @@ function cellLook(arm, view, [least, most]) {
     // Numbers that are shown alike have one colour.
     const alike = arm.mean === null || valueText(least) === valueText(most);
     const share = alike ? 0 : (arm.mean - least) / (most - least);
-    return { text: valueText(arm.mean), share, colour: "--heat",
-      more: arm.standard_deviation === null ? "" : `± ${valueText(arm.standard_deviation)}` };
+    return { text: valueText(arm.mean, arm), share, colour: "--heat",
+      more: arm.standard_deviation === null ? "" : `± ${valueText(arm.standard_deviation, arm)}` };
   }
   if (arm.reference) return { text: "reference", more: "", share: 0, colour: "--heat", soft: true };
   if (!arm.comparison) return { text: "–", more: "", share: 0, colour: "--heat" };
-  const mark = verdict(arm), [difference, interval] = comparisonTexts(arm.comparison);
+  const mark = verdict(arm), [difference, interval] = comparisonTexts(arm);
   if (view === "answers") {
     const colour = { better: "--better", worse: "--worse", differs: "--better", same: "--same", open: "--open" }[mark];
     const word = answerWord(arm).replace("differs: ", "");
@@ -146,7 +146,7 @@ function drawCrossed() {
 
     const said = ({ row, column, arm }) => `${table.names[0]} ${row}, ${table.names[1]} ${column}: ` +
       `${!arm ? "no arm" : view === "values" || arm.reference ? `${arm.reference ? "the reference, " : ""}` +
-        `${valueText(arm.mean)}${arm.standard_deviation === null ? "" : ` ± ${valueText(arm.standard_deviation)}`}`
+        `${meanText(arm)}`
         : arm.answer}`;
     const cells = svg.append("g").selectAll("g").data(places).join("g").attr("class", "cell").attr("role", "img")
       .attr("transform", ({ r, c }) => `translate(${left + c * cell},${top + r * height})`).attr("aria-label", said);
@@ -180,9 +180,8 @@ function drawCrossed() {
     });
     explain(cells, ({ row, column }) => `${table.names[0]} ${row}, ${table.names[1]} ${column}`, ({ arm }) => {
       if (!arm) return [["no arm of this sweep", ""]];
-      const spread = arm.standard_deviation === null ? "" : ` ± ${valueText(arm.standard_deviation)}`;
-      return [["arm", arm.label], [report.metric.name, `${valueText(arm.mean)}${spread}`],
-        ...(!arm.comparison ? [] : [["difference", comparisonTexts(arm.comparison).join(" ")],
+      return [["arm", arm.label], [report.metric.name, meanText(arm)],
+        ...(!arm.comparison ? [] : [["difference", comparisonTexts(arm).join(" ")],
           ["answer", answerWord(arm)]])];
     });
     walk(cells, places);

@@ -70,7 +70,7 @@ function drawRuns() {
   const rows = arms.flatMap((arm) => arm.runs.map((run) => element("tr", {},
     element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
     element("td", { class: ["failed", "left out"].includes(run.state) ? "failed" : null }, run.state),
-    element("td", { "data-tsv": run.value === null ? "" : run.value }, valueText(run.value)),
+    element("td", { "data-tsv": run.value === null ? "" : run.value }, valueText(run.value, arm)),
     element("td", { "data-tsv": run.seconds || "" }, run.seconds > 0 ? duration(run.seconds) : "–"),
     element("td", { class: "text" }, element("code", {}, run.folder)))));
   const table = element("table", { id: "all-runs" },

@@ -71,7 +71,7 @@ function drawForest() {
         .attr("transform", `translate(${inside(difference)},${line})`);
       if (out) mark.attr("d", `M${7 * out},0L${-3 * out},-6L${-3 * out},6Z`);
       else mark.attr("d", symbolPath(verdicts[name][1], 72)).call(outlined, name);
-      const numbers = comparisonTexts(arm.comparison).join(" ");
+      const numbers = comparisonTexts(arm).join(" ");
       const place = (text) => text.attr("y", wide ? line : 15).attr("dy", wide ? "0.35em" : 0);
       place(g.append("text")).attr("class", "soft label").attr("x", width).attr("text-anchor", "end").text(numbers);
       const used = wide ? left - 14 : width - 8 - g.select("text").node().getComputedTextLength();
@@ -79,13 +79,13 @@ function drawForest() {
     });
     explain(rows, (arm) => arm.label, (arm) => {
       const c = arm.comparison;
-      return [["difference", comparisonTexts(c).join(" ")],
+      return [["difference", comparisonTexts(arm).join(" ")],
         ["pairs of runs", `${c.pairs}${c.correlation === null ? "" : `, correlation ${fixed(c.correlation, 2)}`}`],
-        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", intervalText(c.interval_flips)]]),
-        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", intervalText(c.interval_student)]]),
+        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", differenceTexts(c.difference, c.interval_flips, arm)[1]]]),
+        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", differenceTexts(c.difference, c.interval_student, arm)[1]]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
-          differenceTexts(c.interquartile.value, c.interquartile.interval).join(" ")]]),
+          differenceTexts(c.interquartile.value, c.interquartile.interval, arm).join(" ")]]),
         ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
 

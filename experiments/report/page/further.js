@@ -1,15 +1,12 @@
 // What the arms came to by the further metrics that are compared.
 
 function drawFurther() {
-  for (const [place, { metric, note, digits, arms: results }] of report.also.entries()) {
-    const number = (value, sign) => (sign ? signed : fixed)(value, sign ? digits.difference : digits.value);
+  for (const [place, { metric, note, arms: results }] of report.also.entries()) {
     const heads = ["arm", "n", metric.name, "difference [95 %]", "p", "answer"];
     const rows = results.map((result) => {
       const c = result.comparison;
-      const spread = result.standard_deviation === null ? "" : ` ± ${number(result.standard_deviation)}`;
-      const interval = c && c.interval && !c.equal ? ` [${c.interval.map((end) => number(end, true)).join(", ")}]` : "";
-      return [result.label, String(result.n), `${number(result.mean)}${spread}`,
-        c ? (c.equal ? c.equal_text : number(c.difference, true) + interval) : "", c ? c.p_text || "–" : "",
+      return [result.label, String(result.n), meanText(result), comparisonTexts(result).join(" ").trim(),
+        c ? c.p_text || "–" : "",
         c ? (c.equal ? "equal" : c.answer) : ""];
     });
     const table = element("table", { id: `further-table-${place}` }, element("thead", {}, element("tr", {},

@@ -80,21 +80,21 @@ const rounded = (value, digits) => (Math.abs(value) >= 1e6 ? value.toExponential
 const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(rounded(value, digits)));
 const signed = (value, digits) => (value === null ? "–"
   : (Number(rounded(value, digits)) > 0 ? "+" : "") + minus(rounded(value, digits)));
-const valueText = (value) => fixed(value, report.digits.value);
-const differenceText = (value) => signed(value, report.digits.difference);
-const intervalText = (interval) => (interval ? `[${interval.map(differenceText).join(", ")}]` : "");
+/** A value of the metric, as an arm's row of the table has it. */
+const valueText = (value, arm) => fixed(value, (arm && arm.digits ? arm : report).digits.value);
+const meanText = (arm) => valueText(arm.mean, arm) +
+  (arm.standard_deviation === null ? "" : ` ± ${valueText(arm.standard_deviation, arm)}`);
 /** A difference and its interval; in powers of ten where decimals would show little but zeros. */
-function differenceTexts(difference, interval) {
-  const numbers = [difference, ...(interval || [])], { difference: digits } = report.digits;
+function differenceTexts(difference, interval, { digits: { difference: digits } } = report) {
+  const numbers = [difference, ...(interval || [])];
   const tiny = numbers.every((value) => Number(rounded(value, digits)) === 0 || (digits > 5 && Math.abs(value) < 1e-5))
     && numbers.some((value) => value !== 0);
   const text = (value) => (!tiny ? signed(value, digits) : value === 0 ? "0"
     : (value > 0 ? "+" : "") + minus(value.toExponential(1).replace(/e-(\d)$/, "e-0$1")));
   return [text(difference), interval ? `[${interval.map(text).join(", ")}]` : ""];
 }
-/** The same of an arm; where it came to just what its reference did, in words. */
-const comparisonTexts = ({ equal, equal_text: words, difference, interval }) => (equal ? [words, ""]
-  : differenceTexts(difference, interval));
+/** The same of an arm, as all formats have it; where it came to just what its reference did, in words. */
+const comparisonTexts = (arm) => arm.difference_texts.map(minus);
 const withCommas = (count) => count.toLocaleString("en-US");
 const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
 

@@ -80,7 +80,7 @@ function drawScatter() {
     const inOrder = [...points].sort((a, b) => a.reference - b.reference);
     const marks = svg.append("g").selectAll("g").data(inOrder).join("g").attr("class", "scatter-point")
       .attr("role", "img")
-      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean)}, ${titles[name]} ${text(of(arm))}`);
+      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean, arm)}, ${titles[name]} ${text(of(arm))}`);
     marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
       .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
       .style("stroke", armColour).style("stroke-width", 1.4);
@@ -89,8 +89,7 @@ function drawScatter() {
     marks.append("circle").attr("class", "hit").attr("r", 13).attr("cx", (arm) => x(of(arm)))
       .attr("cy", (arm) => y(arm.mean));
     explain(marks, (arm) => arm.label, (arm) => [
-      [report.metric.name, `${valueText(arm.mean)}${arm.standard_deviation === null ? ""
-        : ` ± ${valueText(arm.standard_deviation)}`}`],
+      [report.metric.name, meanText(arm)],
       ...costs.map(([key, , get, show]) => [titles[key], get(arm) === null ? "–" : show(get(arm))])]);
   }
 

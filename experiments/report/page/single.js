@@ -20,7 +20,7 @@ function drawSingle() {
     const floor = height - bottom, ticks = x.ticks(wide ? 7 : 4);
     const rows = svg.append("g").selectAll("g").data(shown).join("g").attr("class", "row")
       .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
-      .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => valueText(run.value)).join(", ")}` +
+      .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => valueText(run.value, arm)).join(", ")}` +
         `${lost(arm).length ? `; ${lost(arm).length} failed or left out` : ""}`);
     rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
     const grid = svg.insert("g", "g");
@@ -51,7 +51,7 @@ function drawSingle() {
         .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - 130);
     });
     explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
-      run.value === null ? run.state : valueText(run.value)]));
+      run.value === null ? run.state : valueText(run.value, arm)]));
     svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", floor + 40)
       .attr("text-anchor", "middle").text(`${report.metric.name}${unit}`);
   }

@@ -53,16 +53,16 @@ function tableColumns() {
     { name: "n", title: "n", by: (arm) => arm.n, show: (arm) => String(arm.n) },
     { name: "mean", title: report.metric.name, by: (arm) => arm.mean,
       tsv: [[report.metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
-      show: (arm) => [valueText(arm.mean),
+      show: (arm) => [valueText(arm.mean, arm),
       arm.standard_deviation === null ? null
-        : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation)}`)] },
+        : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation, arm)}`)] },
   ];
   if (compared.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
     by: of((c) => c.difference), tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
       ...(arm.comparison.interval || [null, null])] : [null, null, null])],
     show(arm) {
       if (!arm.comparison) return "";
-      const [text, interval] = comparisonTexts(arm.comparison);
+      const [text, interval] = comparisonTexts(arm);
       return [text, element("span", { class: "with" }, ` ${interval}`)];
     } });
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),

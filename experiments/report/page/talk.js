@@ -68,7 +68,7 @@ function drawTalkFigure(svg, shown) {
       .attr("x2", x(interval[1])).attr("y1", middle).attr("y2", middle);
     g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${x(difference)},${middle})`)
       .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
-    const [text, interval95] = comparisonTexts(arm.comparison), { equal } = arm.comparison;
+    const [text, interval95] = comparisonTexts(arm), { equal } = arm.comparison;
     at(g.append("text")).attr("class", "number strong").attr("x", equal ? forest[1] + 30 : number)
       .attr("text-anchor", equal ? "start" : "end").text(text);
     at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);

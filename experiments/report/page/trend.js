@@ -59,7 +59,7 @@ function trendPoint(arm, x, { key, of, spread, text }, view) {
   }
   if (!arm.comparison) return null;
   const { difference, interval } = arm.comparison, [low, high] = interval || [difference, difference];
-  return { x, y: difference, low, high, cells: comparisonTexts(arm.comparison) };
+  return { x, y: difference, low, high, cells: comparisonTexts(arm) };
 }
 
 function drawTrend() {

@@ -96,6 +96,46 @@ TEST_CASE("one arm at chance is a result, and said to have learned nothing", "[r
   CHECK(shared_limit(report, report.arms[1]).empty());
 }
 
+TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
+  // val_loss of models that guess, and of one whose rate is 1e6
+  const Values guesses{1.41, 1.43, 1.45, 1.46, 1.47, 1.48}, diverged{2e12, 3e12, 4e12, 2e12, 4e12, 3e12};
+  const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
+  const ReportData report = sweep(loss, {{"reference", guesses}, {"rate = 1e6", diverged}}, four);
+  CHECK(limit_of(report, report.arms[0]) == Limit::chance);
+  CHECK(limit_of(report, report.arms[1]) == Limit::worse_than_chance);
+  const auto said = answer_sentences(report);
+  REQUIRE(said.size() == 3);
+  CHECK_THAT(said[0], StartsWith("The reference is at chance (val_loss 1.39: ln symbols)"));
+  CHECK_THAT(said[1], StartsWith("rate = 1e6 is worse than chance (val_loss 1.39: ln symbols): training diverged"));
+  CHECK_THAT(said[2], StartsWith("rate = 1e6 costs 3e+12 nats") || StartsWith("rate = 1e6 costs 3.00e+12 nats"));
+}
+
+TEST_CASE("a perplexity stands where its loss does", "[report]") {
+  const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
+  const MetricInfo perplexity{"val_perplexity", false, "", "e to the power of val_loss", 1};
+  const ReportData losses = sweep(loss, {{"reference", {1.45}}}, four),
+                   perplexities = sweep(perplexity, {{"reference", {1.45}}}, four);
+  for (const double x : {0.0, 1.0, 1.31, 1.32, 1.38, 1.45, 1.46, 3.0}) {
+    CAPTURE(x);
+    CHECK(standing_of(losses, losses.arms[0], x) == standing_of(perplexities, perplexities.arms[0], std::exp(x)));
+  }
+  CHECK(standing_of(losses, losses.arms[0], 1.31) == Standing::learned); // 5 % of ln 4 is 0.069
+  CHECK(standing_of(losses, losses.arms[0], 1.32) == Standing::at_chance);
+  CHECK(standing_of(losses, losses.arms[0], 1.46) == Standing::worse_than_chance);
+}
+
+TEST_CASE("seeds that are no better than guessing have not learned", "[report]") {
+  const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
+  const MetricInfo perplexity{"val_perplexity", false, "", "e to the power of val_loss", 1};
+  const Values guesses{4.1, 4.2, 4.2, 4.3, 4.3, 4.4}, some{1e21, 1e21, 2e21, 4e22, 4e22, 5e22};
+  const ReportData report = sweep(perplexity, {{"reference", guesses}, {"rate = 3", some}}, four);
+  REQUIRE(report.arms[1].learned);
+  CHECK(report.arms[1].learned->arm.seeds == 0);
+  CHECK(report.arms[1].learned->reference.seeds == 0);
+  CHECK_THAT(answer_sentence(report, report.arms[1]),
+             Contains("0 of 6 seeds learned (0 % [0, 46]; val_perplexity <= 3.73, better than guessing)"));
+}
+
 TEST_CASE("where some seeds learned, an arm is not at chance, however wide its interval", "[report]") {
   const ReportData report = sweep(accuracy, {{"reference", {0.125, 0.125, 0.125, 0.125, 0.125, 0.9}}}, eight);
   // Student's interval of the mean, 0.254 -+ 0.332, includes 0.125.

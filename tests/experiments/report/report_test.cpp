@@ -1,4 +1,5 @@
 // What a report says of made-up runs.
+#include "experiments/report/digits.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/report_data.hpp"
 #include "experiments/report/text_table.hpp"
@@ -76,6 +77,48 @@ TEST_CASE("an arm's mean and spread are over its seeds", "[report]") {
   CHECK(*report.arms[0].standard_deviation == Approx(0.1));
   CHECK(*report.arms[0].interquartile_mean == Approx(1.1));
   CHECK_FALSE(report.arms[0].comparison);
+}
+
+TEST_CASE("an arm that diverged takes no decimals from the others, in any format", "[report]") {
+  ReportData report = six_seeds();
+  const std::vector<double> lost{19000.0, 41000.0, 9000.0, 22000.0, 30000.0, 5000.0};
+  for (std::size_t i = 0; i < lost.size(); ++i) report.arms[1].runs[i].value = lost[i];
+  compute_statistics(report);
+  const std::string latex = render_latex(report), markdown = render_markdown(report), html = render_html(report);
+  for (const std::string* text : {&latex, &markdown}) {
+    CHECK(contains(*text, text == &latex ? "1.075 \\pm 0.094" : "1.075 ± 0.094")); // the standard deviation is 0.0935
+    CHECK(contains(*text, text == &latex ? "21000 \\pm 13312" : "21000 ± 13312"));
+    CHECK(contains(*text, "[-0.0")); // of the arm that is alike
+  }
+  const TableDigits digits(report);
+  CHECK(digits.of(report.arms[0]).value == 3);
+  CHECK(digits.of(report.arms[1]).value == 0);
+  CHECK(digits.of(report.arms[1]).difference == 0);
+  CHECK(contains(html, R"("digits":{"value":0,"difference":0})"));
+}
+
+TEST_CASE("an end at zero of a difference that is found is outside of its interval", "[report]") {
+  statistics::Comparison c;
+  c.difference.mean = 0.05;
+  c.interval = statistics::Interval{0, 0.115};
+  c.p = 0.04;
+  CHECK(interval_text(c, 3, true) == "(0.000, +0.115]");
+  CHECK(interval_text(c, 3, false, true) == "[-0.115, 0.000)");
+  c.p = 0.06;
+  CHECK(interval_text(c, 3, true) == "[0.000, +0.115]");
+  c.interval = statistics::Interval{-0.1, 0.2};
+  c.p = 0.04;
+  CHECK(interval_text(c, 1, true) == "[-0.1, +0.2]");
+}
+
+TEST_CASE("a spread that is rounding is none", "[report]") {
+  ReportData report = six_seeds();
+  report.resolution = 0x1p-23;
+  for (ReportRun& run : report.arms[1].runs) run.value = 2 + 1e-8 * static_cast<double>(run.seed);
+  compute_statistics(report);
+  CHECK(report.arms[1].standard_deviation == 0);
+  CHECK(report.arms[0].standard_deviation > 0.05);
+  for (const std::string& note : summary_notes(report)) CHECK_FALSE(contains(note, "spreads:"));
 }
 
 TEST_CASE("differences are paired by seed", "[report]") {

@@ -8,18 +8,28 @@
 
 using namespace heed;
 
-TEST_CASE("decimals show two significant digits of the smallest spread", "[report]") {
+TEST_CASE("decimals show two significant digits of the median spread", "[report]") {
   CHECK(decimals_for({0.31}) == 2);
   CHECK(decimals_for({0.31, 0.012}) == 3);
   CHECK(decimals_for({0.31, 0.012, 0.015}) == 3);
-  CHECK(decimals_for({0.28, 0.0066, 0.00012, 0.00009}) == 4);
+  CHECK(decimals_for({0.28, 0.0066, 0.00012, 0.00009}) == 5);
+  CHECK(decimals_for({0.026, 0.028, 12480.0}) == 3);
   CHECK(decimals_for({12.0}) == 0);
   CHECK(decimals_for({0.0, 0.5}) == 2);
-  CHECK(decimals_for({1e-17, 0.5}) == 2);
   CHECK(decimals_for({0.1 * 3 - 0.2}) == 2);
   CHECK(decimals_for({1e-12}) == 6);
   CHECK(decimals_for({}) == 4);
   CHECK(decimals_for({std::numeric_limits<double>::quiet_NaN()}) == 4);
+}
+
+TEST_CASE("a row has the table's decimals where they show 2 to 4 digits of its spread", "[report]") {
+  CHECK(decimals_within(3, 0.028) == 3);
+  CHECK(decimals_within(3, 12480.0) == 0);
+  CHECK(decimals_within(3, 0.28) == 3);
+  CHECK(decimals_within(5, 0.28) == 4);
+  CHECK(decimals_within(0, 0.28) == 2);
+  CHECK(decimals_within(2, 1e-9) == 6);
+  CHECK(decimals_within(2, 0.0) == 2);
 }
 
 TEST_CASE("numbers read as people write them", "[report]") {
