@@ -1,6 +1,8 @@
 #include "experiments/command_line/preparation.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/command_line/print.hpp"
+#include "experiments/sweep/plan_notes.hpp"
 
 #include <fmt/format.h>
 #include <string_view>
@@ -33,6 +35,11 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
   Settings settings = load_settings(file, overrides);
   refuse_tuned_overrides(settings, overrides);
   return prepare(std::move(settings), file.stem().string(), tasks);
+}
+
+void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console) {
+  if (out.empty() || !is_frozen(prepared.plan, out)) refuse_unreachable(prepared);
+  for (const std::string& note : notes_of(prepared)) print(console.err, "heed: note: {}\n", note);
 }
 
 std::string size_in_words(const Plan& plan) {

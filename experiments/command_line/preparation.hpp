@@ -1,6 +1,7 @@
 // What several commands need before anything runs: a configuration from a file and overrides, and its plan, checked.
 #pragma once
 
+#include "experiments/command_line/console.hpp"
 #include "experiments/sweep/preparation.hpp"
 
 #include <filesystem>
@@ -14,6 +15,10 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 
 /// Their plan, checked. Throws heed::Refused.
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks);
+
+/// Refuses a plan that can't answer (`refuse_unreachable`), unless it was frozen in the folder `out` before; then says
+/// what in it does nothing (`notes_of`).
+void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console);
 
 /// "66 runs: 11 arms x 6 seeds".
 std::string size_in_words(const Plan& plan);

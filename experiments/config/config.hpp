@@ -137,6 +137,9 @@ struct Config {
   OptionValues schedule_options;  ///< [train.SCHEDULE]
   EngineOptions engine;
   ReportOptions report;
+  /// Options of a saved configuration that do nothing in it and that earlier versions accepted there: its identity has
+  /// them (`Settings::parse_saved`).
+  std::vector<std::string> without_effect;
 
   Config();
   Config(const Config&);

@@ -33,7 +33,10 @@ const std::vector<Dependency> rows = {
      "init.linear",
      {"init_std"},
      false,
-     {{"init.embedding", {"init_std"}}, {"init.position", {"init_std"}}, {"init.head", {"init_std"}}}},
+     {{"init.embedding", {"init_std"}},
+      {"init.position", {"init_std"}},
+      {"init.head", {"init_std"}},
+      {"position.kind", {"alibi", "kerple", "rotary", "t5"}, false, true}}},
     {"model.shared_layers", "model.layers", {"1"}, true, {{"model.encoder_decoder.decoder_layers", {anything}}}},
     {"position.shared", "model.shared_layers", {"true"}, true},
     {"model.scaled_init", "init.linear", {"xavier_uniform", "xavier_normal", "torch"}, true},
@@ -135,6 +138,12 @@ std::vector<Dependency> make_dependencies() {
   return out;
 }
 
+} // namespace
+
+bool was_accepted(std::string_view key) { return key == "init.position"; }
+
+namespace {
+
 /// A dependency or one of its alternatives, with the place of the option that it is about.
 struct Choice {
   std::size_t on;
@@ -212,7 +221,8 @@ std::string dependency_in_words(const Dependency& d) {
     return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
   };
   std::string out = "matters only where " + in_words(d);
-  for (const Dependency::Alternative& other : d.others) out += ", or " + in_words(other);
+  for (const Dependency::Alternative& other : d.others)
+    if (!other.for_identity) out += ", or " + in_words(other);
   return out;
 }
 

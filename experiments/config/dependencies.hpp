@@ -26,11 +26,15 @@ struct Dependency {
     std::string on;
     std::vector<std::string> words;
     bool unless = false;
+    bool for_identity = false; ///< it does nothing there, but identities have it: no message says it
   };
   std::vector<Alternative> others = {};
 };
 
 const std::vector<Dependency>& dependencies();
+
+/// Whether versions before accepted an option, and counted it in identities, where it does nothing.
+bool was_accepted(std::string_view key);
 
 /// The value of an option, by its place.
 using ValueOf = std::function<const Value&(std::size_t option)>;

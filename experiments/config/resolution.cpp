@@ -214,6 +214,10 @@ void Resolution::find_idle_settings() {
   }
   for (const WrittenValue& c : candidates) {
     if (c.does_something) continue;
+    if (settings_.saved_ && was_accepted(*c.key)) {
+      without_effect.push_back(*c.key);
+      continue;
+    }
     const Origin& origin = c.setting->origin;
     if (c.chosen_otherwise_later)
       dropped.push_back(fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(),
@@ -309,11 +313,13 @@ void Resolution::check_formulas() {
 namespace {
 
 /// The value that counts of each of a table's options, in their order.
-std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view) {
+std::vector<Value> values_in(std::string_view table, const std::vector<Option>& options, const View& view,
+                             const std::vector<std::string>& without_effect = {}) {
   std::vector<Value> out;
   std::size_t at = first_option(table);
   for (const Option& o : options) {
-    out.push_back(unmet_dependency(at, values_of(view)) ? o.default_value : view[at].value);
+    const bool idle = unmet_dependency(at, values_of(view)) && std::ranges::count(without_effect, all_keys()[at]) == 0;
+    out.push_back(idle ? o.default_value : view[at].value);
     ++at;
   }
   return out;
@@ -334,8 +340,9 @@ OptionValues variant_values(const FamilyPlace& place, const View& view) {
 Config config_of(const Resolution& resolution) {
   Config out;
   out.layers.resize(resolution.blocks.size());
+  out.without_effect = resolution.without_effect;
   for (const Section& s : sections()) {
-    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run));
+    if (s.set) s.set(out, values_in(s.table, s.options, resolution.run, resolution.without_effect));
     else
       for (std::size_t i = 0; i < out.layers.size(); ++i)
         s.set_layer(out.layers[i], values_in(s.table, s.options, resolution.blocks[i]));

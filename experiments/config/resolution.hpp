@@ -22,6 +22,7 @@ struct Resolution {
   View run;                         ///< of the whole run; for [attention] and [block]: without overrides
   std::vector<View> blocks;         ///< of each block, overrides applied
   std::vector<std::string> dropped; ///< settings that do nothing because a later layer chose otherwise
+  std::vector<std::string> without_effect; ///< as in Config
   Problems problems;
 
 private:

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace heed {
 namespace {
@@ -168,13 +169,16 @@ Settings Settings::parse_saved(std::string_view toml, const std::string& name) {
   Loader loader;
   loader.parse(toml, name, std::nullopt);
   loader.problems.refuse();
-  return merged(std::move(loader.files), loader.layer);
+  Settings settings = merged(std::move(loader.files), loader.layer);
+  settings.saved_ = true;
+  return settings;
 }
 
 void Settings::override_with(const std::vector<std::string>& assignments) {
   Problems problems;
   const Origin origin{"command line", 0, 0, ++layer_};
   auto problem = [&](std::string_view text) { problems.add(fmt::format("{}: {}", origin.text(), text)); };
+  std::set<std::string> given;
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -182,6 +186,8 @@ void Settings::override_with(const std::vector<std::string>& assignments) {
       continue;
     }
     const std::string key = assignment.substr(0, equals), text = assignment.substr(equals + 1);
+    if (!given.insert(key).second)
+      notes_.push_back(fmt::format("{} sets {} more than once; the last one counts: {}", origin.text(), key, assignment));
     if (key == "sweep.seeds") {
       if (std::string wrong = override_seeds(text); !wrong.empty()) problem(wrong);
       continue;

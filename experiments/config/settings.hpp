@@ -135,6 +135,8 @@ public:
   const SweepSpec& sweep() const { return *sweep_; }
   /// What was set: by files, the command line or an arm. Options that have their built-in defaults are not among them.
   const std::map<std::string, Setting>& values() const { return values_; }
+  /// What was set in vain, a sentence each: an option that one command line sets twice.
+  const std::vector<std::string>& notes() const { return notes_; }
 
 private:
   friend struct Resolution;
@@ -147,6 +149,8 @@ private:
   std::map<std::string, Origin> resets_;       ///< options that `@default` reset, and where
   std::vector<BlockOverride> block_overrides_; ///< of two that name the same block, the later one wins
   std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< one for all arms
+  std::vector<std::string> notes_;
+  bool saved_ = false; ///< of a run: options that earlier versions accepted without effect are no mistake
   std::string file_name_; ///< the file's name without its ending, for an experiment without one
   int layer_ = 0;         ///< the highest layer so far
 };

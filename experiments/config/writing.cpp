@@ -61,7 +61,7 @@ std::vector<Line> lines_of(const Config& config, const LayerChoice& block) {
     if (table.variant && std::ranges::find(chosen, table.variant) == chosen.end()) continue;
     std::size_t at = first_option(table.table);
     for (const Option& o : table.options) {
-      if (!unmet_dependency(at, value_of)) {
+      if (!unmet_dependency(at, value_of) || std::ranges::count(config.without_effect, all_keys()[at]) > 0) {
         out.push_back({at, &table.table, &o, value_text(values[at]), {}});
         if (is_parameters(out.back())) out.back().texts = std::get<std::vector<std::string>>(values[at]);
       }

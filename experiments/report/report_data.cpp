@@ -357,16 +357,18 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
       questions.push_back(question_of(report, report.also[m], level));
     }
   const auto compared = statistics::compare_each(results, reference_of, questions);
-  const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, std::size_t which) {
+  const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, const MetricInfo& metric,
+                          std::size_t which) {
     if (of && is_found(of->answer)) return;
     of = compared[which];
+    if (of && !metric.is_goal) of->improvement.reset(); // no side is better
     look = report.looks.empty() || !of ? 0 : seeds;
   };
   for (std::size_t i = 0; i < report.arms.size(); ++i) {
     ReportArm& arm = report.arms[i];
-    answer(arm.comparison, arm.look, i);
+    answer(arm.comparison, arm.look, report.metric, i);
     for (std::size_t m = 0; m < report.also.size(); ++m)
-      answer(arm.also[m].comparison, arm.also[m].look, (m + 1) * report.arms.size() + i);
+      answer(arm.also[m].comparison, arm.also[m].look, report.also[m], (m + 1) * report.arms.size() + i);
   }
 }
 

@@ -128,6 +128,7 @@ struct Plan {
   std::vector<PlannedRun> runs;
   std::optional<Tuning> tuning; ///< where the file has a [sweep.tune]
   std::optional<Frozen> frozen; ///< none: not frozen yet, or by an earlier version, which didn't say
+  std::vector<std::string> notes; ///< of making it, for people: what matched nothing; not in its file
 
   std::string folder_name() const; ///< NAME-HASH, safe as the name of a folder
 };

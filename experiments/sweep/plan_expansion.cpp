@@ -19,6 +19,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -35,16 +36,25 @@ bool holds(const Settings& arm, const FlatConfig& flat, const Change& change) {
   }
 }
 
-/// Whether all of one of the conditions hold.
-bool any_holds(const std::vector<std::vector<Change>>& conditions, const Settings& arm, const FlatConfig& flat) {
-  return std::any_of(conditions.begin(), conditions.end(), [&](const std::vector<Change>& all) {
-    return !all.empty() &&
-           std::all_of(all.begin(), all.end(), [&](const Change& change) { return holds(arm, flat, change); });
-  });
+/// Conditions of a block that some combination met.
+using Met = std::set<const std::vector<Change>*>;
+
+/// Whether all of one of the conditions hold. Those of which all hold are noted.
+bool any_holds(const std::vector<std::vector<Change>>& conditions, const Settings& arm, const FlatConfig& flat,
+               Met& met) {
+  bool any = false;
+  for (const std::vector<Change>& all : conditions) {
+    if (all.empty() || !std::ranges::all_of(all, [&](const Change& change) { return holds(arm, flat, change); }))
+      continue;
+    any = true;
+    met.insert(&all);
+  }
+  return any;
 }
 
-bool left_out(const Settings& arm, const FlatConfig& flat, const SweepBlock& block) {
-  return any_holds(block.exclude, arm, flat) || (!block.require.empty() && !any_holds(block.require, arm, flat));
+bool left_out(const Settings& arm, const FlatConfig& flat, const SweepBlock& block, Met& met) {
+  const bool excluded = any_holds(block.exclude, arm, flat, met);
+  return (!block.require.empty() && !any_holds(block.require, arm, flat, met)) || excluded;
 }
 
 /// The identity of configurations, asking for each data only once.
@@ -133,6 +143,11 @@ public:
       }
     }
     if (left == 0) refuse(block.origin, "this block of the sweep has no arm, or excludes them all");
+    for (const auto& [name, conditions] : {std::pair("exclude", &block.exclude), std::pair("require", &block.require)})
+      for (const std::vector<Change>& all : *conditions)
+        if (!met_.contains(&all))
+          plan_.notes.push_back(fmt::format("{}: {} matches no combination of this block: {}", block.origin.text(), name,
+                                            in_words(all)));
   }
 
   /// Gives each arm its reference, and puts the arms of a group together, the reference first.
@@ -285,7 +300,7 @@ private:
   bool add_candidate(const SweepBlock& block, const Candidate& candidate, const ArmNames& names) {
     Settings arm = settings_.with(candidate.changes);
     FlatConfig flat = flat_config(arm.resolve());
-    if (left_out(arm, flat, block)) return false;
+    if (left_out(arm, flat, block, met_)) return false;
     if (!is_new(arm)) return true;
     std::vector<Change> changes = candidate.changes;
     const Settings reference = reference_of(changes);
@@ -337,6 +352,7 @@ private:
   Plan& plan_;
   FlatConfig flat_; ///< the reference's
   Change first_seed_;
+  Met met_;
   std::optional<Matcher> matcher_;
   std::map<std::string, Matcher> group_matchers_; ///< by the first run's identity of the group's reference
   std::vector<Grown> arms_;                       ///< as plan_.arms

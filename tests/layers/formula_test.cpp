@@ -249,6 +249,9 @@ TEST_CASE("a value is computed along no more than it varies with", "[formula]") 
   CHECK(axis("-slope * abs(i - j)") == FormulaAxis::distance);
   CHECK(axis("bias + limit") == FormulaAxis::distance);
   CHECK(axis("2 * i - 2 * j + heads") == FormulaAxis::distance);
+  CHECK(axis("i + i - j - j") == FormulaAxis::distance);
+  CHECK(axis("i / 4 - 0.25 * j") == FormulaAxis::distance);
+  CHECK(axis("i + i - j") == FormulaAxis::pair);
   CHECK(axis("i + j") == FormulaAxis::pair);
   CHECK(axis("i - 2 * j") == FormulaAxis::pair);
   CHECK(axis("j <= i", FormulaKind::mask) == FormulaAxis::distance);

@@ -196,6 +196,15 @@ TEST_CASE("Keras's scores are additive without its projections", "[score][equals
   concat.weights.set("score.scale", {Real(0.5), 2});
   AttentionCase doubled = additive(Real(0.5), 2, two);
   expect_equal(concat, doubled);
+  AttentionCase start = untrained(choice_of(score_info("keras_concat"), {{"use_scale", true}}), e);
+  expect_equal(start, ones); // both parameters start from 1
+}
+
+TEST_CASE("l1's distances are divided by sqrt(d) unless another scale is stated", "[score][equals]") {
+  const Extents e{.heads = 2, .query_width = 9, .key_width = 9};
+  AttentionCase usual(choice_of(score_info("l1")), e);
+  AttentionCase stated(choice_of(score_info("l1"), {{"scale", 1.0 / 3.0}}), e);
+  expect_equal(usual, stated);
 }
 
 TEST_CASE("gaussian is scaled_dot where all keys are equally long", "[score]") {

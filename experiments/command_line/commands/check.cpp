@@ -15,6 +15,7 @@ struct CheckArguments {
 int check(const CheckArguments& arguments, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  check_sense(prepared, {}, console);
   print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
         prepared.metric.name);
   return 0;

@@ -130,7 +130,7 @@ json::array effects_json(const Plan& plan, std::optional<double> effect) {
 void write_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect, Console& console) {
   const Plan& plan = prepared.plan;
   json::object out{{"name", plan.name},     {"sweep", plan.folder_name()},
-                   {"metric", plan.metric}, {"higher_is_better", prepared.metric.higher_is_better},
+                   {"metric", plan.metric}, {"higher_is_better", prepared.metric.is_goal ? json::value(prepared.metric.higher_is_better) : json::value()},
                    {"match", plan.match},   {"seeds", json::value_from(plan.seeds)}};
   json::array arms;
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
@@ -207,6 +207,7 @@ int plan(const PlanArguments& arguments, Console& console) {
   check_record(arguments.record);
   Tasks tasks;
   Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  check_sense(prepared, arguments.out, console);
   if (prepared.plan.tuning && is_frozen(prepared.plan, arguments.out)) // it may have chosen already
     prepared.plan = load_plan(std::filesystem::path(arguments.out) / "sweeps" / prepared.plan.folder_name());
   const bool probe = !arguments.no_probe && arguments.record.empty();

@@ -322,6 +322,7 @@ void require_shards_for(int processes, const Preparation& prepared) {
 int run(const RunArguments& arguments, TeamLauncher* team, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks);
+  check_sense(prepared, arguments.out, console);
   if (team) require_shards_for(team->processes(), prepared);
   LeftToSlurm left;
   const SweepResult result = team                  ? run_together(prepared, arguments, *team, console)

@@ -76,9 +76,9 @@ function tableColumns() {
       "large as what it varies by from seed to seed.",
     show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement",
-    title: neutral ? "P(higher)" : "P(better)",
+    title: "P(better)",
     by: of((c) => c.improvement && c.improvement.value),
-    about: `how often the arm is ${neutral ? "above" : "better than"} the reference: the share of the seeds in which ` +
+    about: "how often the arm is better than the reference: the share of the seeds in which " +
       "it is, with ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
     show: (arm) => (arm.comparison && arm.comparison.improvement ? fixed(arm.comparison.improvement.value, 2) : "") });
   if (arms.some((arm) => arm.cost))

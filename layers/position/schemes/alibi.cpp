@@ -54,7 +54,8 @@ extern const PositionInfo position_alibi{
               .cost = "an addition for each pair; no parameters",
               .options = {},
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "position.shared"}},
+              .silences = {"position.combine", "position.width", "position.concat", "position.shared",
+                           "init.position"}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues&)

@@ -73,7 +73,7 @@ extern const PositionInfo position_kerple{
               .cost = "an addition for each pair; two parameters for each head",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat"}},
+              .silences = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)

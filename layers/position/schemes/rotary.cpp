@@ -118,7 +118,8 @@ extern const PositionInfo position_rotary{
               .cost = "three operations for each number of queries and keys; no parameters",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "position.shared"}},
+              .silences = {"position.combine", "position.width", "position.concat", "position.shared",
+                           "init.position"}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues& options)

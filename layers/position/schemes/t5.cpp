@@ -85,7 +85,7 @@ extern const PositionInfo position_t5{
               .cost = "an addition for each pair; buckets parameters for each head",
               .options = table().options(),
               .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat"}},
+              .silences = {"position.combine", "position.width", "position.concat", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope& scope, const RelativeShape& shape, const OptionValues& options)

@@ -173,7 +173,10 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "one of 'xavier_uniform', 'xavier_normal'"},
       {"[init]\nposition = \"torch\"",
        "x.toml:2:1: init.position does nothing: position.kind is 'sinusoidal' (built-in); it matters only where "
-       "position.kind is not one of 'none', 'sinusoidal'"},
+       "position.kind is not one of 'none', 'sinusoidal', 'rotary', 'alibi', 'kerple', 't5'"},
+      {"[position]\nkind = \"rotary\"\n[init]\nposition = \"torch\"",
+       "x.toml:4:1: init.position does nothing: position.kind is 'rotary' (x.toml:2:1); it matters only where "
+       "position.kind is not one of 'none', 'sinusoidal', 'rotary', 'alibi', 'kerple', 't5'"},
       {"[model]\nkind = \"recurrent\"\n[recurrent]\nattention = \"none\"\n[init]\nlinear = \"torch\"",
        "x.toml:6:1: init.linear does nothing: recurrent.attention is 'none' (x.toml:4:1); it matters only where "
        "recurrent.attention is not 'none'"},

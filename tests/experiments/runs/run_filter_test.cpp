@@ -151,6 +151,7 @@ TEST_CASE("mistakes in a filter are named with their place, what is allowed, and
   says("val_los < 2", {"did you mean 'val_loss'?"});
   says("\"attention.scroe\" = 'dot'", {"did you mean 'attention.score'?"});
   says("attention.score = dot", {"column 19", "a text stands in single quotes: attention.score = 'dot'"});
+  says("name = some", {"there is no field 'some'", "a text stands in single quotes: 'some'"});
   says("attention.score = 'addditive'", {"column 19", "never 'addditive'", "did you mean 'additive'?"});
   says("attention.score in ('dot', 'coz')", {"column 28", "never 'coz'"});
   says("state = 'done'", {"never 'done'", "'finished'"});

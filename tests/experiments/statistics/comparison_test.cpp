@@ -1,7 +1,10 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/statistics/bootstrap.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/equivalence.hpp"
+#include "experiments/statistics/permutations.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/unpaired.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/statistics/seeded.hpp"
@@ -208,6 +211,33 @@ TEST_CASE("unpaired, four runs of an arm are enough where arms don't overlap", "
   CHECK(two[1]->p.value() == Approx(4.0 / 70));
   CHECK(two[1]->answer == Answer::underpowered);
   CHECK(two[1]->seeds_needed == 5);
+}
+
+TEST_CASE("unpaired intervals share 5 % among the arms that are compared", "[statistics]") {
+  const SeedValues low = values({1.0, 1.35, 1.1, 1.2, 1.05, 0.9}), high = values({1.3, 1.0, 1.25, 1.1, 1.6, 1.45}, 10);
+  const auto expected = [&](double confidence) {
+    return permutation_test(high.values, low.values, confidence).interval.value();
+  };
+  const auto one = compare(std::vector{low, high}, std::vector<std::size_t>{0, 0}, {.test = Test::unpaired});
+  CHECK(one[1]->interval->low == expected(0.95).low);
+  CHECK(one[1]->interval->high == expected(0.95).high);
+  const auto two = compare(std::vector{low, high, high}, std::vector<std::size_t>{0, 0, 0}, {.test = Test::unpaired});
+  CHECK(two[1]->interval->low == expected(0.975).low);
+  CHECK(two[1]->interval->high == expected(0.975).high);
+  CHECK(expected(0.975).high > expected(0.95).high);
+}
+
+TEST_CASE("of eight pairs on, the interquartile mean has its interval", "[statistics]") {
+  const SeedValues base = values({1.00, 1.10, 1.20, 1.05, 0.95, 1.15, 1.02, 1.08}),
+                   arm = values({1.30, 1.41, 1.45, 1.36, 1.24, 1.46, 1.31, 1.50});
+  const auto all = compare(std::vector{base, arm, base}, std::vector<std::size_t>{0, 0, 0}, {});
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < arm.values.size(); ++i) differences.push_back(arm.values[i] - base.values[i]);
+  const Estimate expected{interquartile_mean(differences), bca_interval(differences, interquartile_mean)};
+  REQUIRE(all[1]->interquartile->interval);
+  CHECK(all[1]->interquartile->value == Approx(expected.value));
+  CHECK(all[1]->interquartile->interval->low == Approx(expected.interval->low));
+  CHECK(all[1]->interquartile->interval->high == Approx(expected.interval->high));
 }
 
 TEST_CASE("unpaired, equal arms are the same within a margin", "[statistics]") {

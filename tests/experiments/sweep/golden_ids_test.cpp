@@ -65,3 +65,22 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
        << found);
   CHECK((found == content(golden)));
 }
+
+TEST_CASE("options that did nothing, and that earlier versions accepted, stay in the IDs of runs", "[sweep][identity]") {
+  const std::string model = "[model]\nwidth = 8\nheads = 2\nlayers = 1\n", task = "[task]\nkind = \"copy\"\n";
+  const auto id = [](const Settings& settings) {
+    const Config config = settings.resolve();
+    return run_id(config, make_task(config)->fingerprint());
+  };
+  // IDs of a version that counted [init] position beside rotary positions, and [model] init_std beside ALiBi.
+  const std::string rotary = model + task + "[position]\nkind = \"rotary\"\n[init]\nposition = ";
+  const Settings saved = Settings::parse_saved(rotary + "\"torch\"\n", "run");
+  CHECK(id(saved) == "5a3917fe921e599f");
+  CHECK(id(Settings::parse_saved(to_toml(saved.resolve()), "run")) == "5a3917fe921e599f");
+  CHECK(id(Settings::parse_saved(rotary + "\"init_std\"\n", "run")) == "ddac31d479846910");
+  CHECK_THROWS_AS(Settings::parse(rotary + "\"torch\"\n", "run").resolve(), Refused);
+  CHECK(id(Settings::parse(model + "tied_embeddings = false\n" + task +
+                               "[position]\nkind = \"alibi\"\n[init]\nlinear = \"torch\"\nembedding = \"torch\"\n"
+                               "head = \"torch\"\n",
+                           "run")) == "1056a3c0bfc3468b");
+}

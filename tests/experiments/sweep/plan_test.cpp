@@ -348,6 +348,13 @@ TEST_CASE("a plan of very many runs that has each with its configuration still r
   CHECK(read->hash == plan_from_json(short_text)->hash);
 }
 
+TEST_CASE("arms of one name are numbered", "[sweep][plan]") {
+  const Plan p = plan_of("[[sweep.block]]\narms.wide = { \"model.width\" = 32 }\n"
+                         "[[sweep.block]]\narms.wide = { \"model.width\" = 256 }\n"
+                         "[[sweep.block]]\narms.wide = { \"model.width\" = 512 }\n");
+  CHECK(labels_of(p) == Labels{"reference", "wide", "wide (2)", "wide (3)"});
+}
+
 TEST_CASE("names in plans read back as they are, whatever they hold", "[sweep][plan]") {
   Plan p = plan_of("[[sweep.block]]\narms.named = { \"model.width\" = 32 }\n");
   REQUIRE(p.arms.size() == 2);

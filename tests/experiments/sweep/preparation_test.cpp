@@ -32,3 +32,7 @@ TEST_CASE("the greatest run's memory is that of any arm, or of any point that an
   CHECK(largest_bytes(prepared, 2) == 28);
   CHECK(largest_bytes(prepared, 8) == 46); // four shards have work for four threads
 }
+
+TEST_CASE("a run's operations are those of its steps", "[sweep][preparation]") {
+  CHECK(Load{10, Cost{.flops_per_step = 3}}.flops() == 30);
+}

@@ -1,0 +1,90 @@
+// What a plan is refused for before anything runs, and what in it does nothing.
+#include "experiments/sweep/plan_notes.hpp"
+
+#include "autograd/error.hpp"
+#include "tests/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace heed;
+using Catch::Contains;
+using Notes = std::vector<std::string>;
+
+namespace {
+
+Preparation prepared(const std::string& toml, const std::vector<std::string>& overrides = {}) {
+  Settings settings = Settings::parse("[model]\nwidth = 8\nheads = 2\nlayers = 1\n[task]\nkind = \"copy\"\n"
+                                      "[train]\nevaluate_every = 5\n" +
+                                          toml,
+                                      "test.toml");
+  settings.override_with(overrides);
+  Tasks tasks;
+  return prepare(std::move(settings), "test", tasks);
+}
+
+std::string refused(const std::vector<std::string>& overrides) {
+  try {
+    refuse_unreachable(prepared("", overrides));
+  } catch (const Refused& error) {
+    return error.what();
+  }
+  return "";
+}
+
+} // namespace
+
+TEST_CASE("a margin, a threshold and a target that no value of the metric meets are refused", "[sweep][notes]") {
+  CHECK_THAT(refused({"report.metric=val_accuracy", "report.margin=5"}),
+             Contains("report.margin (command line) = 5: val_accuracy lies between 0 and 1, so that any two arms would "
+                      "be the same"));
+  CHECK_THAT(refused({"report.metric=val_accuracy", "report.learned=90"}),
+             Contains("report.learned (command line) = 90: val_accuracy is always between 0 and 1"));
+  CHECK_THAT(refused({"report.metric=steps_to(val_accuracy, 95)"}),
+             Contains("report.metric (command line): no run gets to val_accuracy = 95, which is always between 0 and "
+                      "1"));
+  CHECK_THAT(refused({"report.also=[\"steps_to(val_loss, -1)\"]"}), Contains("val_loss = -1, which is always at least 0"));
+  CHECK_THAT(refused({"report.metric=val_perplexity", "report.learned=0.5"}), Contains("at least 1"));
+}
+
+TEST_CASE("what some value of the metric meets is fine", "[sweep][notes]") {
+  for (const std::vector<std::string>& fine :
+       {Notes{"report.metric=val_accuracy", "report.margin=0.99"}, Notes{"report.metric=val_accuracy", "report.learned=1"},
+        Notes{"report.metric=steps_to(val_accuracy, 0.95)"}, Notes{"report.margin=5"}, Notes{"report.learned=90"}}) {
+    INFO(fine.front());
+    CHECK(refused(fine) == "");
+  }
+}
+
+TEST_CASE("a warm-up as long as the run is noted, with what it leaves without effect", "[sweep][notes]") {
+  const std::string cosine = "steps = 10\nschedule = \"cosine\"\n";
+  const Notes notes = notes_of(prepared(cosine + "warmup = 20\n"));
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] == "train.warmup = 20 is not shorter than the run (train.steps = 10): the learning rate only rises, and "
+                    "stays below train.learning_rate; train.schedule = \"cosine\" and its options do nothing");
+  CHECK(notes_of(prepared(cosine + "warmup = 9\n")).empty());
+  const Notes some = notes_of(prepared("steps = 10\n[sweep]\nseeds = [0]\n[[sweep.block]]\n"
+                                       "grid = { \"train.warmup\" = [5, 10] }\n"));
+  REQUIRE(some.size() == 1);
+  CHECK_THAT(some[0], Contains("stays below train.learning_rate (in the arm \"warmup = 10\")"));
+}
+
+TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
+  const std::string block = "[sweep]\nseeds = [0]\n[[sweep.block]]\n"
+                            "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"block.norm\" = [\"post\", \"pre\"] }\n";
+  const Notes notes = notes_of(prepared(block +
+                                        "exclude = [{ \"attention.score\" = \"dot\", \"block.norm\" = \"post\" },\n"
+                                        "  { \"attention.score\" = \"cosine\" }]\n"
+                                        "require = [{ \"block.norm\" = \"pre\" }, { \"attention.score\" = \"additive\" },\n"
+                                        "  { \"block.ffn_width\" = 7 }]\n"));
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0], Contains("exclude matches no combination of this block: attention.score = cosine") &&
+                           Contains("test.toml:"));
+  CHECK_THAT(notes[1], Contains("require matches no combination of this block: block.ffn_width = 7"));
+  CHECK(notes_of(prepared(block)).empty());
+}
+
+TEST_CASE("an option that one command line sets twice is noted", "[sweep][notes]") {
+  CHECK(notes_of(prepared("", {"model.width=16", "train.steps=3", "model.width=32"})) ==
+        Notes{"command line sets model.width more than once; the last one counts: model.width=32"});
+}
