@@ -247,8 +247,11 @@ struct RunningSoftmax {
       }
       top = best;
     } else if (top == nothing) {
-      clear_vectors(row, c.c0, c.c1);
-      return 1;
+      if (!has_nan(row, c)) {
+        clear_vectors(row, c.c0, c.c1);
+        return 1;
+      }
+      top = std::numeric_limits<Real>::quiet_NaN(); // and so is the whole row's sum
     }
     for (std::int64_t i = c.c0; i < c.c1; i += lanes) {
       const Simd p = bounded_exponential(Simd::load_aligned(row + i) - top);
@@ -256,6 +259,13 @@ struct RunningSoftmax {
       totals += p;
     }
     return shrink;
+  }
+
+  static bool has_nan(const Real* row, const Columns& c) {
+    bool found = false;
+    for (std::int64_t i = c.c0; i < c.c1; i += lanes)
+      found = found || xsimd::any(xsimd::isnan(Simd::load_aligned(row + i)));
+    return found;
   }
 
   /// The logarithm of the sum of exp(score); infinity for a row that sees nothing, whose weights are then all 0.

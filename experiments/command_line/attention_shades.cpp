@@ -4,7 +4,9 @@
 #include "experiments/report/text_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <span>
 
 namespace heed {
@@ -19,9 +21,11 @@ struct Shade {
   const char* sign;
 };
 
-constexpr Shade shades[] = {{0.005, " "}, {0.05, "·"}, {0.2, "░"}, {0.45, "▒"}, {0.75, "▓"}, {1e300, "█"}};
+constexpr Shade shades[] = {{0.005, " "}, {0.05, "·"}, {0.2, "░"},
+                            {0.45, "▒"},  {0.75, "▓"}, {std::numeric_limits<double>::infinity(), "█"}};
 
 const char* shade_of(double weight) {
+  if (!std::isfinite(weight)) return "–";
   return std::ranges::find_if(shades, [&](const Shade& shade) { return weight < shade.below; })->sign;
 }
 
@@ -135,6 +139,10 @@ std::string attention_text(const AttentionExample& example, const Style& style) 
   if (all_drawn)
     out += "\n  queries from top to bottom, keys from left to right; weights above 0.005 ·, 0.05 ░, 0.2 ▒, 0.45 ▓, "
            "0.75 █\n";
+  const auto lost = [](const AttentionMap& map) {
+    return !std::ranges::all_of(map.weights, [](double weight) { return std::isfinite(weight); });
+  };
+  if (std::ranges::any_of(example.heads, lost)) out += "  –: the weight is not a number, as the score is not\n";
   return out;
 }
 

@@ -19,9 +19,9 @@ struct View : OfOptions<Setting> {
 struct Resolution {
   explicit Resolution(const Settings& settings);
 
-  View run;                         ///< of the whole run; for [attention] and [block]: without overrides
-  std::vector<View> blocks;         ///< of each block, overrides applied
-  std::vector<std::string> dropped; ///< settings that do nothing because a later layer chose otherwise
+  View run;                                ///< of the whole run; for [attention] and [block]: without overrides
+  std::vector<View> blocks;                ///< of each block, overrides applied
+  std::vector<std::string> dropped;        ///< settings that do nothing because a later layer chose otherwise
   std::vector<std::string> without_effect; ///< as in Config
   Problems problems;
 

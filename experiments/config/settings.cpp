@@ -187,7 +187,8 @@ void Settings::override_with(const std::vector<std::string>& assignments) {
     }
     const std::string key = assignment.substr(0, equals), text = assignment.substr(equals + 1);
     if (!given.insert(key).second)
-      notes_.push_back(fmt::format("{} sets {} more than once; the last one counts: {}", origin.text(), key, assignment));
+      notes_.push_back(fmt::format("{} sets {} more than once; the last one counts: {}", origin.text(), key,
+                                   assignment));
     if (key == "sweep.seeds") {
       if (std::string wrong = override_seeds(text); !wrong.empty()) problem(wrong);
       continue;

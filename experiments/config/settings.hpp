@@ -150,7 +150,7 @@ private:
   std::vector<BlockOverride> block_overrides_; ///< of two that name the same block, the later one wins
   std::shared_ptr<const SweepSpec> sweep_ = std::make_shared<SweepSpec>(); ///< one for all arms
   std::vector<std::string> notes_;
-  bool saved_ = false; ///< of a run: options that earlier versions accepted without effect are no mistake
+  bool saved_ = false;    ///< of a run: options that earlier versions accepted without effect are no mistake
   std::string file_name_; ///< the file's name without its ending, for an experiment without one
   int layer_ = 0;         ///< the highest layer so far
 };

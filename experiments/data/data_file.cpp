@@ -75,9 +75,11 @@ void DataFile::refuse_character(std::uint64_t at) const {
   std::int64_t lines = 1;
   each_piece(0, at, Cut::anywhere,
              [&](std::string_view piece, std::uint64_t) { lines += std::ranges::count(piece, '\n'); });
-  std::string rest;
+  std::string beginning, rest;
+  each_piece(0, std::min<std::uint64_t>(8, size()), Cut::nowhere,
+             [&](std::string_view piece, std::uint64_t) { beginning = piece; });
   each_piece(at, std::min(at + 4, size()), Cut::nowhere, [&](std::string_view piece, std::uint64_t) { rest = piece; });
-  refuse_utf8(name_, rest, at, lines);
+  refuse_utf8(name_, beginning, rest, at, lines);
 }
 
 void DataFile::require_utf8() const {

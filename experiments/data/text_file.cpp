@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -25,7 +26,8 @@ constexpr double gigabyte = 1e9;
 template <class Use> void each_character(std::string_view bytes, const std::string& name, Use use) {
   const std::size_t right = each_utf8(bytes, use);
   if (right < bytes.size())
-    refuse_utf8(name, bytes.substr(right), right, 1 + std::ranges::count(bytes.substr(0, right), '\n'));
+    refuse_utf8(name, bytes.substr(0, 8), bytes.substr(right), right,
+                1 + std::ranges::count(bytes.substr(0, right), '\n'));
 }
 
 } // namespace
@@ -69,14 +71,43 @@ std::string fingerprint_of(std::string_view bytes) {
   return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-void refuse_utf8(const std::string& name, std::string_view bytes, std::uint64_t offset, std::int64_t line) {
+namespace {
+
+/// What a file is that is no UTF-8, by its first bytes, and what makes a text of it.
+std::string advice(std::string_view beginning) {
+  struct Kind {
+    std::string_view mark, is, command;
+  };
+  using namespace std::string_view_literals;
+  static constexpr std::array kinds{
+      Kind{"\xff\xfe\0\0"sv, "encoded in UTF-32", "iconv -f UTF-32 -t UTF-8"},
+      Kind{"\0\0\xfe\xff"sv, "encoded in UTF-32", "iconv -f UTF-32 -t UTF-8"},
+      Kind{"\xff\xfe"sv, "encoded in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+      Kind{"\xfe\xff"sv, "encoded in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+      Kind{"\x1f\x8b"sv, "compressed by gzip", "gzip -dc"},
+      Kind{"BZh"sv, "compressed by bzip2", "bzip2 -dc"},
+      Kind{"\xfd"
+           "7zXZ"sv,
+           "compressed by xz", "xz -dc"},
+      Kind{"\x28\xb5\x2f\xfd"sv, "compressed by zstd", "zstd -dc"},
+      Kind{"PK\x03\x04"sv, "a zip archive", "unzip -p"},
+  };
+  for (const Kind& kind : kinds)
+    if (beginning.starts_with(kind.mark))
+      return fmt::format("it looks like a file that is {}: {} FILE > NEW_FILE", kind.is, kind.command);
+  return "to convert one: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE";
+}
+
+} // namespace
+
+void refuse_utf8(const std::string& name, std::string_view beginning, std::string_view bytes, std::uint64_t offset,
+                 std::int64_t line) {
   const char* begin = bytes.data();
   const bool cut_off = utf::utf_traits<char>::decode(begin, begin + bytes.size()) == utf::incomplete;
   throw Refused(fmt::format(
-      "{} is not UTF-8: byte 0x{:02X} at byte offset {}, line {}, {}; a text must be UTF-8 throughout (to convert "
-      "one: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE)",
-      name, static_cast<unsigned char>(bytes.front()), offset, line,
-      cut_off ? "begins a character that the end cuts off" : "does not begin a character"));
+      "{} is not UTF-8: byte 0x{:02X} at byte offset {}, line {}, {}; a text must be UTF-8 throughout ({})", name,
+      static_cast<unsigned char>(bytes.front()), offset, line,
+      cut_off ? "begins a character that the end cuts off" : "does not begin a character", advice(beginning)));
 }
 
 void require_utf8(std::string_view bytes, const std::string& name) {

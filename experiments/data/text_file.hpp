@@ -22,8 +22,11 @@ std::string fingerprint_of(std::string_view bytes);
 /// Throws heed::Refused where bytes are not UTF-8, with `name`, byte offset and line.
 void require_utf8(std::string_view bytes, const std::string& name);
 
-/// Throws heed::Refused for what is not UTF-8: bytes that begin at this offset of `name`, in this line.
-[[noreturn]] void refuse_utf8(const std::string& name, std::string_view bytes, std::uint64_t offset, std::int64_t line);
+/// Throws heed::Refused for what is not UTF-8: bytes that begin at this offset of `name`, in this line. Where its first
+/// bytes are those of UTF-16, UTF-32 or a compressed file, the message says so.
+/// @param beginning  the first bytes of all, some eight
+[[noreturn]] void refuse_utf8(const std::string& name, std::string_view beginning, std::string_view bytes,
+                              std::uint64_t offset, std::int64_t line);
 
 /// UTF-8 without a byte-order mark, which says how a file is written, and is no part of its text.
 std::string_view without_mark(std::string_view bytes);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <limits>
 
 namespace heed {
 
@@ -13,7 +14,10 @@ namespace {
 
 using namespace json_fields;
 
-json::value value_of(std::optional<double> number) { return number ? json::value(*number) : json::value(nullptr); }
+/// What is not finite is null, which is read as none, or as a NaN.
+json::value value_of(std::optional<double> number) {
+  return number && std::isfinite(*number) ? json::value(*number) : json::value(nullptr);
+}
 
 AttentionMap map_of(const json::object& object) {
   AttentionMap map;
@@ -30,7 +34,8 @@ AttentionMap map_of(const json::object& object) {
     if (!row.is_array() || row.get_array().size() != map.keys.size())
       throw Wrong{
           fmt::format("it has a row of weights that is not one number for each of the {} keys", map.keys.size())};
-    for (const json::value& weight : row.get_array()) map.weights.push_back(real(weight, "weights"));
+    for (const json::value& weight : row.get_array())
+      map.weights.push_back(real_or_null(weight, "weights").value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return map;
 }
@@ -85,8 +90,9 @@ json::array attention_array(const std::vector<AttentionExample>& examples) {
     for (const AttentionMap& map : example.heads) {
       json::array rows;
       for (std::size_t q = 0; q < map.queries.size(); ++q) {
-        const double* row = map.weights.data() + q * map.keys.size();
-        rows.push_back(json::array(row, row + map.keys.size()));
+        json::array row;
+        for (std::size_t k = 0; k < map.keys.size(); ++k) row.push_back(value_of(map.weights[q * map.keys.size() + k]));
+        rows.push_back(std::move(row));
       }
       heads.push_back(json::object{{"module", map.module},
                                    {"head", map.head},

@@ -52,7 +52,7 @@ Decimals decimals_showing(std::initializer_list<double> values, int decimals) {
 }
 
 std::string fixed(std::optional<double> value, Decimals decimals) {
-  if (!value) return "-";
+  if (!value || std::isnan(*value)) return "-";
   if (decimals.powers) return *value == 0 ? "0" : fmt::format("{:.1e}", *value);
   if (std::abs(*value) >= long_number) return fmt::format("{:.2e}", *value);
   return unsigned_zero(fmt::format("{:.{}f}", *value, decimals.count));

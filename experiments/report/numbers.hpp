@@ -26,7 +26,7 @@ struct Decimals {
 /// all are zero but all would be shown as zero, or, with the most decimals, by one digit at most.
 Decimals decimals_showing(std::initializer_list<double> values, int decimals);
 
-/// "1.234"; "1.23e+07" from a million on; none: "-".
+/// "1.234"; "1.23e+07" from a million on; none, and a NaN: "-".
 std::string fixed(std::optional<double> value, Decimals decimals);
 /// With its sign: "+0.31", "-0.02".
 std::string signed_fixed(double value, Decimals decimals);

@@ -126,8 +126,8 @@ struct Plan {
   /// By seed, then by arm: a sweep that is stopped has whole seeds to compare. Of an arm that has still to be tuned
   /// they have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
-  std::optional<Tuning> tuning; ///< where the file has a [sweep.tune]
-  std::optional<Frozen> frozen; ///< none: not frozen yet, or by an earlier version, which didn't say
+  std::optional<Tuning> tuning;   ///< where the file has a [sweep.tune]
+  std::optional<Frozen> frozen;   ///< none: not frozen yet, or by an earlier version, which didn't say
   std::vector<std::string> notes; ///< of making it, for people: what matched nothing; not in its file
 
   std::string folder_name() const; ///< NAME-HASH, safe as the name of a folder

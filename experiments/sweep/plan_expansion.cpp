@@ -146,8 +146,8 @@ public:
     for (const auto& [name, conditions] : {std::pair("exclude", &block.exclude), std::pair("require", &block.require)})
       for (const std::vector<Change>& all : *conditions)
         if (!met_.contains(&all))
-          plan_.notes.push_back(fmt::format("{}: {} matches no combination of this block: {}", block.origin.text(), name,
-                                            in_words(all)));
+          plan_.notes.push_back(fmt::format("{}: {} matches no combination of this block: {}", block.origin.text(),
+                                            name, in_words(all)));
   }
 
   /// Gives each arm its reference, and puts the arms of a group together, the reference first.

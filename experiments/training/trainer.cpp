@@ -57,8 +57,13 @@ void require_finite(const Parameters& parameters, std::int64_t step) {
 }
 
 void require_finite(const std::vector<std::pair<std::string, double>>& values, std::int64_t step) {
-  for (const auto& [name, value] : values)
-    if (!std::isfinite(value)) fail_spoiled(step, fmt::format("{} is not finite ({})", name, value));
+  for (const auto& [name, value] : values) {
+    if (std::isfinite(value)) continue;
+    if (step > 0) fail_spoiled(step, fmt::format("{} is not finite ({})", name, value));
+    throw Failed(fmt::format("the model as it starts is of no use: {} is {}. A formula may give no number "
+                             "(attention.score_mod), or what it starts with is too large ([init], model.init_std)",
+                             name, std::isnan(value) ? "not a number" : "infinite"));
+  }
 }
 
 // What a checkpoint knows beside tensors.

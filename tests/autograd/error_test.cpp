@@ -13,7 +13,7 @@ TEST_CASE("an operation names itself and the shapes that do not fit", "[error]")
     CHECK_THROWS_AS(f(), Failed);
     CHECK_THROWS_WITH(f(), message);
   };
-  refuses([&] { rms_norm(t({2, 0}), t({0})); }, "[rms_norm] x needs a last axis with an entry: [2, 0] and [0]");
+  refuses([&] { rms_norm(t({2, 0}), t({0})); }, "[rms_norm] x needs a last axis with an entry");
   refuses([&] { add(t({2, 3}), t({4})); }, "[add] the shapes do not broadcast: [2, 3] and [4]");
   refuses([&] { sub(t({2, 3}), t({2})); }, "[sub] the shapes do not broadcast: [2, 3] and [2]");
   refuses([&] { mul(t({0}), t({2})); }, "[mul] the shapes do not broadcast: [0] and [2]");

@@ -71,6 +71,27 @@ TEST_CASE("every score and normaliser has every formula, streaming or composed",
   });
 }
 
+TEST_CASE("a score that is not a number makes its query's result none, by every algorithm and normaliser",
+          "[attention][formula][contract][many]") {
+  for_each_attention_in_turns([](const LayerChoice& choice, const ScoreInfo& score, Turns& turns) {
+    // Lost: all keys; the first, a middle one, and the last of more than a tile.
+    for (const std::string formula : {"0 / 0 * s", "where(j == 0, 0 / 0, s)", "where(j == 17, 0 / 0, s)",
+                                      "where(j == keys - 1, 0 / 0, s)", "where(j < 40, 0 / 0, s)"}) {
+      const Extents e{.heads = 2, .queries = 5, .keys = 75, .query_width = 4, .key_width = score.equal_widths ? 4 : 3};
+      Formulated attention({formula, ""}, choice, e);
+      if (!turns()) continue;
+      INFO(formula);
+      const auto is_lost = [](const std::vector<Real>& y) {
+        return std::ranges::all_of(y, [](Real x) { return std::isnan(x); });
+      };
+      CHECK(is_lost(attention({})));
+      CHECK(is_lost(attention.trained({}, false).result));
+      CHECK(is_lost(attention.trained({}, true).result));
+      CHECK(is_lost(attention.trained({}, false, 2).result));
+    }
+  });
+}
+
 TEST_CASE("those who look on get the weights of formulas, and change no bit", "[attention][formula]") {
   for (const Formulas& f : formula_cases())
     for (const std::string score : {"scaled_dot", "additive"})

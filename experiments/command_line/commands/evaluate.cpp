@@ -6,6 +6,7 @@
 #include "experiments/metrics/bleu.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
@@ -46,7 +47,10 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   std::size_t widest = 24;
   for (const auto& [name, value] : metrics.values) widest = std::max(widest, name.size());
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:{}} {:.4f}\n", name, widest, value);
-  return 0;
+  const auto lost = std::ranges::find_if(metrics.values, [](const auto& of) { return !std::isfinite(of.second); });
+  if (lost == metrics.values.end()) return 0;
+  console.out.flush();
+  throw Failed(fmt::format("{} is not finite: the model gives no numbers for some of this data", lost->first));
 }
 
 } // namespace

@@ -3,12 +3,13 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 
 #include <fmt/format.h>
 #include <optional>
 #include <ostream>
-#include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,8 +72,8 @@ std::vector<std::string> inputs_of(const GenerateArguments& a) {
                   "--input-file FILE");
   if (a.file.empty()) return {a.input};
   std::vector<std::string> lines;
-  std::istringstream text(read_data_file("generate", "--input-file", a.file));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const std::string bytes = read_data_file("generate", "--input-file", a.file);
+  each_line(without_mark(bytes), [&](std::int64_t, std::string_view line) { lines.emplace_back(line); });
   return lines;
 }
 

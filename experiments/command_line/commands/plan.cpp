@@ -129,9 +129,13 @@ json::array effects_json(const Plan& plan, std::optional<double> effect) {
 
 void write_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect, Console& console) {
   const Plan& plan = prepared.plan;
-  json::object out{{"name", plan.name},     {"sweep", plan.folder_name()},
-                   {"metric", plan.metric}, {"higher_is_better", prepared.metric.is_goal ? json::value(prepared.metric.higher_is_better) : json::value()},
-                   {"match", plan.match},   {"seeds", json::value_from(plan.seeds)}};
+  json::object out{
+      {"name", plan.name},
+      {"sweep", plan.folder_name()},
+      {"metric", plan.metric},
+      {"higher_is_better", prepared.metric.is_goal ? json::value(prepared.metric.higher_is_better) : json::value()},
+      {"match", plan.match},
+      {"seeds", json::value_from(plan.seeds)}};
   json::array arms;
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const Arm& arm = plan.arms[i];

@@ -116,7 +116,8 @@ function lessReference(map, heads) {
   const other = heads.find((head) => head.module === map.module && head.head === map.head);
   const same = (a, b) => a.length === b.length && a.every((token, i) => token === b[i]);
   if (!other || !same(other.keys, map.keys) || !same(other.queries, map.queries)) return null;
-  const weights = map.weights.map((row, q) => row.map((weight, k) => weight - other.weights[q][k]));
+  const weights = map.weights.map((row, q) => row.map((weight, k) => (weight === null || other.weights[q][k] === null ? null
+    : weight - other.weights[q][k])));
   return { ...map, signed: true, weights };
 }
 

@@ -44,6 +44,10 @@ TEST_CASE("an encoder-decoder's run puts out a line for each input, and is evalu
   CHECK(both.status == 0);
   CHECK(std::ranges::count(both.out, '\n') == 2);
   CHECK(both.out.starts_with(one.out));
+  // As in files of data: a byte order mark and carriage returns are no part of a text.
+  std::ofstream(file) << "\xEF\xBB\xBF" << input << "\r\n" << other << "\r\n";
+  const Answer marked = heed_says({"generate", run, "--input-file", file, "--beam", "2", "--length-penalty", "0.6"});
+  CHECK(marked.out == both.out);
 
   CHECK_THAT(heed_says({"evaluate", run}).out, Contains("val_loss") && !Contains("val_bleu"));
   CHECK_THAT(heed_says({"evaluate", run, "--split", "test", "--beam", "4", "--length-penalty", "0.6"}).out,

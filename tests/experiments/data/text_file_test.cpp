@@ -76,6 +76,26 @@ TEST_CASE("what is not UTF-8 is refused with its place", "[text]") {
   }
 }
 
+TEST_CASE("files in UTF-16 and compressed ones are named, with what makes a text of them", "[text]") {
+  using namespace std::string_literals;
+  const auto message = [](const std::string& bytes) { return refusal([&] { require_utf8(bytes, "it"); }); };
+  const auto on_disk = [](const std::string& bytes) {
+    const TemporaryFile file(bytes);
+    return refusal([&] { DataFile("data", "path", file.path()).require_utf8(); });
+  };
+  for (const auto& [bytes, is, command] : std::vector<std::array<std::string, 3>>{
+           {"\xff\xfet\0h\0"s, "encoded in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"},
+           {"\xfe\xff\0t\0h"s, "encoded in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"},
+           {"\xff\xfe\0\0t\0\0\0"s, "encoded in UTF-32", "iconv -f UTF-32"},
+           {"\x1f\x8b\x08\x08"s + "abcdefgh", "compressed by gzip", "gzip -dc FILE > NEW_FILE"},
+           {"\xfd"s + "7zXZ\0abc", "compressed by xz", "xz -dc"},
+           {"PK\x03\x04\x14\xff"s, "a zip archive", "unzip -p"}}) {
+    CHECK_THAT(message(bytes), Contains("it looks like a file that is " + is + ": " + command));
+    CHECK_THAT(on_disk(bytes), Contains("it looks like a file that is " + is + ": " + command));
+  }
+  CHECK_THAT(message("caf\xe9"), Contains("WINDOWS-1252"));
+}
+
 TEST_CASE("a path that is no text file is refused with what it is", "[text]") {
   const auto message = [](const std::string& path) {
     return refusal([&] { DataFile("data", "path", path).require_utf8(); });

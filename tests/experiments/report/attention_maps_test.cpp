@@ -4,6 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -88,6 +90,20 @@ TEST_CASE("kept weights have five significant digits", "[report]") {
   write_attention(RunFolder{scratch.path}, {example_of("a", {1.0 / 3, 2.0 / 3, 0.000123456789, 0.999876543})});
   const auto read = read_attention(RunFolder{scratch.path});
   CHECK(read->front().heads.front().weights == std::vector<double>{0.33333, 0.66667, 0.00012346, 0.99988});
+}
+
+TEST_CASE("a weight that is not a number is null in the file, and read again as what it is", "[report]") {
+  const Scratch scratch;
+  const RunFolder run = prepare_run(scratch.path, "0123456789abcdef", "");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  write_attention(run, {example_of("a", {nan, 1, 0.5, -nan})});
+  CHECK_THAT(content(run.attention().path()), Catch::Contains("[[null,1E0],[5E-1,null]]"));
+  const auto read = read_attention(run);
+  REQUIRE(read);
+  const std::vector<double>& weights = read->at(0).heads.at(0).weights;
+  CHECK(std::isnan(weights[0]));
+  CHECK(weights[2] == 0.5);
+  CHECK(std::isnan(weights[3]));
 }
 
 TEST_CASE("an example takes the place of the one with its input", "[report]") {

@@ -225,6 +225,11 @@ TEST_CASE("unpaired intervals share 5 % among the arms that are compared", "[sta
   CHECK(two[1]->interval->low == expected(0.975).low);
   CHECK(two[1]->interval->high == expected(0.975).high);
   CHECK(expected(0.975).high > expected(0.95).high);
+  // Wherever the reference stands.
+  const auto between = compare(std::vector{high, low, high}, std::vector<std::size_t>{1, 1, 1},
+                               {.test = Test::unpaired});
+  CHECK(between[0]->interval->low == expected(0.975).low);
+  CHECK(between[2]->interval->high == expected(0.975).high);
 }
 
 TEST_CASE("of eight pairs on, the interquartile mean has its interval", "[statistics]") {

@@ -66,7 +66,8 @@ TEST_CASE("no option that comes later changes the ID of a run", "[sweep][identit
   CHECK((found == content(golden)));
 }
 
-TEST_CASE("options that did nothing, and that earlier versions accepted, stay in the IDs of runs", "[sweep][identity]") {
+TEST_CASE("options that did nothing, and that earlier versions accepted, stay in the IDs of runs",
+          "[sweep][identity]") {
   const std::string model = "[model]\nwidth = 8\nheads = 2\nlayers = 1\n", task = "[task]\nkind = \"copy\"\n";
   const auto id = [](const Settings& settings) {
     const Config config = settings.resolve();

@@ -43,14 +43,16 @@ TEST_CASE("a margin, a threshold and a target that no value of the metric meets 
   CHECK_THAT(refused({"report.metric=steps_to(val_accuracy, 95)"}),
              Contains("report.metric (command line): no run gets to val_accuracy = 95, which is always between 0 and "
                       "1"));
-  CHECK_THAT(refused({"report.also=[\"steps_to(val_loss, -1)\"]"}), Contains("val_loss = -1, which is always at least 0"));
+  CHECK_THAT(refused({"report.also=[\"steps_to(val_loss, -1)\"]"}),
+             Contains("val_loss = -1, which is always at least 0"));
   CHECK_THAT(refused({"report.metric=val_perplexity", "report.learned=0.5"}), Contains("at least 1"));
 }
 
 TEST_CASE("what some value of the metric meets is fine", "[sweep][notes]") {
   for (const std::vector<std::string>& fine :
-       {Notes{"report.metric=val_accuracy", "report.margin=0.99"}, Notes{"report.metric=val_accuracy", "report.learned=1"},
-        Notes{"report.metric=steps_to(val_accuracy, 0.95)"}, Notes{"report.margin=5"}, Notes{"report.learned=90"}}) {
+       {Notes{"report.metric=val_accuracy", "report.margin=0.99"},
+        Notes{"report.metric=val_accuracy", "report.learned=1"}, Notes{"report.metric=steps_to(val_accuracy, 0.95)"},
+        Notes{"report.margin=5"}, Notes{"report.learned=90"}}) {
     INFO(fine.front());
     CHECK(refused(fine) == "");
   }
@@ -60,8 +62,9 @@ TEST_CASE("a warm-up as long as the run is noted, with what it leaves without ef
   const std::string cosine = "steps = 10\nschedule = \"cosine\"\n";
   const Notes notes = notes_of(prepared(cosine + "warmup = 20\n"));
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0] == "train.warmup = 20 is not shorter than the run (train.steps = 10): the learning rate only rises, and "
-                    "stays below train.learning_rate; train.schedule = \"cosine\" and its options do nothing");
+  CHECK(notes[0] ==
+        "train.warmup = 20 is not shorter than the run (train.steps = 10): the learning rate only rises, and "
+        "stays below train.learning_rate; train.schedule = \"cosine\" and its options do nothing");
   CHECK(notes_of(prepared(cosine + "warmup = 9\n")).empty());
   const Notes some = notes_of(prepared("steps = 10\n[sweep]\nseeds = [0]\n[[sweep.block]]\n"
                                        "grid = { \"train.warmup\" = [5, 10] }\n"));
@@ -70,13 +73,14 @@ TEST_CASE("a warm-up as long as the run is noted, with what it leaves without ef
 }
 
 TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
-  const std::string block = "[sweep]\nseeds = [0]\n[[sweep.block]]\n"
-                            "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"block.norm\" = [\"post\", \"pre\"] }\n";
-  const Notes notes = notes_of(prepared(block +
-                                        "exclude = [{ \"attention.score\" = \"dot\", \"block.norm\" = \"post\" },\n"
-                                        "  { \"attention.score\" = \"cosine\" }]\n"
-                                        "require = [{ \"block.norm\" = \"pre\" }, { \"attention.score\" = \"additive\" },\n"
-                                        "  { \"block.ffn_width\" = 7 }]\n"));
+  const std::string block =
+      "[sweep]\nseeds = [0]\n[[sweep.block]]\n"
+      "grid = { \"attention.score\" = [\"dot\", \"additive\"], \"block.norm\" = [\"post\", \"pre\"] }\n";
+  const Notes notes =
+      notes_of(prepared(block + "exclude = [{ \"attention.score\" = \"dot\", \"block.norm\" = \"post\" },\n"
+                                "  { \"attention.score\" = \"cosine\" }]\n"
+                                "require = [{ \"block.norm\" = \"pre\" }, { \"attention.score\" = \"additive\" },\n"
+                                "  { \"block.ffn_width\" = 7 }]\n"));
   REQUIRE(notes.size() == 2);
   CHECK_THAT(notes[0], Contains("exclude matches no combination of this block: attention.score = cosine") &&
                            Contains("test.toml:"));
