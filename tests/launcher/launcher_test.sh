@@ -292,6 +292,14 @@ rm -rf "$project/build"
 heed run && [[ $(<"$place/out") == "<run>" && ! -s $place/calls ]] && err_has "not tried on Ubuntu 24.04" &&
   err_has "apt-get install --no-install-recommends g++" && err_has "libboost-json1.83-dev"
 point "Ubuntu 24.04: what is missing is listed, nothing is installed, and the build is tried" $?
+for other in "ubuntu 22.04" "debian" "linuxmint 21"; do
+  system $other
+  rm -rf "$project/build"
+  : >"$place/calls"
+  heed run && [[ $(<"$place/out") == "<run>" && ! -s $place/calls ]] && err_has "not tried on $other" &&
+    err_has "libboost-json1.81-dev"
+  point "$other: what is missing is listed, nothing is installed, and the build is tried" $?
+done
 rm "$place/bare"
 system debian 12
 

@@ -46,16 +46,16 @@ RelativeTerms pair(const RelativeArguments& a) {
 } // namespace
 
 extern const PositionInfo position_alibi{
-    .about = {.name = "alibi",
-              .summary = "-m |i - j| is added to the score, with a fixed slope m for each head: from 2^(-8 / heads) to "
-                         "2^-8",
-              .paper = "Press, Smith and Lewis 2022, arXiv 2108.12409",
-              .equals = "none as slopes go to 0",
-              .cost = "an addition for each pair; no parameters",
-              .options = {},
-              .presets = {},
-              .silences = {"position.combine", "position.width", "position.concat", "position.shared",
-                           "init.position"}},
+    .about =
+        {.name = "alibi",
+         .summary = "-m |i - j| is added to the score, with a fixed slope m for each head h: 2^(-8 (h + 1) / heads) "
+                    "where heads is a power of two, else as the authors' code interleaves them",
+         .paper = "Press, Smith and Lewis 2022, arXiv 2108.12409",
+         .equals = "none as slopes go to 0",
+         .cost = "an addition for each pair; no parameters",
+         .options = {},
+         .presets = {},
+         .silences = {"position.combine", "position.width", "position.concat", "position.shared", "init.position"}},
     .has_vectors = false,
     .make = nullptr,
     .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues&)
