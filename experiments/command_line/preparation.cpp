@@ -37,9 +37,12 @@ Preparation prepare(const std::filesystem::path& file, const std::vector<std::st
   return prepare(std::move(settings), file.stem().string(), tasks);
 }
 
+ArmFacts facts_of(const Config& config, Tasks& tasks) { return {chance_of(config, tasks), sight_of(config, tasks)}; }
+
 void check_sense(const Preparation& prepared, const std::filesystem::path& out, Console& console) {
   if (out.empty() || !is_frozen(prepared.plan, out)) refuse_unreachable(prepared);
   for (const std::string& note : notes_of(prepared)) print(console.err, "heed: note: {}\n", note);
+  console.err.flush();
 }
 
 std::string size_in_words(const Plan& plan) {

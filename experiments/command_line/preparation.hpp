@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/command_line/console.hpp"
+#include "experiments/report/report_data.hpp"
 #include "experiments/sweep/preparation.hpp"
 
 #include <filesystem>
@@ -15,6 +16,9 @@ Settings load_settings(const std::filesystem::path& file, const std::vector<std:
 
 /// Their plan, checked. Throws heed::Refused.
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks);
+
+/// What a report says of an arm beside its runs. Throws heed::Refused where the data is not usable.
+ArmFacts facts_of(const Config& config, Tasks& tasks);
 
 /// Refuses a plan that can't answer (`refuse_unreachable`), unless it was frozen in the folder `out` before; then says
 /// what in it does nothing (`notes_of`).

@@ -278,8 +278,9 @@ void Resolution::check_combinations() {
 
   // The built-in number of shards gives way to a smaller batch; one that somebody set does not.
   const bool rows_by_task = integer(run, "train.batch_tokens") > 0 || flag(run, "train.full_batch");
-  if (!rows_by_task && integer(run, "train.shards") > integer(run, "train.batch") &&
-      run.at("train.shards").origin.layer > 0)
+  if (rows_by_task || integer(run, "train.shards") <= integer(run, "train.batch")) return;
+  if (run.at("train.shards").origin.layer == 0) run.at("train.shards").value = integer(run, "train.batch");
+  else
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));

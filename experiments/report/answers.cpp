@@ -191,6 +191,9 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        reference.runs.front().problem);
   if (report.before_first_look())
     return fmt::format("{} has no answer before the first look, at {} seeds.", who, report.looks.front());
+  if (!sees_alike(report, arm))
+    return fmt::format("{} can't be compared with the reference: {} sees what it is to predict.", who,
+                       arm.sight.empty() ? "that" : "it");
   if (!arm.comparison) return who + " can't be compared yet: no seed has finished both here and in the reference.";
   const Comparison& c = *arm.comparison;
   const Decimals decimals = decimals_of(report, arm);

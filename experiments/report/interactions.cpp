@@ -6,6 +6,7 @@
 #include "experiments/report/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
@@ -106,6 +107,10 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   std::vector<Contrast> contrasts;
   add_crossed(report, contrasts);
   add_groups(report, contrasts);
+  std::erase_if(contrasts, [](const Contrast& c) { // of arms that see what they are to predict and arms that don't
+    return std::ranges::any_of(std::array{c.with_base, c.alone, c.base},
+                               [&](const ReportArm* arm) { return arm->sight.empty() != c.with->sight.empty(); });
+  });
   std::vector<statistics::SeedValues> values;
   std::vector<std::size_t> reference_of;
   for (const Contrast& contrast : contrasts) {

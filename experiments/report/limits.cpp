@@ -158,24 +158,52 @@ Limit limit_of(const ReportData& report, const ReportArm& arm) {
   return all_are(values, worst_of(report.metric)) ? Limit::worst : Limit::none;
 }
 
+namespace {
+
+std::string name_of(const ReportData& report, const ReportArm& arm) {
+  return report.is_reference(arm) ? "the reference" : arm.name.empty() ? arm.label : arm.name;
+}
+
+std::string as_sentence(std::string text) {
+  if (text.starts_with("the reference")) text.front() = 'T';
+  return text;
+}
+
+/// Of arms that see what they are to predict, by the option that lets them.
+std::vector<std::string> sight_sentences(const ReportData& report) {
+  std::map<std::string, std::vector<std::string>> there;
+  for (const ReportArm& arm : report.arms)
+    if (!arm.sight.empty()) there[arm.sight].push_back(name_of(report, arm));
+  std::vector<std::string> out;
+  for (const auto& [sight, names] : there) {
+    const bool one = names.size() == 1;
+    out.push_back(as_sentence(fmt::format(
+        "{} {} what {} to predict ({}): {} {} says nothing of what was learned, and there is no answer against an arm "
+        "that doesn't.",
+        listed(names), one ? "sees" : "see", one ? "it is" : "they are", sight, one ? "its" : "their",
+        report.metric.name)));
+  }
+  return out;
+}
+
+} // namespace
+
 std::vector<std::string> limit_sentences(const ReportData& report) {
   // By reference, in the order of the arms, and then by limit: who is there.
   std::map<std::size_t, std::map<Limit, std::vector<const ReportArm*>>> there;
   for (const ReportArm& arm : report.arms)
     if (const Limit limit = limit_of(report, arm); limit != Limit::none) there[arm.reference][limit].push_back(&arm);
-  std::vector<std::string> out;
+  std::vector<std::string> out = sight_sentences(report);
   for (const auto& [reference, limits] : there)
     for (const auto& [limit, arms] : limits) {
       if (arms.size() == 1 && limit == Limit::best) continue; // a result
       std::vector<std::string> names;
-      for (const ReportArm* arm : arms)
-        names.push_back(report.is_reference(*arm) ? "the reference" : arm->name.empty() ? arm->label : arm->name);
+      for (const ReportArm* arm : arms) names.push_back(name_of(report, *arm));
       const std::string group = report.group_label(report.arms[reference]);
       std::string text = fmt::format("{}{} {} {}{}.", group.empty() ? "" : fmt::format("At {}, ", group), listed(names),
                                      names.size() == 1 ? "is" : "are", where(report, *arms.front(), limit),
                                      advice(limit, names.size() > 1));
-      if (text.starts_with("the reference")) text.front() = 'T';
-      out.push_back(std::move(text));
+      out.push_back(as_sentence(std::move(text)));
     }
   return out;
 }

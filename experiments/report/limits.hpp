@@ -29,6 +29,7 @@ std::optional<double> least_learned(const ReportData& report, const ReportArm& a
 /// worst and best: every run has the metric's bound. none: elsewhere, or no run has the metric, or one failed.
 Limit limit_of(const ReportData& report, const ReportArm& arm);
 
+/// "causal = false sees what it is to predict (attention.causal = false): ...", for each arm that does; then
 /// "The reference and without position are at chance (val_accuracy 0.1: 1 / symbols): this task can't tell them apart."
 /// A sentence for each reference or group with such an arm and each limit; nothing where there is none.
 std::vector<std::string> limit_sentences(const ReportData& report);

@@ -226,6 +226,10 @@ std::string ReportData::group_label(const ReportArm& arm) const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool sees_alike(const ReportData& report, const ReportArm& arm) {
+  return arm.sight.empty() == report.arms.at(arm.reference).sight.empty();
+}
+
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
 
 namespace {
@@ -343,8 +347,11 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   const auto first = [&](const ReportArm& arm) {
     return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
   };
+  const auto values_of = [&](const ReportArm& arm, const auto& value_of) {
+    return sees_alike(report, arm) ? results_of(first(arm), value_of) : statistics::SeedValues{};
+  };
   for (const ReportArm& arm : report.arms) {
-    results.push_back(results_of(first(arm), deciding_value));
+    results.push_back(values_of(arm, deciding_value));
     reference_of.push_back(arm.reference);
     questions.push_back(question_of(report, report.metric, level));
     questions.back().margin = report.margin;
@@ -352,7 +359,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level) {
   // Metric after metric, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
     for (const ReportArm& arm : report.arms) {
-      results.push_back(results_of(first(arm), further_value(m)));
+      results.push_back(values_of(arm, further_value(m)));
       reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
       questions.push_back(question_of(report, report.also[m], level));
     }
@@ -452,7 +459,7 @@ void sort_groups(ReportData& report) {
 } // namespace
 
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                          const ChanceOf& chance_of) {
+                          const FactsOf& facts_of) {
   ReportData report;
   // A page or a table shows nothing of a command to a terminal, and is turned by none.
   report.name = without_controls(plan.name);
@@ -495,7 +502,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       const bool first_of_group = planned.reference == report.arms.size();
       const Arm& against = plan.arms[first_of_group ? 0 : planned.reference];
       arm.differences = difference(config_of(plan.runs.at(against.runs.front())), config);
-      arm.chance = chance_of(config);
+      ArmFacts facts = facts_of(config);
+      arm.chance = std::move(facts.chance);
+      arm.sight = std::move(facts.sight);
     } catch (const Refused&) {
       // The data may have moved since; the results stand without these.
     }

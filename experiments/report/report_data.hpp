@@ -93,8 +93,9 @@ struct ReportArm {
   std::string name;               ///< within its group; empty where there are no groups
   std::vector<PlannedChange> changes;
   std::vector<ReportRun> runs;
-  std::optional<PlannedCost> cost;                ///< none: the plan doesn't say
-  std::optional<Task::Chance> chance;             ///< none where the data is not there any more
+  std::optional<PlannedCost> cost;    ///< none: the plan doesn't say
+  std::optional<Task::Chance> chance; ///< none where the data is not there any more
+  std::string sight; ///< why its model sees what it is to predict; empty: it doesn't, or the data is not there any more
   std::size_t values = 0;                         ///< n: runs that have the metric
   std::optional<double> mean, standard_deviation; ///< of the metric over the seeds
   std::optional<double> interquartile_mean;       ///< likewise
@@ -183,13 +184,20 @@ struct ReportData {
 /// In how many of 100 sweeps an arm's `smallest_found` would have been found.
 inline constexpr double found_share = 0.8;
 
-/// The chance level of an arm's configuration; may throw heed::Refused, which leaves it out.
-using ChanceOf = std::function<Task::Chance(const Config&)>;
+/// What an arm's configuration and its data say beside its runs; may throw heed::Refused, which leaves it out.
+struct ArmFacts {
+  Task::Chance chance;
+  std::string sight = {}; ///< as ReportArm::sight
+};
+using FactsOf = std::function<ArmFacts(const Config&)>;
+
+/// Whether an arm's runs may be compared with its reference's: both see what they are to predict, or neither does.
+bool sees_alike(const ReportData& report, const ReportArm& arm);
 
 /// Reads the runs that the plan names. What is wrong with a run becomes its `problem`, and one whose folder can't be
 /// relied on (damaged, half-written, edited, from another version: read_entry) is left out of all numbers. Reads only.
 ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                          const ChanceOf& chance_of);
+                          const FactsOf& facts_of);
 
 /// Fills in what follows from the runs' values: n, mean, spread, interquartile mean, time, and the comparison of arms
 /// with their references.

@@ -88,7 +88,8 @@ void rank(std::vector<double>& values, const std::vector<double>& all) {
 void count_learned(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.learned.reset();
-    if (report.is_reference(arm) || report.before_first_look() || !report.metric.is_goal) continue;
+    if (report.is_reference(arm) || report.before_first_look() || !report.metric.is_goal || !sees_alike(report, arm))
+      continue;
     const Runs runs = report.counted_runs(arm), against = report.counted_runs(report.arms[arm.reference]);
     std::optional<double> threshold = report.learned;
     if (!threshold) {

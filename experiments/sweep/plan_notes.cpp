@@ -68,15 +68,25 @@ void refuse_unreachable(const Preparation& prepared) {
 std::vector<std::string> notes_of(const Preparation& prepared) {
   std::vector<std::string> notes = prepared.settings.notes();
   std::ranges::copy(prepared.plan.notes, std::back_inserter(notes));
-  std::map<std::string, std::vector<std::string>> arms; // by what is to be said of them
-  for (std::size_t a = 0; a < prepared.arms.size(); ++a)
-    if (const std::string note = warmup_note(prepared.arms[a].config); !note.empty())
-      arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));
-  for (const auto& [note, labels] : arms)
-    notes.push_back(labels.size() == prepared.arms.size()
-                        ? note
-                        : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
-                                      fmt::join(labels, ", ")));
+  using ByNote = std::map<std::string, std::vector<std::string>>; // who it is to be said of
+  const auto add = [&](const ByNote& arms, auto at) {
+    for (const auto& [note, labels] : arms)
+      at = std::next(notes.insert(at, labels.size() == prepared.arms.size()
+                                          ? note
+                                          : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
+                                                        fmt::join(labels, ", "))));
+  };
+  ByNote warmups, sights;
+  for (std::size_t a = 0; a < prepared.arms.size(); ++a) {
+    const std::string label = fmt::format("\"{}\"", prepared.plan.arms[a].label);
+    if (const std::string note = warmup_note(prepared.arms[a].config); !note.empty()) warmups[note].push_back(label);
+    if (const std::string& sight = prepared.arms[a].sight; !sight.empty())
+      sights[fmt::format("the model sees what it is to predict: {}. What it measures says nothing of what it learned",
+                         sight)]
+          .push_back(label);
+  }
+  add(warmups, notes.end());
+  add(sights, notes.begin());
   return notes;
 }
 

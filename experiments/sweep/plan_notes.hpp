@@ -12,7 +12,7 @@ namespace heed {
 /// of steps_to outside of it. For new plans only: one that was frozen before runs on. Throws heed::Refused.
 void refuse_unreachable(const Preparation& prepared);
 
-/// A sentence for each option that does nothing here: one that is given twice, entries of `exclude` and `require` that
+/// First, a sentence for models that see what they are to predict; then one for each option that does nothing here: one that is given twice, entries of `exclude` and `require` that
 /// match no combination, a schedule behind a warm-up as long as the run.
 std::vector<std::string> notes_of(const Preparation& prepared);
 

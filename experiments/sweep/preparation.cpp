@@ -4,6 +4,7 @@
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/models/target_sight.hpp"
 #include "experiments/sweep/comparability.hpp"
 #include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -45,6 +46,8 @@ Cost cost_of(const Config& config, Tasks& tasks) {
 }
 
 Task::Chance chance_of(const Config& config, Tasks& tasks) { return tasks.of(config).chance(form_of(config)); }
+
+std::string sight_of(const Config& config, Tasks& tasks) { return f32::target_sight(config, tasks.of(config)); }
 
 namespace {
 
@@ -217,6 +220,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
       std::tie(arm.config, arm.cost) = prepared_arm(plan, settings, a, reference, tasks);
       plan.arms[a].cost = planned(arm.cost);
     }
+    arm.sight = sight_of(arm.config, tasks);
     arms.push_back(std::move(arm));
   }
   MetricInfo metric = metric_of(arms.front().config, plan.metric);

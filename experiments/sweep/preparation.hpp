@@ -43,6 +43,10 @@ Cost cost_of(const Config& config, Tasks& tasks);
 /// The chance level of a configuration. Throws heed::Refused where the data is not usable.
 Task::Chance chance_of(const Config& config, Tasks& tasks);
 
+/// Why the configuration's model sees what it is to predict (`target_sight`); empty where it doesn't. Throws
+/// heed::Refused where the data is not usable.
+std::string sight_of(const Config& config, Tasks& tasks);
+
 /// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (steps_to.hpp), whose greatest value is that
 /// of a run which never gets there: one evaluation beyond the configuration's last step. A metric that the configuration's runs do not have is heed::Refused.
 /// @param option  that names it
@@ -59,6 +63,7 @@ struct PreparedArm {
   Config config; ///< of the arm's first run; where it is tuned, of its first trial
   Cost cost;
   std::vector<Load> trials; ///< as in the plan's tuning
+  std::string sight = {};   ///< why its model sees what it is to predict; empty: it doesn't
 };
 
 struct Preparation {

@@ -91,7 +91,7 @@ int report(const ReportArguments& arguments, Console& console) {
   AttentionProblems problems;
   if (format.shows_attention) problems = keep_attention_up(plan, out);
   Tasks tasks;
-  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return chance_of(config, tasks); });
+  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
   for (ReportArm& arm : data.arms)
     for (ReportRun& run : arm.runs)
       if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;

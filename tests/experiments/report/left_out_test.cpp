@@ -41,7 +41,7 @@ struct FourSeeds : Scratch {
     return {path / plan.runs.at(plan.arms.at(arm).runs.at(seed)).id};
   }
   ReportData report() const {
-    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return Task::Chance{0, ""}; });
+    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return ArmFacts{{0, ""}}; });
   }
 };
 

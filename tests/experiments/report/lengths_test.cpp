@@ -45,7 +45,7 @@ struct ThreeLengths : Scratch {
     return 1 - 0.001 * length - 0.1 * static_cast<double>(arm) - 0.01 * static_cast<double>(seed);
   }
   ReportData report() const {
-    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return Task::Chance{0, ""}; });
+    return collect_report(plan, path, path / "sweeps" / "test", [](const Config&) { return ArmFacts{{0, ""}}; });
   }
 };
 

@@ -110,6 +110,41 @@ TEST_CASE("an arm that diverged is worse than chance, not at it", "[report]") {
   CHECK_THAT(said[2], StartsWith("rate = 1e6 costs 3e+12 nats") || StartsWith("rate = 1e6 costs 3.00e+12 nats"));
 }
 
+TEST_CASE("an arm that sees what it is to predict is named first, and gets no answer against one that doesn't",
+          "[report]") {
+  const Values guesses{1.41, 1.43, 1.45, 1.46, 1.47, 1.48}, seen{0.1, 0.11, 0.12, 0.1, 0.12, 0.13},
+      also_seen{0.2, 0.21, 0.22, 0.21, 0.22, 0.23};
+  ReportData report = sweep(loss, {{"reference", guesses}, {"causal = false", seen}, {"other", guesses}}, {});
+  CHECK(report.arms[1].comparison->answer == statistics::Answer::differs);
+  report.arms[1].sight = "attention.causal = false";
+  compute_statistics(report);
+  CHECK_FALSE(report.arms[1].comparison);
+  CHECK_FALSE(report.arms[1].learned);
+  CHECK(report.arms[2].comparison);
+  CHECK(report.arms[2].comparison->family == 1); // p is not corrected for an arm without an answer
+  const auto said = answer_sentences(report);
+  CHECK_THAT(said.front(),
+             StartsWith("causal = false sees what it is to predict (attention.causal = false): its val_loss "
+                        "says nothing of what was learned"));
+  CHECK(answer_sentence(report, report.arms[1]) ==
+        "causal = false can't be compared with the reference: it sees what it is to predict.");
+  for (const std::string& text :
+       {render_markdown(report), render_latex(report), render_html(report), render_terminal(report, Style{})})
+    CHECK_THAT(text, Contains("sees what it is to predict"));
+  // Two that see it can be compared.
+  ReportData both = sweep(loss, {{"reference", seen}, {"other", also_seen}}, {});
+  for (ReportArm& arm : both.arms) arm.sight = "attention.causal = false";
+  compute_statistics(both);
+  REQUIRE(both.arms[1].comparison);
+  CHECK(both.arms[1].comparison->answer == statistics::Answer::differs);
+  CHECK_THAT(answer_sentences(both).front(), StartsWith("The reference and other see what they are to predict"));
+  // The reference may be the one.
+  both.arms[1].sight = "";
+  compute_statistics(both);
+  CHECK(answer_sentence(both, both.arms[1]) ==
+        "other can't be compared with the reference: that sees what it is to predict.");
+}
+
 TEST_CASE("a perplexity stands where its loss does", "[report]") {
   const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
   const MetricInfo perplexity{"val_perplexity", false, "", "e to the power of val_loss", 1};

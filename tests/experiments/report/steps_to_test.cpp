@@ -31,7 +31,7 @@ ReportData report_of(const std::vector<Losses>& reference, const std::vector<Los
     const Losses& losses = (run.arm == 0 ? reference : arm).at(static_cast<std::size_t>(run.seed));
     test::run_of(out, run.config, test::losses(losses));
   }
-  return collect_report(plan, out.path, out.path / "sweeps" / "test", [](const Config&) { return Task::Chance{}; });
+  return collect_report(plan, out.path, out.path / "sweeps" / "test", [](const Config&) { return ArmFacts{}; });
 }
 
 const std::string fast = "metric = \"steps_to(val_loss, 1.0)\"";

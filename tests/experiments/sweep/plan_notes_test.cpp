@@ -72,6 +72,15 @@ TEST_CASE("a warm-up as long as the run is noted, with what it leaves without ef
   CHECK_THAT(some[0], Contains("stays below train.learning_rate (in the arm \"warmup = 10\")"));
 }
 
+TEST_CASE("a model that sees what it is to predict is noted first", "[sweep][notes]") {
+  const Notes notes = notes_of(prepared("steps = 10\nwarmup = 10\n[sweep]\nseeds = [0]\n[[sweep.block]]\n"
+                                        "grid = { \"attention.causal\" = [false] }\n"));
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[0] ==
+        "the model sees what it is to predict: attention.causal = false. What it measures says nothing of what "
+        "it learned (in the arm \"causal = false\")");
+}
+
 TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
   const std::string block =
       "[sweep]\nseeds = [0]\n[[sweep.block]]\n"

@@ -1,0 +1,95 @@
+// Who sees what it is to predict: what follows from the masks, against models in which that token is exchanged.
+#include "experiments/models/target_sight.hpp"
+#include "tests/experiments/models/model_support.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace heed;
+using namespace heed::f32;
+
+namespace {
+
+const std::string copies = "[model]\nwidth = 8\nheads = 2\nlayers = 2\n[task]\nkind = \"copy\"\nvalidation = 6\n"
+                           "[task.copy]\nlength = 4\nmin_length = 2\nsymbols = 5\n";
+
+Config configured(const std::vector<std::string>& assignments, const std::string& more = "") {
+  return test::config(copies + more, assignments);
+}
+
+/// Whether the logits at any position that counts change with the token after it.
+bool depends_on_targets(const Config& config, const Task& task) {
+  const TaskShape shape = task.shape(Form::language_model);
+  Weights weights;
+  const auto model = model_info(config.model.kind).make(weights.scope(), config, shape);
+  weights.fill(11, {-0.7, 0.9, 0});
+  weights.parameters.initialise(3); // formulas' numbers, and all others as they start
+  const auto logits = [&](const Batch& batch) {
+    Tape tape;
+    Pass pass = weights.pass(tape);
+    return read(model->logits(pass, batch));
+  };
+  for (std::int64_t row = 0; row < task.evaluation_rows(Form::language_model, Split::validation); ++row) {
+    Batch batch;
+    batch.reset(1, shape, Form::language_model);
+    task.evaluation_row(Form::language_model, Split::validation, row, batch, 0);
+    const std::vector<Real> before = logits(batch);
+    const auto classes = static_cast<std::ptrdiff_t>(shape.classes);
+    for (std::int32_t i = 0; i + 1 < batch.lengths[0]; ++i) {
+      if (batch.targets[static_cast<std::size_t>(i)] == ignored) continue;
+      Batch other = batch;
+      std::int32_t& next = other.tokens[static_cast<std::size_t>(i) + 1];
+      next = (next + 1) % static_cast<std::int32_t>(shape.vocabulary);
+      const std::vector<Real> after = logits(other);
+      if (!std::equal(before.begin() + i * classes, before.begin() + (i + 1) * classes, after.begin() + i * classes))
+        return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("a model is said to see its targets just where its outputs depend on them", "[model][sight]") {
+  struct Case {
+    std::vector<std::string> assignments;
+    std::string sight; ///< as it is said
+    std::string more = "";
+  };
+  const std::string free = "attention.causal=false", no_cause = "attention.causal = false";
+  const std::string with_formula = no_cause + " with its mask_mod";
+  const std::vector<Case> cases = {
+      {{}, ""},
+      {{free}, no_cause},
+      {{free, "model.layers=1"}, no_cause},
+      {{free, "attention.window=1"}, no_cause},
+      {{free, "attention.dilation=2"}, ""}, // every second position, on both sides
+      {{"attention.window=2", "attention.prefix=2"}, ""},
+      {{"attention.prefix=9"}, "attention.prefix = 9"},
+      {{free, "attention.mask_mod=j <= i"}, ""},
+      {{free, "attention.mask_mod=j <= i + 1"}, with_formula},
+      {{free, "attention.mask_mod=j <= i or h == 1"}, with_formula},
+      {{free, "attention.mask_mod=j != i + 1", "model.layers=1"}, ""},
+      {{free, "attention.mask_mod=j != i + 1"}, with_formula}, // by the position after it
+      {{free, "attention.mask_mod=j <= i + ahead", "attention.parameters.ahead.start=0",
+        "attention.parameters.ahead.learned=false"},
+       ""},
+      {{free, "attention.mask_mod=j <= i + ahead", "attention.parameters.ahead.start=1",
+        "attention.parameters.ahead.learned=false"},
+       with_formula},
+      {{}, no_cause + " in block 1", "[[block.override]]\nlayers = [1]\nattention.causal = false\n"},
+      {{"model.kind=encoder_decoder"}, ""},
+  };
+  for (const Case& c : cases) {
+    INFO(listed(c.assignments) << c.more);
+    const Config config = configured(c.assignments, c.more);
+    const auto task = make_task(config);
+    CHECK(target_sight(config, *task) == c.sight);
+    if (config.model.kind == "decoder") CHECK(depends_on_targets(config, *task) == !c.sight.empty());
+  }
+}
+
+TEST_CASE("nothing is said of a model that is not trained", "[model][sight]") {
+  const Config config = configured({"attention.causal=false", "train.steps=0"});
+  CHECK(target_sight(config, *make_task(config)) == "");
+}
