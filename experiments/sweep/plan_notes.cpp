@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace heed {
 
@@ -38,9 +39,25 @@ void check_target(const Preparation& prepared, const std::string& name, const st
                               placed(prepared.settings, key), goal->metric, goal->value, range_of(metric)));
 }
 
+std::string sight_note(const PreparedArm& arm) {
+  if (arm.sight.empty()) return "";
+  return fmt::format("the model sees what it is to predict: {}. What it measures says nothing of what it learned",
+                     arm.sight);
+}
+
+/// The first position is seen by all positions anyway, unless a window or steps hide it.
+std::string prefix_note(const PreparedArm& arm) {
+  const auto idle = [](const LayerChoice& layer) {
+    const AttentionOptions& a = layer.attention;
+    return a.causal && a.prefix == 1 && a.window == 0 && a.dilation == 1;
+  };
+  if (arm.config.layers.empty() || !std::ranges::all_of(arm.config.layers, idle)) return "";
+  return "attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all anyway";
+}
+
 /// Of a warm-up that takes the whole run; empty where it doesn't.
-std::string warmup_note(const Config& config) {
-  const TrainOptions& train = config.train;
+std::string warmup_note(const PreparedArm& arm) {
+  const TrainOptions& train = arm.config.train;
   if (train.steps == 0 || train.warmup < train.steps || train.warmup == 0) return "";
   std::string text = fmt::format("train.warmup = {} is not shorter than the run (train.steps = {}): the learning rate "
                                  "only rises, and stays below train.learning_rate",
@@ -66,28 +83,25 @@ void refuse_unreachable(const Preparation& prepared) {
 }
 
 std::vector<std::string> notes_of(const Preparation& prepared) {
-  std::vector<std::string> notes = prepared.settings.notes();
-  std::ranges::copy(prepared.plan.notes, std::back_inserter(notes));
-  using ByNote = std::map<std::string, std::vector<std::string>>; // who it is to be said of
-  const auto add = [&](const ByNote& arms, auto at) {
+  std::vector<std::string> first, later;
+  const auto add = [&](const auto& note_of, std::vector<std::string>& notes) {
+    std::map<std::string, std::vector<std::string>> arms; // by what is to be said of them
+    for (std::size_t a = 0; a < prepared.arms.size(); ++a)
+      if (const std::string note = note_of(prepared.arms[a]); !note.empty())
+        arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));
     for (const auto& [note, labels] : arms)
-      at = std::next(notes.insert(at, labels.size() == prepared.arms.size()
-                                          ? note
-                                          : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
-                                                        fmt::join(labels, ", "))));
+      notes.push_back(labels.size() == prepared.arms.size()
+                          ? note
+                          : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
+                                        fmt::join(labels, ", ")));
   };
-  ByNote warmups, sights;
-  for (std::size_t a = 0; a < prepared.arms.size(); ++a) {
-    const std::string label = fmt::format("\"{}\"", prepared.plan.arms[a].label);
-    if (const std::string note = warmup_note(prepared.arms[a].config); !note.empty()) warmups[note].push_back(label);
-    if (const std::string& sight = prepared.arms[a].sight; !sight.empty())
-      sights[fmt::format("the model sees what it is to predict: {}. What it measures says nothing of what it learned",
-                         sight)]
-          .push_back(label);
-  }
-  add(warmups, notes.end());
-  add(sights, notes.begin());
-  return notes;
+  add(sight_note, first);
+  add(warmup_note, later);
+  add(prefix_note, later);
+  for (const std::vector<std::string>* notes :
+       {&prepared.settings.notes(), &prepared.plan.notes, &std::as_const(later)})
+    std::ranges::copy(*notes, std::back_inserter(first));
+  return first;
 }
 
 } // namespace heed

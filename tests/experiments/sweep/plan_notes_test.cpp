@@ -81,6 +81,13 @@ TEST_CASE("a model that sees what it is to predict is noted first", "[sweep][not
         "it learned (in the arm \"causal = false\")");
 }
 
+TEST_CASE("a prefix that shows what all see anyway is noted", "[sweep][notes]") {
+  CHECK(notes_of(prepared("", {"attention.prefix=1"})) ==
+        Notes{"attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all "
+              "anyway"});
+  CHECK(notes_of(prepared("", {"attention.prefix=1", "attention.window=2"})).empty());
+}
+
 TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
   const std::string block =
       "[sweep]\nseeds = [0]\n[[sweep.block]]\n"
