@@ -7,31 +7,47 @@ namespace heed {
 
 namespace {
 
-/// A version that changed the bits of some configurations alone: of those with one of these values of an option,
-/// for the whole model or for some of its blocks.
+/// Whether a formula may give no number where its operands are numbers: it divides by something else than a number other
+/// than 0, or takes a logarithm, a root, a power or a remainder.
+bool may_lose_numbers(std::string_view formula) {
+  for (const std::string_view word : {"log", "sqrt", "^", "%"})
+    if (formula.find(word) != std::string_view::npos) return true;
+  for (std::size_t at = 0; (at = formula.find('/', at)) != std::string_view::npos;) {
+    at = std::min(formula.find_first_not_of(' ', at + 1), formula.size());
+    const std::string_view divisor = formula.substr(at, formula.find_first_not_of("0123456789.", at) - at);
+    if (divisor.find_first_of("123456789") == std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// A version that changed the bits of some configurations alone: of those with such a value of an option, as TOML has
+/// it, for the whole model or for some of its blocks.
 struct NewBits {
   int version;
   std::string_view option;
-  std::vector<std::string_view> values; ///< as TOML
+  bool (*concerns)(std::string_view value);
 };
 
 /// Versions up to this one concern all configurations.
 constexpr int for_all = 6;
 
-const std::vector<NewBits>& new_bits() {
-  static const std::vector<std::string_view> row_wise = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
-  static const std::vector<NewBits> all = {{7, "attention.normalizer", row_wise},
-                                           {7, "attention.cross_normalizer", row_wise}};
-  return all;
-}
+constexpr std::string_view by_threshold[] = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
+constexpr auto has_threshold = [](std::string_view value) { return std::ranges::count(by_threshold, value) > 0; };
+
+constexpr NewBits new_bits[] = {
+    {7, "attention.normalizer", has_threshold},
+    {7, "attention.cross_normalizer", has_threshold},
+    {8, "data.bucket", [](std::string_view value) { return value != "1"; }}, // within epochs
+    {8, "attention.score_mod", may_lose_numbers},                            // rows of scores that are no numbers
+};
 
 } // namespace
 
 int numerics_of(const std::vector<FlatOption>& options) {
   int version = for_all;
   for (const FlatOption& option : options)
-    for (const NewBits& change : new_bits())
-      if (option.key.ends_with(change.option) && std::ranges::count(change.values, option.value) > 0)
+    for (const NewBits& change : new_bits)
+      if (option.key.ends_with(change.option) && change.concerns(option.value))
         version = std::max(version, change.version);
   return version;
 }

@@ -8,7 +8,7 @@
 namespace heed {
 
 /// Goes up whenever a configuration gives other bits than before.
-inline constexpr int numerics_version = 7;
+inline constexpr int numerics_version = 8;
 
 /// The last version that changed what this configuration gives, at most `numerics_version`: part of a run's identity.
 /// Runs of all others are what they were.

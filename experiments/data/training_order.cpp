@@ -11,12 +11,16 @@ namespace {
 
 /// The place of a pool's batches among all random numbers of its stream: beyond any epoch's.
 constexpr std::uint64_t first_pool_step = std::uint64_t{1} << 40;
+/// Rounds of permutations count from 0.
+constexpr std::uint64_t drawn_round = 7;
 
 /// The pool that a thread has looked at last. Its steps come one after another, so that one is enough.
 struct SortedPool {
-  std::uint64_t order = 0, seed = 0, number = 0; // order 0: none yet
-  std::vector<std::uint64_t> entries;            // length << 32 | turn within the pool, ascending
+  std::uint64_t order = 0, seed = 0, begin = 0; // order 0: none yet
+  std::vector<std::uint64_t> entries;           // length << 32 | turn within the pool, ascending
 };
+
+std::uint64_t next_multiple(std::uint64_t x, std::uint64_t of) { return (x + of - 1) / of * of; }
 
 /// All examples as a thread has sorted them last.
 struct SortedExamples {
@@ -56,24 +60,50 @@ std::int64_t TrainingOrder::in_turn(std::uint64_t seed, std::uint64_t turn) cons
   return static_cast<std::int64_t>(permuted({seed, Stream::training_rows, turn / n}, turn % n, n));
 }
 
+// Pools begin where batches do, but for an epoch's first.
+TrainingOrder::Pool TrainingOrder::pool_of(std::uint64_t turn) const {
+  const std::uint64_t n = lengths_.size(), epoch = turn / n * n, size = pool_ * batch_,
+                      first = next_multiple(epoch, batch_); // the epoch's first whole batch
+  const std::uint64_t number = turn < first ? 0 : (turn - first) / size;
+  return {number == 0 ? epoch : first + number * size, std::min(first + (number + 1) * size, epoch + n)};
+}
+
 std::int64_t TrainingOrder::example(std::uint64_t seed, std::int64_t step, std::int64_t row) const {
-  const auto s = static_cast<std::uint64_t>(step), r = static_cast<std::uint64_t>(row);
-  if (pool_ <= 1) return in_turn(seed, s * batch_ + r);
+  const std::uint64_t turn = static_cast<std::uint64_t>(step) * batch_ + static_cast<std::uint64_t>(row);
+  if (pool_ <= 1) return in_turn(seed, turn);
+  const auto [begin, end] = pool_of(turn);
   thread_local SortedPool pool;
-  const std::uint64_t number = s / pool_, first = number * pool_ * batch_;
-  if (pool.order != id_ || pool.seed != seed || pool.number != number) {
-    pool.entries.resize(pool_ * batch_);
+  if (pool.order != id_ || pool.seed != seed || pool.begin != begin) {
+    pool.entries.resize(end - begin);
     for (std::uint64_t i = 0; i < pool.entries.size(); ++i) {
-      const auto length = static_cast<std::uint64_t>(lengths_[static_cast<std::size_t>(in_turn(seed, first + i))]);
+      const auto length = static_cast<std::uint64_t>(lengths_[static_cast<std::size_t>(in_turn(seed, begin + i))]);
       pool.entries[i] = length << 32 | i;
     }
     std::ranges::sort(pool.entries);
     pool.order = id_;
     pool.seed = seed;
-    pool.number = number;
+    pool.begin = begin;
   }
-  const std::uint64_t batch = permuted({seed, Stream::training_rows, first_pool_step + number}, s % pool_, pool_);
-  return in_turn(seed, first + (pool.entries[batch * batch_ + r] & 0xffffffffU));
+  // Turns: the end of a batch, whole batches, the beginning of one. Each is a piece of the sorted entries: the two that
+  // are not whole stand before random ones of the others.
+  const std::uint64_t head = std::min(next_multiple(begin, batch_), end) - begin, whole = (end - begin - head) / batch_,
+                      tail = end - begin - head - whole * batch_;
+  const RandomKey key{seed, Stream::training_rows, first_pool_step + begin};
+  const auto drawn = [&](std::uint64_t which) {
+    return first_64_bits(random_block(key, drawn_round << 48 | which)) % (whole + 1);
+  };
+  const std::uint64_t head_before = drawn(0), tail_before = drawn(1), at = turn - begin;
+  std::uint64_t place = 0; // among the sorted entries
+  if (at < head) {
+    place = head_before * batch_ + (tail_before < head_before ? tail : 0) + at;
+  } else if (at - head < whole * batch_) {
+    const std::uint64_t piece = permuted(key, (at - head) / batch_, whole);
+    place = piece * batch_ + (head_before <= piece ? head : 0) + (tail_before <= piece ? tail : 0) +
+            (at - head) % batch_;
+  } else {
+    place = tail_before * batch_ + (head_before <= tail_before ? head : 0) + (at - head - whole * batch_);
+  }
+  return in_turn(seed, begin + (pool.entries[place] & 0xffffffffU));
 }
 
 TokenBatches::TokenBatches(std::vector<std::int32_t> lengths, std::int64_t tokens)

@@ -16,9 +16,10 @@ std::uint64_t permuted(const RandomKey& key, std::uint64_t i, std::uint64_t n);
 /// Which example stands in which row of which training step. The steps go through the examples again and again, each
 /// epoch permuted anew by (seed, epoch), and a batch may hold the end of one epoch and the beginning of the next.
 ///
-/// With a `pool` above 1, the batches of that many steps in a row are gathered, sorted by length, cut into batches
-/// again and put into a random order: rows of a step are then of like lengths, and every example still comes once in
-/// an epoch but for the pools that two epochs share. (Khomenko et al. 2017, arXiv 1708.05604, compare ways to do so.)
+/// With a `pool` above 1, the batches of that many steps in a row are gathered, as far as an epoch goes, sorted by
+/// length, cut into batches again and put into a random order: rows of a step are then of like lengths, and every example
+/// comes once in an epoch. What an epoch leaves of a batch at its two ends is a random piece of the sorted examples.
+/// (Khomenko et al. 2017, arXiv 1708.05604, compare ways to do so.)
 class TrainingOrder {
 public:
   /// `lengths`: of each example, whatever the cost of a row follows; only looked at where pool > 1.
@@ -30,6 +31,11 @@ public:
   std::int64_t size() const { return static_cast<std::int64_t>(lengths_.size()); }
 
 private:
+  /// Turns of one epoch that are sorted together.
+  struct Pool {
+    std::uint64_t begin, end;
+  };
+  Pool pool_of(std::uint64_t turn) const;
   std::int64_t in_turn(std::uint64_t seed, std::uint64_t turn) const;
 
   std::vector<std::int32_t> lengths_;

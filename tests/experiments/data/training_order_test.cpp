@@ -74,6 +74,38 @@ TEST_CASE("where batches do not divide the examples, an epoch goes on within a b
   CHECK(std::set(all.begin() + 10, all.end()).size() == 10);
 }
 
+TEST_CASE("every epoch has every example once, whatever the sizes of batches and pools", "[order]") {
+  for (const std::int64_t n : {1, 7, 16, 200, 333})
+    for (const std::int64_t batch : {1, 8, 16, 50})
+      for (const std::int64_t pool : {1, 2, 5, 50, 200}) {
+        INFO(n << " examples, batches of " << batch << ", pools of " << pool);
+        const TrainingOrder order(lengths(n), batch, pool);
+        std::vector<std::int64_t> all;
+        for (std::int64_t s = 0; s * batch < 8 * n; ++s)
+          std::ranges::copy(step(order, 3, s, batch), std::back_inserter(all));
+        for (std::int64_t epoch = 0; epoch < 8; ++epoch) {
+          const auto begin = all.begin() + epoch * n;
+          REQUIRE(std::set(begin, begin + n).size() == static_cast<std::size_t>(n));
+        }
+      }
+}
+
+TEST_CASE("rows that a batch leaves to the next epoch are of any length", "[order]") {
+  const std::vector<std::int32_t> length = lengths(200);
+  const TrainingOrder order(length, 16, 50); // 12 batches and a half an epoch
+  std::set<bool> short_ones, first_short;
+  for (std::int64_t epoch = 0; epoch < 40; epoch += 2) {
+    const std::vector<std::int64_t> shared = step(order, 3, epoch / 2 * 25 + 12, 16); // 8 of each epoch
+    const auto is_short = [&](std::int64_t row) {
+      return length[static_cast<std::size_t>(shared[static_cast<std::size_t>(row)])] < 25;
+    };
+    short_ones.insert(is_short(0));
+    first_short.insert(is_short(8));
+  }
+  CHECK(short_ones.size() == 2);
+  CHECK(first_short.size() == 2);
+}
+
 TEST_CASE("a pool's batches hold the same examples, sorted by length, in a random order", "[order]") {
   const std::vector<std::int32_t> length = lengths(1000);
   const TrainingOrder plain(length, 10, 1), bucketed(length, 10, 20);

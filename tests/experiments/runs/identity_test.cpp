@@ -163,6 +163,13 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("[[block.override]]\nlayers = [1]\nattention.normalizer = \"entmax15\"") == 7);
   CHECK(numerics("model.kind = \"encoder_decoder\"\nattention.cross_normalizer = \"entmax\"") == 7);
   CHECK(numerics("attention.normalizer = \"gumbel\"") == 7);
+  CHECK(numerics("task.kind = \"scan\"\ndata.path = \"x\"\ndata.bucket = 20") == 8);
+  CHECK(numerics("task.kind = \"scan\"\ndata.path = \"x\"\ndata.bucket = 1") == 6);
+  for (const std::string formula :
+       {"0 / 0 * s", "s / (1 + abs(i - j))", "s / 0", "log(s)", "s ^ 2", "s % 2", "sqrt(s)"})
+    CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 8);
+  for (const std::string formula : {"30 * tanh(s / 30)", "s/2.5 - abs(i - j)", "s * 2"})
+    CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 6);
   CHECK(text("").starts_with("numerics 6\n"));
   CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
 }
