@@ -26,6 +26,7 @@ struct NewBits {
   int version;
   std::string_view option;
   bool (*concerns)(std::string_view value);
+  std::string_view unless = {}; ///< a line, "task.kind = \"text\"", that keeps a configuration's bits
 };
 
 /// Versions up to this one concern all configurations.
@@ -38,16 +39,21 @@ constexpr NewBits new_bits[] = {
     {7, "attention.normalizer", has_threshold},
     {7, "attention.cross_normalizer", has_threshold},
     {8, "data.bucket", [](std::string_view value) { return value != "1"; }}, // within epochs
-    {8, "attention.score_mod", may_lose_numbers},                            // rows of scores that are no numbers
+    // val_loss_estimate is of all targets, those that end outputs included; texts have none of those.
+    {8, "train.evaluate_random_batches", [](std::string_view value) { return value != "0"; }, "task.kind = \"text\""},
+    {8, "attention.score_mod", may_lose_numbers}, // rows of scores that are no numbers
 };
 
 } // namespace
 
 int numerics_of(const std::vector<FlatOption>& options) {
+  const auto says = [&](std::string_view line) {
+    return std::ranges::any_of(options, [&](const FlatOption& o) { return o.key + " = " + o.value == line; });
+  };
   int version = for_all;
   for (const FlatOption& option : options)
     for (const NewBits& change : new_bits)
-      if (option.key.ends_with(change.option) && change.concerns(option.value))
+      if (option.key.ends_with(change.option) && change.concerns(option.value) && !says(change.unless))
         version = std::max(version, change.version);
   return version;
 }

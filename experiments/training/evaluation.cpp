@@ -247,7 +247,7 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
                                        task.require_whole();
                                      });
   return {{prefix(split) + "_loss_estimate",
-           total.loss / static_cast<double>(std::max<std::int64_t>(total.hits.targets, 1))}};
+           total.loss / static_cast<double>(std::max<std::int64_t>(total.loss_targets, 1))}};
 }
 
 } // namespace heed::HEED_REAL

@@ -165,6 +165,8 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("attention.normalizer = \"gumbel\"") == 7);
   CHECK(numerics("task.kind = \"scan\"\ndata.path = \"x\"\ndata.bucket = 20") == 8);
   CHECK(numerics("task.kind = \"scan\"\ndata.path = \"x\"\ndata.bucket = 1") == 6);
+  CHECK(numerics("task.kind = \"parity\"\ntrain.evaluate_random_batches = 3") == 8);
+  CHECK(numerics("task.kind = \"text\"\ndata.path = \"x\"\ntrain.evaluate_random_batches = 3") == 6);
   for (const std::string formula :
        {"0 / 0 * s", "s / (1 + abs(i - j))", "s / 0", "log(s)", "s ^ 2", "s % 2", "sqrt(s)"})
     CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 8);
