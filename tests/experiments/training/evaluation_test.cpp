@@ -503,10 +503,11 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
   const Config with_text = reader(estimates), plain_text = reader({"train.evaluate_every=10"});
   const Config with_examples = config(test::tiny_decoder, {"train.evaluate_random_batches=3"});
   // Of outputs of one token and an end, accuracy is of the one; the loss is of both.
-  const Config with_answers = config(test::tiny_decoder, {"task.kind=parity", "train.evaluate_random_batches=3"});
+  const Config with_answers = config(test::tiny_encoder_decoder,
+                                     {"task.kind=parity", "train.evaluate_random_batches=3"});
   const std::pair<Config, Config> pairs[] = {{with_text, plain_text},
                                              {with_examples, config(test::tiny_decoder)},
-                                             {with_answers, config(test::tiny_decoder, {"task.kind=parity"})}};
+                                             {with_answers, config(test::tiny_encoder_decoder, {"task.kind=parity"})}};
   for (const auto& [c, plain] : pairs) {
     INFO(c.task.kind);
     const test::History h = train(c), without = train(plain);
