@@ -27,12 +27,12 @@ namespace heed {
 
 namespace {
 
+/// What a run was made with, as far as bits depend on it: not how many threads, nor the machine's name.
 std::string describe(const Manifest& manifest) {
   const Build& build = manifest.build;
-  std::string text = fmt::format("heed {}, {} {}, {}{}, {} thread{} on {} ({})", build.version, build.compiler,
-                                 build.flags, build.kernels.empty() ? "" : fmt::format("kernels {}, ", build.kernels),
-                                 build.blas, manifest.threads, manifest.threads == 1 ? "" : "s", manifest.cpu,
-                                 manifest.host);
+  std::string text = fmt::format("heed {}, {} {}, {}{} on {}", build.version, build.compiler, build.flags,
+                                 build.kernels.empty() ? "" : fmt::format("kernels {}, ", build.kernels), build.blas,
+                                 manifest.cpu);
   for (const EarlierSteps& steps : manifest.earlier)
     text += fmt::format("; went on there after step {}, with the steps before made with {}", steps.until, steps.made);
   return text;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -141,10 +142,13 @@ private:
 /// One call of Executor::execute.
 class Execution {
 public:
-  Execution(std::span<const RunFolder> runs, Launcher& launcher, Share share,
+  /// @param waiting  the runs to be done, in order
+  Execution(std::span<const RunFolder> runs, std::deque<std::size_t> waiting, Launcher& launcher, Share share,
             const std::function<void(const RunEvent&)>& on_event)
-      : runs_(runs), launcher_(launcher), share_(share), on_event_(on_event) {
-    for (std::size_t i = 0; i < runs.size(); ++i) waiting_.push_back(i);
+      : runs_(runs), launcher_(launcher), share_(share), on_event_(on_event), waiting_(std::move(waiting)) {}
+
+  void skip(std::span<const std::size_t> finished) {
+    for (const std::size_t run : finished) tell(RunEvent::Kind::skipped, run);
   }
 
   Executed work(const std::function<bool()>& stop_requested) {
@@ -294,11 +298,15 @@ void clear_finished(const RunFolder& run) {
   }
 }
 
+namespace {
+
+// Whoever has the claim: another process may have taken it of a finished run, only to see that there is nothing to do.
+bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
+
+} // namespace
+
 std::size_t unfinished(std::span<const RunFolder> runs) {
-  // Whoever has the claim: another process may have taken it of a finished run, only to see that there is nothing to do.
-  return static_cast<std::size_t>(std::ranges::count_if(runs, [](const RunFolder& run) {
-    return state_of_claimed(run) != RunState::finished;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(runs, std::not_fn(is_finished)));
 }
 
 Executor::Executor(Launcher& launcher, ShareFor share_for) : launcher_(launcher), share_for_(std::move(share_for)) {}
@@ -312,7 +320,15 @@ Share Executor::share_for(std::size_t to_do) const {
 
 Executed Executor::execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
                            const std::function<bool()>& stop_requested) {
-  return Execution(runs, launcher_, share_for(unfinished(runs)), on_event).work(stop_requested);
+  std::vector<std::size_t> finished;
+  std::deque<std::size_t> waiting;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (is_finished(runs[i])) finished.push_back(i);
+    else waiting.push_back(i);
+  const Share share = share_for(waiting.size());
+  Execution execution(runs, std::move(waiting), launcher_, share, on_event);
+  execution.skip(finished); // at once, so that whoever counts counts them from the beginning
+  return execution.work(stop_requested);
 }
 
 } // namespace heed

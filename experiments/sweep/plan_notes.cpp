@@ -45,6 +45,13 @@ std::string sight_note(const PreparedArm& arm) {
                      arm.sight);
 }
 
+std::string positions_note(const PreparedArm& arm) {
+  if (arm.untrained_positions == 0) return "";
+  return fmt::format("position.kind = \"learned\": rows of validation or test are longer than training's longest; {} "
+                     "position{} never trained",
+                     arm.untrained_positions, arm.untrained_positions == 1 ? " is" : "s are");
+}
+
 /// The first position is seen by all positions anyway, unless a window or steps hide it.
 std::string prefix_note(const PreparedArm& arm) {
   const auto idle = [](const LayerChoice& layer) {
@@ -98,6 +105,7 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
   add(sight_note, first);
   add(warmup_note, later);
   add(prefix_note, later);
+  add(positions_note, later);
   for (const std::vector<std::string>* notes :
        {&prepared.settings.notes(), &prepared.plan.notes, &std::as_const(later)})
     std::ranges::copy(*notes, std::back_inserter(first));

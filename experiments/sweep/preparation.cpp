@@ -196,6 +196,13 @@ Checked prepared_trial(const Trial& trial, const Plan& plan, const Settings& set
 
 PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_step, cost.bytes(1)}; }
 
+std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
+  if (config.position.kind != "learned" || config.train.steps == 0) return 0;
+  const Task& task = tasks.of(config);
+  const TaskShape all = task.shape(form_of(config)), trained = task.training_shape(form_of(config));
+  return std::max(all.length - trained.length, all.output_length - trained.output_length);
+}
+
 } // namespace
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
@@ -221,6 +228,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
       plan.arms[a].cost = planned(arm.cost);
     }
     arm.sight = sight_of(arm.config, tasks);
+    arm.untrained_positions = untrained_positions(arm.config, tasks);
     arms.push_back(std::move(arm));
   }
   MetricInfo metric = metric_of(arms.front().config, plan.metric);

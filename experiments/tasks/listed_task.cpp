@@ -61,9 +61,8 @@ public:
     for (const Split split : splits)
       for (std::int64_t i = 0; i < list(split).size(); ++i) {
         const auto input = std::ssize(list(split).input(i)), output = std::ssize(list(split).output(i));
-        longest_input_ = std::max<std::int64_t>(longest_input_, input);
-        longest_output_ = std::max<std::int64_t>(longest_output_, output);
-        longest_both_ = std::max<std::int64_t>(longest_both_, input + output);
+        longest_.take(input, output);
+        if (split == Split::train) longest_trained_.take(input, output);
       }
     if (config.train.batch_tokens > 0)
       for (const Form form : {Form::language_model, Form::sequence_to_sequence, Form::classification})
@@ -85,32 +84,8 @@ public:
     return {};
   }
 
-  TaskShape shape(Form form) const override {
-    if (form == Form::classification)
-      return {.vocabulary = data_.input->size(),
-              .length = longest_input_,
-              .classes = std::ssize(data_.labels),
-              .varied = true};
-    const std::int64_t outputs = data_.output->size() + 2;
-    if (form == Form::language_model)
-      return {.vocabulary = offset() + outputs,
-              .length = longest_both_ + 1,
-              .classes = offset() + outputs,
-              .begin = offset() + begin(),
-              .end = offset() + end(),
-              .shared_vocabulary = true,
-              .varied = true,
-              .one_token_outputs = longest_output_ == 1};
-    return {.vocabulary = shared() ? outputs : data_.input->size(),
-            .length = longest_input_,
-            .classes = outputs,
-            .output_length = longest_output_ + 1,
-            .begin = begin(),
-            .end = end(),
-            .shared_vocabulary = shared(),
-            .varied = true,
-            .one_token_outputs = longest_output_ == 1};
-  }
+  TaskShape shape(Form form) const override { return shape_for(form, longest_); }
+  TaskShape training_shape(Form form) const override { return shape_for(form, longest_trained_); }
 
   void training_row(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
                     std::int64_t at) const override {
@@ -224,6 +199,44 @@ public:
   }
 
 private:
+  /// Tokens of the longest inputs, outputs, and both together.
+  struct Longest {
+    std::int64_t input = 1, output = 0, both = 1;
+
+    void take(std::int64_t of_input, std::int64_t of_output) {
+      input = std::max(input, of_input);
+      output = std::max(output, of_output);
+      both = std::max(both, of_input + of_output);
+    }
+  };
+
+  TaskShape shape_for(Form form, const Longest& longest) const {
+    if (form == Form::classification)
+      return {.vocabulary = data_.input->size(),
+              .length = longest.input,
+              .classes = std::ssize(data_.labels),
+              .varied = true};
+    const std::int64_t outputs = data_.output->size() + 2;
+    if (form == Form::language_model)
+      return {.vocabulary = offset() + outputs,
+              .length = longest.both + 1,
+              .classes = offset() + outputs,
+              .begin = offset() + begin(),
+              .end = offset() + end(),
+              .shared_vocabulary = true,
+              .varied = true,
+              .one_token_outputs = longest_.output == 1};
+    return {.vocabulary = shared() ? outputs : data_.input->size(),
+            .length = longest.input,
+            .classes = outputs,
+            .output_length = longest.output + 1,
+            .begin = begin(),
+            .end = end(),
+            .shared_vocabulary = shared(),
+            .varied = true,
+            .one_token_outputs = longest_.output == 1};
+  }
+
   const ExampleList& list(Split split) const { return data_.examples[static_cast<std::size_t>(split)]; }
   std::string problem() const { return data_.kept ? data_.kept->problem() : std::string(); }
   bool labelled() const { return !data_.labels.empty(); }
@@ -269,7 +282,7 @@ private:
   TrainingOrder order_;
   bool full_batch_;                         // each step goes through all of that order
   std::vector<TokenBatches> token_batches_; // by Form, where steps are cut by tokens
-  std::int64_t longest_input_ = 1, longest_output_ = 0, longest_both_ = 1;
+  Longest longest_, longest_trained_;       // of all splits, of training
 };
 
 } // namespace

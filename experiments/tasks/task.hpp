@@ -93,6 +93,8 @@ public:
   /// Why the task cannot be seen in this form; empty where it can.
   virtual std::string refuses(Form form) const = 0;
   virtual TaskShape shape(Form form) const = 0;
+  /// The same for training's rows only, whose longest may be shorter.
+  virtual TaskShape training_shape(Form form) const { return shape(form); }
 
   /// Row `row` of training step `step` under replicate seed `seed`: a function of these three alone, so that any shard
   /// on any thread can make any row. `batch` has been reset; writes row `at` of it.

@@ -148,6 +148,17 @@ TEST_CASE("a folder that can't be relied on is named with its reason, and no num
   }
 }
 
+TEST_CASE("threads and the names of machines make no other kind of machine", "[report]") {
+  const FourSeeds sweep;
+  with_manifest(sweep.folder(1, 1), [](Manifest& m) {
+    m.threads += 1;
+    m.host = "another";
+  });
+  CHECK(sweep.report().machines.size() == 1);
+  with_manifest(sweep.folder(0, 1), [](Manifest& m) { m.cpu = "another"; });
+  CHECK(sweep.report().machines.size() == 2);
+}
+
 TEST_CASE("a reference's run that is left out takes its seed from every comparison", "[report][left_out]") {
   const FourSeeds sweep;
   edit(sweep.folder(0, 3).config(), "seed = 3", "seed = 4");

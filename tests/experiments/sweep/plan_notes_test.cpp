@@ -3,7 +3,9 @@
 
 #include "autograd/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/experiments/system/scratch.hpp"
 
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,30 @@ TEST_CASE("a prefix that shows what all see anyway is noted", "[sweep][notes]") 
         Notes{"attention.prefix = 1 does nothing without a window or a dilation: the first position is seen by all "
               "anyway"});
   CHECK(notes_of(prepared("", {"attention.prefix=1", "attention.window=2"})).empty());
+}
+
+TEST_CASE("learned positions that no row of training has are noted, with how many there are", "[sweep][notes]") {
+  const Scratch files;
+  std::string rows, longer;
+  for (int i = 0; i < 20; ++i) rows += "a b c\tx y\n";
+  for (int i = 0; i < 5; ++i) longer += "a b c a b c a b\tx y\n";
+  put(files.path / "rows.tsv", rows);
+  put(files.path / "longer.tsv", longer);
+  const auto notes = [&](const std::string& kind, const std::string& validation) {
+    Settings settings = Settings::parse(fmt::format("[model]\nwidth = 8\nheads = 2\nlayers = 1\n[task]\n"
+                                                    "kind = \"translation\"\n[data]\npath = \"{}\"\n"
+                                                    "validation_path = \"{}\"\n[position]\nkind = \"{}\"\n",
+                                                    (files.path / "rows.tsv").string(),
+                                                    (files.path / validation).string(), kind),
+                                        "test.toml");
+    Tasks tasks;
+    return notes_of(prepare(std::move(settings), "test", tasks));
+  };
+  CHECK(notes("learned", "longer.tsv") ==
+        Notes{"position.kind = \"learned\": rows of validation or test are longer than "
+              "training's longest; 5 positions are never trained"});
+  CHECK(notes("learned", "rows.tsv").empty());
+  CHECK(notes("sinusoidal", "longer.tsv").empty());
 }
 
 TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
