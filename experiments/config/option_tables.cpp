@@ -23,8 +23,7 @@ const OptionTable<DataOptions>& data_option_table() {
       // A run's identity takes the data's content instead.
       option("path", &O::path, "The file of a task that reads one, seen from the folder that heed is started in.")
           .default_means("no file").without_effect_on_results(),
-      option("train", &O::train,
-             "Fraction of data.path, from its beginning, that is for training; what it comes to is rounded down.")
+      option("train", &O::train, "Fraction of data.path, from its beginning, that is for training, rounded down.")
           .above(0).below(1),
       option("test", &O::test, "Fraction of data.path, from its end, that is for the test; the rest is for validation.")
           .at_least(0).below(1),

@@ -89,19 +89,28 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
+std::string_view place_of(Limit limit) {
+  switch (limit) {
+    case Limit::chance: return "at chance";
+    case Limit::worse_than_chance: return "worse than chance";
+    case Limit::worst: return "at the floor";
+    case Limit::best: return "at the ceiling";
+    case Limit::none: break;
+  }
+  return "";
+}
+
 std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
   const std::string& metric = report.metric.name;
   switch (limit) {
-    case Limit::chance: {
-      const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
-      return fmt::format("at chance ({} {:.3g}: {})", metric, level.value, level.how);
-    }
+    case Limit::chance:
     case Limit::worse_than_chance: {
       const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
-      return fmt::format("worse than chance ({} {:.3g}: {})", metric, level.value, level.how);
+      return fmt::format("{} ({} {:.3g}: {})", place_of(limit), metric, level.value, level.how);
     }
-    case Limit::worst: return fmt::format("at the floor ({} {:g} in all seeds)", metric, *worst_of(report.metric));
-    case Limit::best: return fmt::format("at the ceiling ({} {:g} in all seeds)", metric, *best_of(report.metric));
+    case Limit::worst:
+      return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *worst_of(report.metric));
+    case Limit::best: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *best_of(report.metric));
     case Limit::none: break;
   }
   return "";
@@ -212,11 +221,7 @@ std::string shared_limit(const ReportData& report, const ReportArm& arm) {
   if (report.is_reference(arm)) return "";
   const Limit limit = limit_of(report, arm);
   if (limit == Limit::none || limit_of(report, report.arms[arm.reference]) != limit) return "";
-  const char* where = limit == Limit::chance              ? "at chance"
-                      : limit == Limit::worse_than_chance ? "worse than chance"
-                      : limit == Limit::worst             ? "at the floor"
-                                                          : "at the ceiling";
-  return fmt::format("Both {}: this task can't tell them apart. ", where);
+  return fmt::format("Both {}: this task can't tell them apart. ", place_of(limit));
 }
 
 } // namespace heed

@@ -12,8 +12,9 @@ namespace heed {
 /// of steps_to outside of it. For new plans only: one that was frozen before runs on. Throws heed::Refused.
 void refuse_unreachable(const Preparation& prepared);
 
-/// First, a sentence for models that see what they are to predict; then one for each option that does nothing here: one that is given twice, entries of `exclude` and `require` that
-/// match no combination, a schedule behind a warm-up as long as the run.
+/// First, a sentence for models that see what they are to predict. Then one for each option without effect: a schedule
+/// after a warm-up that lasts the whole run, entries of `exclude` and `require` that match no combination, an option that
+/// is given twice.
 std::vector<std::string> notes_of(const Preparation& prepared);
 
 } // namespace heed
