@@ -4,7 +4,8 @@
 #include "autograd/rng.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
 #include <utility>
 #include <xxhash.h>
 
@@ -45,6 +46,14 @@ ParameterId Parameters::add(std::string name, const Shape& shape, const Init& in
   entries_.push_back({std::move(name), shape, init, extent_, decay, std::move(module), is_map});
   extent_ += (shape.size() + boundary - 1) / boundary * boundary;
   return {entries_.size() - 1};
+}
+
+void Parameters::set_parts(ParameterId id, std::vector<std::int64_t> rows) {
+  Entry& entry = entries_[id.index];
+  if (entry.shape.rank != 2 || std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) != entry.shape[0])
+    throw Failed(fmt::format("[parameters] \"{}\" {} does not have {} rows in parts", entry.name, entry.shape.text(),
+                             fmt::join(rows, " + ")));
+  entry.parts = std::move(rows);
 }
 
 void Parameters::initialise(std::uint64_t seed) {

@@ -50,11 +50,16 @@ public:
     WeightDecay decay = WeightDecay::no;
     std::string module{}; ///< whose it is: "blocks.0.attention.query"; empty: nobody's
     bool is_map = false;  ///< matrices of maps within the model: neither vectors of tokens nor the map to the logits
+    /// Rows of the maps that stand in it, one below the other (queries, keys and values); empty: it is one.
+    std::vector<std::int64_t> parts{};
   };
 
   /// Throws heed::Failed for a name that is taken.
   ParameterId add(std::string name, const Shape& shape, const Init& init, WeightDecay decay = WeightDecay::no,
                   std::string module = "", bool is_map = false);
+
+  /// Throws heed::Failed unless the parts are all rows of a matrix.
+  void set_parts(ParameterId id, std::vector<std::int64_t> rows);
 
   /// Draws every value anew. A parameter's numbers depend on the seed, its name and the position within it alone, so
   /// that two models that share a name and a shape start alike there.

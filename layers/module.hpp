@@ -87,6 +87,10 @@ public:
   ParameterId plain(const std::string& name, const Shape& shape, const Init& init) const {
     return add(name, shape, init, WeightDecay::no);
   }
+  /// Says which maps stand in a linear map's weights, by their rows.
+  void set_parts(ParameterId weight, std::vector<std::int64_t> rows) const {
+    parameters_->set_parts(weight, std::move(rows));
+  }
   bool qkv_as_one() const { return rules_.qkv_as_one; }
 
   /// "blocks.0.attention"; empty for the whole model.

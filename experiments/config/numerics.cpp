@@ -1,6 +1,9 @@
 #include "experiments/config/numerics.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -20,40 +23,69 @@ bool may_lose_numbers(std::string_view formula) {
   return false;
 }
 
-/// A version that changed the bits of some configurations alone: of those with such a value of an option, as TOML has
-/// it, for the whole model or for some of its blocks.
+/// A configuration's options by name, as TOML; empty where one does nothing.
+class Lines {
+public:
+  explicit Lines(const std::vector<FlatOption>& options) : options_(options) {}
+
+  std::string_view operator[](std::string_view key) const {
+    const auto found = std::ranges::find(options_, key, &FlatOption::key);
+    return found == options_.end() ? std::string_view() : std::string_view(found->value);
+  }
+  double number(std::string_view key) const { return std::strtod(std::string((*this)[key]).c_str(), nullptr); }
+
+private:
+  const std::vector<FlatOption>& options_;
+};
+
+/// A version that changed the bits of some configurations alone: of those with such a value of an option, for the whole
+/// model or for some of its blocks.
 struct NewBits {
   int version;
   std::string_view option;
-  bool (*concerns)(std::string_view value);
-  std::string_view unless = {}; ///< a line, "task.kind = \"text\"", that keeps a configuration's bits
+  bool (*concerns)(std::string_view value, const Lines& all);
 };
 
 /// Versions up to this one concern all configurations.
 constexpr int for_all = 6;
 
 constexpr std::string_view by_threshold[] = {"\"sparsemax\"", "\"entmax15\"", "\"entmax\"", "\"gumbel\""};
-constexpr auto has_threshold = [](std::string_view value) { return std::ranges::count(by_threshold, value) > 0; };
 
-constexpr NewBits new_bits[] = {
-    {7, "attention.normalizer", has_threshold},
-    {7, "attention.cross_normalizer", has_threshold},
-    {8, "data.bucket", [](std::string_view value) { return value != "1"; }}, // within epochs
-    // val_loss_estimate is of all targets, those that end outputs included; texts have none of those.
-    {8, "train.evaluate_random_batches", [](std::string_view value) { return value != "0"; }, "task.kind = \"text\""},
-    {8, "attention.score_mod", may_lose_numbers}, // rows of scores that are no numbers
-};
+bool has_threshold(std::string_view value, const Lines&) { return std::ranges::count(by_threshold, value) > 0; }
+/// Sorted within an epoch.
+bool has_buckets(std::string_view value, const Lines&) { return value != "1"; }
+/// val_loss_estimate is of all targets, those that end outputs included; texts have none of those.
+bool estimates_outputs(std::string_view value, const Lines& all) {
+  return value != "0" && all["task.kind"] != "\"text\"";
+}
+/// T5's near distances have buckets of their own.
+bool ends_among_near(std::string_view, const Lines& all) {
+  const double side = all.number("position.t5.buckets") / (all["position.t5.both_sides"] == "true" ? 2 : 1);
+  return all.number("position.t5.furthest") < std::floor(side / 2);
+}
+/// Queries', keys' and values' maps by themselves.
+bool is_muon(std::string_view value, const Lines& all) {
+  return value == "\"muon\"" && !all["model.kind"].starts_with("\"recurrent");
+}
+/// Rows of scores that are no numbers.
+bool loses_numbers(std::string_view value, const Lines&) { return may_lose_numbers(value); }
+
+constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
+                                {7, "attention.cross_normalizer", has_threshold},
+                                {8, "data.bucket", has_buckets},
+                                {8, "train.evaluate_random_batches", estimates_outputs},
+                                {8, "position.t5.furthest", ends_among_near},
+                                {8, "train.optimizer", is_muon},
+                                {8, "attention.score_mod", loses_numbers}};
 
 } // namespace
 
 int numerics_of(const std::vector<FlatOption>& options) {
-  const auto says = [&](std::string_view line) {
-    return std::ranges::any_of(options, [&](const FlatOption& o) { return o.key + " = " + o.value == line; });
-  };
+  const Lines all(options);
   int version = for_all;
   for (const FlatOption& option : options)
     for (const NewBits& change : new_bits)
-      if (option.key.ends_with(change.option) && change.concerns(option.value) && !says(change.unless))
+      if (option.key.ends_with(change.option) && change.concerns(option.value, all))
         version = std::max(version, change.version);
   return version;
 }

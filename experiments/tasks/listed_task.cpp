@@ -126,6 +126,8 @@ public:
     return references.empty() ? std::nullopt : std::optional(references.at(static_cast<std::size_t>(row)));
   }
 
+  std::int32_t unknown_input() const override { return data_.input->unknown(); }
+
   bool is_unknown_output(std::int32_t token) const override {
     return !labelled() && token >= 0 && token == data_.output->unknown();
   }

@@ -135,6 +135,8 @@ public:
   };
   /// sequence_to_sequence: the reference of a row of validation or test; none: the text of its targets.
   virtual std::optional<Reference> reference(Split, std::int64_t) const { return std::nullopt; }
+  /// The token of an input that stands for all that the vocabulary lacks; -1: there is none, and such texts are refused.
+  virtual std::int32_t unknown_input() const { return -1; }
   /// Is this token of an output one that stands for all that the vocabulary lacks?
   virtual bool is_unknown_output(std::int32_t) const { return false; }
 

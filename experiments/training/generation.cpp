@@ -9,7 +9,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <set>
 #include <span>
+#include <sstream>
 #include <string>
 
 namespace heed::HEED_REAL {
@@ -37,6 +39,27 @@ std::int32_t sample(const Real* logits, std::int64_t classes, const Sampling& sa
   return order.back();
 }
 
+// Notes the words of texts that the model reads as unknown ones.
+void note_unknown(const Task& task, std::span<const std::string> texts, const Sampling& sampling) {
+  const std::int32_t unknown = task.unknown_input();
+  if (unknown < 0 || !sampling.note) return;
+  constexpr std::size_t most = 8;
+  std::set<std::string> words;
+  for (const std::string& text : texts) {
+    std::istringstream all(text);
+    for (std::string word; all >> word;)
+      if (const std::vector<std::int32_t> tokens = task.encode(word); std::ranges::count(tokens, unknown) > 0)
+        words.insert(word);
+  }
+  if (words.empty()) return;
+  std::vector<std::string> named(words.begin(), words.end());
+  named.resize(std::min(named.size(), most));
+  sampling.note(fmt::format("{} word{} {} not in the run's vocabulary, and the model reads {} as unknown: {}{}",
+                            words.size(), words.size() == 1 ? "" : "s", words.size() == 1 ? "is" : "are",
+                            words.size() == 1 ? "it" : "them", fmt::join(named, ", "),
+                            words.size() > most ? ", ..." : ""));
+}
+
 // A line for each input: the most probable output that is found. Inputs are worked through a few at a time.
 void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
   constexpr std::size_t rows_at_once = 16;
@@ -48,6 +71,7 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
       throw Refused(fmt::format("input {} has {} tokens, and the longest of the run's data has {}", inputs.size(),
                                 inputs.back().size(), run.shape.length));
   }
+  note_unknown(task, sampling.inputs, sampling);
   Tape tape;
   tape.record(false);
   Batch batch;
@@ -120,6 +144,12 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   if (run.form == Form::sequence_to_sequence) return put_out(task, run, sampling);
   std::vector<std::int32_t> tokens = task.encode(sampling.prompt);
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");
+  note_unknown(task, {&sampling.prompt, 1}, sampling);
+  if (std::ssize(tokens) > run.shape.length && sampling.note)
+    sampling.note(
+        fmt::format("the prompt has {} tokens, and the model reads rows of {}: it goes on from the last {} of "
+                    "them",
+                    tokens.size(), run.shape.length, run.shape.length));
   if (sampling.write) sampling.write(sampling.prompt);
   Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {

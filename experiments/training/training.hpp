@@ -99,6 +99,8 @@ struct Sampling {
   double length_penalty = 0;                   ///< likewise: log probabilities are divided by ((5 + tokens) / 6)^this
   std::string length_penalty_kind = "gnmt";    ///< fairseq: by tokens^this
   std::function<void(std::string_view)> write; ///< called with the text as it comes
+  /// Called with what the model is given otherwise than it was said: a prompt that is cut, words that are unknown.
+  std::function<void(const std::string&)> note;
 };
 
 /// What one head of an attention does: means over the queries that attend to anything.

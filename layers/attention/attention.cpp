@@ -271,9 +271,11 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
     value_.emplace(map("value", shape.memory_width, values, fans(shape.memory_width, values)));
   } else if (key_heads_ == shape.heads) {
     qkv_.emplace(map("qkv", shape.width, all, two(queries + keys, queries, values)));
+    scope.set_parts(qkv_->weight, {queries, keys, values});
   } else {
     query_.emplace(map("query", shape.width, queries, fans(shape.width, queries)));
     key_value_.emplace(map("key_value", shape.width, keys + values, two(keys, keys, values)));
+    scope.set_parts(key_value_->weight, {keys, values});
   }
   if (const std::string& kind = choice.attention.query_key_norm; kind != "none") {
     query_norm_.emplace(scope / "query_norm", kind, widths_.query_width, false);

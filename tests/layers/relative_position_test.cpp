@@ -166,6 +166,31 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
   }
 }
 
+TEST_CASE("t5's near distances have buckets of their own, whatever the furthest is", "[position]") {
+  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket): the near ones are told
+  // apart before anything is cut off.
+  for (const bool both_sides : {false, true})
+    for (const std::int64_t furthest : {2, 3, 7, 8, 9, 20}) {
+      INFO("furthest " << furthest << ", both sides " << both_sides);
+      const Extents e{.batch = 1, .heads = 2, .queries = 30, .keys = 30};
+      Placed p(position_info("t5"), {{"buckets", std::int64_t{16}}, {"furthest", furthest}, {"both_sides", both_sides}},
+               e, 30);
+      const Mask mask{.causal = !both_sides};
+      CHECK(distance(p(mask), p.naive(mask)) < attention_tolerance);
+      // Each of the near distances with a number of its own changes the result by itself.
+      const Real* bias = p.own.parameters.values() + p.own.parameters.find("bias")->offset;
+      const std::int64_t exact = both_sides ? 4 : 8;
+      const std::vector<const Real*> numbers{bias};
+      const auto number_at = [&](std::int64_t j_minus_i) {
+        const OptionValues& options = p.options;
+        return p.info->pair({nullptr, j_minus_i, shape_of(e, 30), 1, numbers, &options}).score;
+      };
+      for (std::int64_t d = 0; d < exact; ++d) CHECK(number_at(-d) == bias[d * 2 + 1]);
+      for (std::int64_t d = std::max(exact, furthest); d < 30; ++d)
+        CHECK(number_at(-d) == bias[((both_sides ? 8 : 16) - 1) * 2 + 1]);
+    }
+}
+
 TEST_CASE("shaw's distances beyond the clip are those at the clip", "[position]") {
   const Extents e{.heads = 2, .queries = 9, .keys = 9};
   Placed clipped(position_info("shaw"), {{"clip", std::int64_t{2}}, {"values", true}}, e, 9);

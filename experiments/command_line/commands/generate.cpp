@@ -1,5 +1,6 @@
 // heed generate: text from a trained run.
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/print.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
@@ -84,6 +85,10 @@ int generate(const GenerateArguments& arguments, Console& console) {
   sampling.write = [&](std::string_view text) {
     console.data << text;
     console.data.flush();
+  };
+  sampling.note = [&](const std::string& note) {
+    print(console.err, "heed: note: {}\n", note);
+    console.err.flush();
   };
   sampling.prompt = arguments.prompt;
   if (translates) sampling.inputs = inputs_of(arguments);

@@ -45,7 +45,7 @@ extern const ModelInfo model_encoder{
               .equals = "",
               .cost = "about 12 width^2 parameters for each layer with the standard widths",
               .options = table().options(),
-              .presets = {{"attention.causal", Value(false)}}},
+              .presets = {{"attention.causal", Value(false)}, {"position.t5.both_sides", Value(true)}}},
     .form = Form::classification,
     .make = [](const Scope& scope, const Config& config, const TaskShape& shape) -> std::unique_ptr<Model> {
       return std::make_unique<Encoder>(scope, config, shape);

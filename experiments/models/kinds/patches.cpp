@@ -111,7 +111,9 @@ extern const ModelInfo model_patches{
               .cost = "about 12 width^2 parameters for each layer with the standard widths; work grows with the square "
                       "of the number of patches",
               .options = table().options(),
-              .presets = {{"attention.causal", Value(false)}, {"position.kind", Value(std::string("learned"))}},
+              .presets = {{"attention.causal", Value(false)},
+                          {"position.kind", Value(std::string("learned"))},
+                          {"position.t5.both_sides", Value(true)}},
               .silences = {"model.embedding_scale", "init.embedding"},
               .conditions = {{"model.patches.channels", "model.patches.stem", {"convolution"}},
                              {"model.patches.groups", "model.patches.stem", {"convolution"}}}},

@@ -125,6 +125,8 @@ public:
 
   std::string decode(std::span<const std::int32_t> tokens) const override { return text_->vocabulary().decode(tokens); }
 
+  std::int32_t unknown_input() const override { return text_->vocabulary().unknown(); }
+
   std::string token_text(std::int32_t token) const override { return text_->vocabulary().label(token); }
 
   std::vector<std::int32_t> encode(std::string_view text) const override {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -73,27 +74,33 @@ private:
     return static_cast<Real>(u.entry.decay == WeightDecay::yes ? 1 - u.learning_rate * options_.weight_decay : 1);
   }
 
+  /// Matrix by matrix: queries', keys' and values' maps stand in one parameter, one below the other.
   void update_map(const Update& u) {
     const Shape& s = u.entry.shape;
-    const std::int64_t rows = s[-2], columns = s[-1], size = rows * columns;
+    const std::vector<std::int64_t> whole(static_cast<std::size_t>(s.size() / (s[-2] * s[-1])), s[-2]);
+    std::int64_t at = 0;
+    for (const std::int64_t rows : u.entry.parts.empty() ? whole : u.entry.parts) {
+      update_matrix(u, at, rows, s[-1]);
+      at += rows * s[-1];
+    }
+  }
+
+  void update_matrix(const Update& u, std::int64_t at, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t size = rows * columns;
     const auto momentum = static_cast<Real>(options_.momentum), factor = static_cast<Real>(u.factor),
                rate = static_cast<Real>(u.learning_rate * 0.2 *
                                         std::sqrt(static_cast<double>(std::max(rows, columns))));
     Tape tape;
     tape.record(false);
     std::vector<Real> ahead(static_cast<std::size_t>(size));
-    for (std::int64_t matrix = 0; matrix * size < s.size(); ++matrix) {
-      const std::int64_t at = matrix * size;
-      Real* const m = m_.data() + u.entry.offset + at;
-      for (std::int64_t i = 0; i < size; ++i) {
-        const Real g = factor * u.gradients[at + i];
-        m[i] = momentum * m[i] + g;
-        ahead[static_cast<std::size_t>(i)] = options_.nesterov ? g + momentum * m[i] : m[i];
-      }
-      const Tensor step = orthogonal(tape, ahead.data(), rows, columns);
-      for (std::int64_t i = 0; i < size; ++i) u.values[at + i] = kept(u) * u.values[at + i] - rate * step.data[i];
-      tape.rewind();
+    Real* const m = m_.data() + u.entry.offset + at;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const Real g = factor * u.gradients[at + i];
+      m[i] = momentum * m[i] + g;
+      ahead[static_cast<std::size_t>(i)] = options_.nesterov ? g + momentum * m[i] : m[i];
     }
+    const Tensor step = orthogonal(tape, ahead.data(), rows, columns);
+    for (std::int64_t i = 0; i < size; ++i) u.values[at + i] = kept(u) * u.values[at + i] - rate * step.data[i];
   }
 
   void update_other(const Update& u) {

@@ -24,13 +24,13 @@ const OptionTable<Options>& table() {
           .at_most(1048576)
           .unit("positions"),
       option("both_sides", &Options::both_sides,
-             "do keys behind a query have half of the numbers for themselves? If not, they count as the query's own "
-             "place, as befits causal attention"));
+             "bidirectional: half of the buckets are for later keys; if false, later keys share bucket 0"));
   return t;
 }
 
 /// The bucket of a distance, of `n` on one side: half of them have one distance each, the others cover what is
-/// logarithmically as much, up to `furthest`.
+/// logarithmically as much, up to `furthest`. Where that is below the first of these, as in the authors' code, near
+/// distances have their own buckets nevertheless, and all others the last.
 std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furthest) {
   const std::int64_t exact = n / 2;
   if (distance < exact) return distance;
@@ -39,10 +39,12 @@ std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furth
                        std::log(static_cast<double>(furthest) / static_cast<double>(exact));
   return std::min(n - 1, exact + static_cast<std::int64_t>(share * static_cast<double>(n - exact)));
 }
+std::int64_t buckets_on_a_side(const Options& o) { return o.both_sides ? o.buckets / 2 : o.buckets; }
+
 /// Of a key at this distance from its query, negative before it.
 std::int64_t bucket_of(std::int64_t distance, const Options& o) {
   if (!o.both_sides) return bucket_of(std::max<std::int64_t>(-distance, 0), o.buckets, o.furthest);
-  const std::int64_t half = o.buckets / 2;
+  const std::int64_t half = buckets_on_a_side(o);
   return bucket_of(std::abs(distance), half, o.furthest) + (distance > 0 ? half : 0);
 }
 
@@ -53,7 +55,9 @@ public:
         bias_(scope.plain("bias", {options.buckets, shape.heads}, Init::zeros())) {}
 
   ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
-    const std::int64_t furthest = std::min(std::max(keys, queries.shape[2] + mask.offset) - 1, options_.furthest);
+    // From there on, all distances have one bucket.
+    const std::int64_t last = std::max(options_.furthest, buckets_on_a_side(options_) / 2);
+    const std::int64_t furthest = std::min(std::max(keys, queries.shape[2] + mask.offset) - 1, last);
     const std::int64_t n = 2 * furthest + 1;
     auto* buckets = pass.tape().keep<std::int32_t>(n);
     for (std::int64_t d = -furthest; d <= furthest; ++d)

@@ -205,6 +205,9 @@ TEST_CASE("A chosen variant's presets are defaults, and no more", "[config]") {
   CHECK_FALSE(config("[model]\nkind = \"encoder\"").layers[0].attention.causal);
   CHECK(config("[model]\nkind = \"decoder\"").layers[0].attention.causal);
   CHECK(config("[model]\nkind = \"encoder\"\n[attention]\ncausal = true").layers[0].attention.causal);
+  const std::string t5 = "[position]\nkind = \"t5\"\n[model]\nkind = ";
+  CHECK(std::get<bool>(config(t5 + "\"encoder\"").position_options.at("both_sides")));
+  CHECK_FALSE(std::get<bool>(config(t5 + "\"decoder\"").position_options.at("both_sides")));
   CHECK(config("[attention]\ncausal = true", {"model.kind=encoder"}).layers[0].attention.causal);
   CHECK_FALSE(config("[attention]\ncausal = true", {"model.kind=encoder", "attention.causal=@default"})
                   .layers[0]

@@ -167,6 +167,13 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics("task.kind = \"scan\"\ndata.path = \"x\"\ndata.bucket = 1") == 6);
   CHECK(numerics("task.kind = \"parity\"\ntrain.evaluate_random_batches = 3") == 8);
   CHECK(numerics("task.kind = \"text\"\ndata.path = \"x\"\ntrain.evaluate_random_batches = 3") == 6);
+  CHECK(numerics("train.optimizer = \"muon\"") == 8);
+  CHECK(numerics("train.optimizer = \"muon\"\nmodel.kind = \"recurrent\"") == 6);
+  const std::string t5 = "position.kind = \"t5\"\nposition.t5.";
+  CHECK(numerics(t5 + "furthest = 15") == 8); // of 32 buckets, 16 have a distance each: 0 to 15
+  CHECK(numerics(t5 + "furthest = 16") == 6);
+  CHECK(numerics(t5 + "furthest = 8\nposition.t5.both_sides = true") == 6);
+  CHECK(numerics(t5 + "furthest = 7\nposition.t5.both_sides = true") == 8);
   for (const std::string formula :
        {"0 / 0 * s", "s / (1 + abs(i - j))", "s / 0", "log(s)", "s ^ 2", "s % 2", "sqrt(s)"})
     CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 8);

@@ -125,7 +125,8 @@ struct Asked {
   std::uint64_t seed = 0;
 };
 
-std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked& asked) {
+std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked& asked,
+                      std::vector<std::string>* notes = nullptr) {
   std::string out;
   Sampling s;
   s.prompt = asked.prompt;
@@ -134,6 +135,7 @@ std::string generated(const Config& c, const Checkpoint& checkpoint, const Asked
   s.top_k = asked.top_k;
   s.seed = asked.seed;
   s.write = [&](std::string_view text) { out += text; };
+  if (notes) s.note = [&](const std::string& note) { notes->push_back(note); };
   engine(c).generate(c, *make_task(c), checkpoint, s);
   return out;
 }
@@ -432,6 +434,23 @@ TEST_CASE("top_k leaves the k most probable tokens, and a high temperature sprea
   CHECK(first_tokens(100, 3) == 3);
   CHECK(first_tokens(100, 0) > 40);
   CHECK(first_tokens(1e-6, 0) == 1);
+}
+
+TEST_CASE("a prompt beyond the model's rows is cut from its beginning, and said to be", "[generation]") {
+  const Reader reader;
+  const Config c = reader();
+  const Checkpoint checkpoint = train(c).last();
+  const auto length = static_cast<std::size_t>(make_task(c)->shape(Form::language_model).length);
+  const std::string end(length, 'A');
+  std::vector<std::string> notes;
+  const std::string cut = generated(c, checkpoint, {.prompt = "BC" + end, .tokens = 5, .temperature = 0}, &notes);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] ==
+        fmt::format("the prompt has {} tokens, and the model reads rows of {}: it goes on from the last {} of "
+                    "them",
+                    length + 2, length, length));
+  CHECK(cut.substr(2) == generated(c, checkpoint, {.prompt = end, .tokens = 5, .temperature = 0}, &notes));
+  CHECK(notes.size() == 1);
 }
 
 TEST_CASE("generation refuses what it cannot do", "[generation]") {

@@ -2,6 +2,7 @@
 #define HEED_REAL f64
 #include "experiments/config/catalogue.hpp"
 #include "experiments/training/optimizers.hpp"
+#include "experiments/training/run_model.hpp"
 #include "experiments/training/training.hpp"
 #include "tests/fixtures/fixture.hpp"
 #include "tests/experiments/training/training_support.hpp"
@@ -135,6 +136,42 @@ TEST_CASE("lion is its paper's algorithm 2", "[training][optimizer]") {
     }
   }
   for (const std::size_t i : numbers) CHECK(numbers_in(parameters)[i] == Approx(theta[i]).epsilon(1e-13));
+}
+
+TEST_CASE("muon's steps of maps that stand in one parameter are those of each by itself", "[training][optimizer]") {
+  const Fixture fixture("variant_optimizers", "muon");
+  const Shape one = fixture["matrix"].shape;
+  Parameters parameters;
+  const ParameterId both = parameters.add("qkv", {2 * one[0], one[1]}, Init::zeros(), WeightDecay::yes, "", true);
+  parameters.set_parts(both, {one[0], one[0]});
+  for (std::int64_t part = 0; part < 2; ++part)
+    std::ranges::copy(fixture["matrix"].values, parameters.values(both) + part * one.size());
+  const auto info = std::ranges::find(optimizers(), "muon", [](const OptimizerInfo* i) { return i->about.name; });
+  const auto optimizer = (*info)->make({}, parameters);
+  std::vector<double> gradients(static_cast<std::size_t>(parameters.extent()));
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    for (std::int64_t part = 0; part < 2; ++part)
+      std::ranges::copy(fixture["gradients.matrix"].rows(step - 1, step).values, gradients.begin() + part * one.size());
+    optimizer->update(parameters, gradients.data(), 0.02, 1, step);
+    const std::vector<double> expected = fixture["after.matrix"].rows(step - 1, step).values;
+    for (std::int64_t part = 0; part < 2; ++part)
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(parameters.values(both)[part * one.size() + static_cast<std::int64_t>(i)] ==
+              Approx(expected[i]).margin(1e-12));
+  }
+  CHECK_THROWS_AS(parameters.set_parts(both, {one[0]}), Failed);
+}
+
+TEST_CASE("fused projections say which maps they are", "[training][optimizer]") {
+  const auto parts = [](const std::vector<std::string>& more, const std::string& name) {
+    const Config c = test::config(test::tiny_decoder, more);
+    const auto task = make_task(c);
+    const RunModel run(c, *task);
+    return run.parameters.find("blocks.0.attention." + name + ".weight")->parts;
+  };
+  const std::int64_t width = test::config(test::tiny_decoder).model.width;
+  CHECK(parts({}, "qkv") == std::vector<std::int64_t>(3, width));
+  CHECK(parts({"attention.key_value_heads=1"}, "key_value") == std::vector<std::int64_t>(2, width / 2));
 }
 
 TEST_CASE("adafactor's and muon's ten steps are PyTorch's", "[training][optimizer]") {
