@@ -105,7 +105,7 @@ std::vector<MetricInfo> metrics_of(const Config& config) {
                    "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
     out.push_back({"val_bleu", true, "",
                    fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
-                               "sacreBLEU's with tok:{}",
+                               "sacreBLEU's with tok:{}; 0 where no output has four words",
                                config.train.evaluate_bleu_tokenization),
                    0, 100});
     out.push_back({"val_chrf", true, "",
