@@ -16,8 +16,9 @@ struct FormulaShape {
   std::int64_t width;           ///< of a head's queries
   std::int64_t all_queries = 0; ///< where these are some of more; 0: they, and those before the mask's offset, are all
   std::int64_t all_keys = 0;    ///< likewise; 0: they are all
-  std::int64_t first_batch = 0; ///< the number of batch entry 0 within the step's batch
-  Mask mask{};                  ///< its offset is the position of query 0; what it hides, nobody asks for
+  std::int64_t first_row = 0;   ///< the number of batch entry 0's row; the others follow
+  const std::int64_t* rows = nullptr; ///< the number of each entry's row; null: `first_row` and those after it
+  Mask mask{};                        ///< its offset is the position of query 0; what it hides, nobody asks for
 };
 
 /// A formula under way in one attention of one pass, in the tape's memory. Tiles lie within a strip of `strip_rows`

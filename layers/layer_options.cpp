@@ -167,6 +167,11 @@ LayerChoice LayerChoice::for_cross_attention() const {
   };
   choose(out.attention.score, out.score_options, attention.cross_score);
   choose(out.attention.normalizer, out.normalizer_options, attention.cross_normalizer);
+  return out.without_formulas();
+}
+
+LayerChoice LayerChoice::without_formulas() const {
+  LayerChoice out = *this;
   out.attention.score_mod.clear();
   out.attention.mask_mod.clear();
   out.attention.parameters.clear();

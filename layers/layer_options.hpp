@@ -97,6 +97,8 @@ struct LayerChoice {
   /// What cross attention is made with: cross_score and cross_normalizer in the places of score and normalizer. One
   /// that is another than self attention's has its own options' defaults.
   LayerChoice for_cross_attention() const;
+  /// The same without score_mod, mask_mod and their parameters: for attention in which query and key have no distance.
+  LayerChoice without_formulas() const;
 };
 
 } // namespace heed

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,7 +154,9 @@ public:
     bool training = false;  ///< dropout acts, gradients are wanted
     std::uint64_t seed = 0; ///< with the step, decides dropout
     std::int64_t step = 0;
-    std::int64_t first_row = 0;   ///< of this pass within the batch, so that shards see the same randomness
+    std::int64_t first_row = 0; ///< of this pass within the batch, so that shards see the same randomness
+    std::span<const std::int64_t>
+        rows{};                   ///< for decoding: the number of each row; empty: `first_row` and those after it
     Observer* observer = nullptr; ///< who looks on; null: nobody
   };
 

@@ -43,7 +43,7 @@ Pooling::Pooling(const Scope& scope, const std::string& word, const LayerChoice&
   const Init start = Init::uniform(1 / std::sqrt(static_cast<double>(shape.width)));
   const Scope keys = (scope / "keys").starting_by_itself_with(start);
   const ParameterId query = scope.plain("query", {1, shape.width}, start);
-  LayerChoice one_head = choice;
+  LayerChoice one_head = choice.without_formulas();
   one_head.attention.talking_heads = "none";
   context_.emplace(Context{
       query, Linear(keys, shape.width, shape.width, true),

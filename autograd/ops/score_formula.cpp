@@ -191,21 +191,20 @@ Real* ScoreFormula::list_of(std::int32_t parameter, Real* numbers) const {
 // What is computed of nothing before it.
 void ScoreFormula::read_source(const FormulaInstruction& x, Real* y) const {
   const auto whole = [](std::int64_t n) { return static_cast<Real>(n); };
+  const auto unpadded = [&](std::int64_t n) {
+    return whole(shape_.mask.lengths ? std::min<std::int64_t>(n, shape_.mask.lengths[b_]) : n);
+  };
   const std::int64_t furthest = shape_.queries - 1 + shape_.mask.offset; // the lowest distance is that far below 0
   switch (x.op) {
     case FormulaOp::number: *y = static_cast<Real>(x.number); return;
-    case FormulaOp::batch: *y = whole(shape_.first_batch + b_); return;
+    case FormulaOp::batch: *y = whole(shape_.rows ? shape_.rows[b_] : shape_.first_row + b_); return;
     case FormulaOp::head: *y = whole(h_); return;
     case FormulaOp::heads: *y = whole(shape_.heads); return;
     case FormulaOp::width: *y = whole(shape_.width); return;
     case FormulaOp::queries:
-      *y = whole(shape_.all_queries ? shape_.all_queries : shape_.mask.offset + shape_.queries);
+      *y = unpadded(shape_.all_queries ? shape_.all_queries : shape_.mask.offset + shape_.queries);
       return;
-    case FormulaOp::keys: {
-      const std::int64_t keys = shape_.all_keys ? shape_.all_keys : shape_.keys;
-      *y = whole(shape_.mask.lengths ? std::min<std::int64_t>(keys, shape_.mask.lengths[b_]) : keys);
-      return;
-    }
+    case FormulaOp::keys: *y = unpadded(shape_.all_keys ? shape_.all_keys : shape_.keys); return;
     case FormulaOp::position: {
       const std::int64_t first = x.axis == FormulaAxis::row      ? shape_.mask.offset
                                  : x.axis == FormulaAxis::column ? 0

@@ -23,6 +23,18 @@ bool may_lose_numbers(std::string_view formula) {
   return false;
 }
 
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool names(std::string_view formula, std::string_view word) {
+  for (std::size_t at = 0; (at = formula.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_letter(formula[at - 1])) && (end == formula.size() || !is_letter(formula[end]))) return true;
+  }
+  return false;
+}
+
 /// A configuration's options by name, as TOML; empty where one does nothing.
 class Lines {
 public:
@@ -31,6 +43,13 @@ public:
   std::string_view operator[](std::string_view key) const {
     const auto found = std::ranges::find(options_, key, &FlatOption::key);
     return found == options_.end() ? std::string_view() : std::string_view(found->value);
+  }
+  /// Has it a formula, for the whole model or for some blocks?
+  bool has_formulas() const {
+    return std::ranges::any_of(options_, [](const FlatOption& option) {
+      return (option.key.ends_with("attention.score_mod") || option.key.ends_with("attention.mask_mod")) &&
+             option.value != "\"\"";
+    });
   }
   double number(std::string_view key) const { return std::strtod(std::string((*this)[key]).c_str(), nullptr); }
 
@@ -69,6 +88,10 @@ bool is_muon(std::string_view value, const Lines& all) {
 }
 /// Rows of scores that are no numbers.
 bool loses_numbers(std::string_view value, const Lines&) { return may_lose_numbers(value); }
+/// `b` counts all rows of an evaluation, and `queries` no padding.
+bool counts_rows(std::string_view value, const Lines&) { return names(value, "b") || names(value, "queries"); }
+/// The formulas are of self attention only.
+bool pools_by_formula(std::string_view value, const Lines& all) { return value == "\"context\"" && all.has_formulas(); }
 
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {7, "attention.cross_normalizer", has_threshold},
@@ -76,7 +99,10 @@ constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {8, "train.evaluate_random_batches", estimates_outputs},
                                 {8, "position.t5.furthest", ends_among_near},
                                 {8, "train.optimizer", is_muon},
-                                {8, "attention.score_mod", loses_numbers}};
+                                {8, "attention.score_mod", loses_numbers},
+                                {8, "attention.score_mod", counts_rows},
+                                {8, "attention.mask_mod", counts_rows},
+                                {8, "pooling", pools_by_formula}};
 
 } // namespace
 

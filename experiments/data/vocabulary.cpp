@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/normal_form.hpp"
 #include "experiments/data/vocabulary_kinds.hpp"
 
 #include <fmt/format.h>
@@ -52,6 +53,17 @@ std::shared_ptr<const Vocabulary> read_vocabulary(const DataOptions& data, Field
 std::string vocabulary_identity(const DataOptions& data) {
   const VocabularyKind& kind = kind_of(data);
   return kind.identity ? kind.identity(data) : "";
+}
+
+std::string look_alike_warning(const Vocabulary& vocabulary) {
+  return look_alike_warning(
+      [&](const auto& use) {
+        for (std::int64_t i = 0; i < vocabulary.size(); ++i) {
+          const auto token = static_cast<std::int32_t>(i);
+          if (token != vocabulary.unknown()) use(vocabulary.decode({&token, 1}));
+        }
+      },
+      "token");
 }
 
 void fail_unknown_token(std::int32_t token, std::int64_t size, std::string_view noun) {

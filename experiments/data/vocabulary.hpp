@@ -37,6 +37,9 @@ public:
   virtual void write(FieldWriter&) const {}
 };
 
+/// `look_alike_warning` of the vocabulary's tokens (normal_form.hpp).
+std::string look_alike_warning(const Vocabulary& vocabulary);
+
 /// A vocabulary of words, which stand between white space, in the given order. A line end is a word of its own where
 /// "\n" is among them, else white space. `unknown`: index of the word for all others, or -1.
 std::shared_ptr<const Vocabulary> word_vocabulary(std::vector<std::string> words, std::int32_t unknown = -1);

@@ -74,6 +74,13 @@ public:
     return out;
   }
 
+  /// The number of each open one's row, counted from `first_row`.
+  std::vector<std::int64_t> rows() const {
+    std::vector<std::int64_t> out;
+    for (const Open& o : open_) out.push_back(options_.first_row + o.source);
+    return out;
+  }
+
   /// Goes on from the logits of the open ones, [open, classes]; returns where each of the new ones comes from.
   std::vector<std::int64_t> advance(const Real* logits, std::int64_t classes) {
     ++length_;
@@ -161,13 +168,14 @@ std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& 
   const Tape::FixedWeights fixed(tape, parameters.values(), parameters.extent());
   std::unique_ptr<Decoding> decoding;
   {
-    Pass pass(tape, parameters, nullptr, {});
+    Pass pass(tape, parameters, nullptr, {.first_row = options.first_row});
     decoding = start_decoding(model, pass, batch);
     tape.rewind();
   }
   Search state(batch.rows, options);
   while (!state.done()) {
-    Pass pass(tape, parameters, nullptr, {});
+    const std::vector<std::int64_t> rows = state.rows();
+    Pass pass(tape, parameters, nullptr, {.rows = rows});
     const Tensor logits = decoding->step(pass, state.next_tokens());
     const std::vector<std::int64_t> parents = state.advance(contiguous(logits).data, logits.shape[1]);
     tape.rewind();

@@ -19,6 +19,7 @@ struct SearchOptions {
   LengthPenalty kind = LengthPenalty::gnmt;
   std::int64_t longest = 0;          ///< tokens of an output, the one that ends it included
   std::int32_t begin = -1, end = -1; ///< the tokens that begin and end an output; within one, `begin` never stands
+  std::int64_t first_row = 0;        ///< the number of the batch's first row among all that are decoded (formulas' b)
 };
 
 /// What was found for a row.

@@ -86,25 +86,23 @@ bool all_failed(const ReportArm& arm) {
   });
 }
 
-/// " 2 of 8 seeds are in no number here: a run failed, or is left out." Arms that diverge look better without them.
+/// " 2 of 8 seeds are excluded (failed, unusable or removed runs)." Arms that diverge look better without them.
 std::string lost_seeds(const ReportData& report, const ReportArm& arm) {
-  const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
   const auto runs = compared_runs(arm, arm), reference = compared_runs(arm, report.arms[arm.reference]);
   std::size_t count = 0;
   for (std::size_t i = 0; i < std::min(runs.size(), reference.size()); ++i)
-    if (lost(runs[i]) || lost(reference[i])) ++count;
+    if (runs[i].lost() || reference[i].lost()) ++count;
   if (count == 0) return "";
-  return fmt::format(" {} of {} seeds {} in no number here: a run failed, or is left out.", count, reference.size(),
+  return fmt::format(" {} of {} seeds {} excluded (failed, unusable or removed runs).", count, reference.size(),
                      count == 1 ? "is" : "are");
 }
 
 /// " No seed of 6 failed; up to 39 % may (at 95 %)."
 std::string rare_failures(const ReportArm& arm) {
-  const auto lost = [](const ReportRun& run) { return run.left_out || run.state == RunState::failed; };
   const auto runs = compared_runs(arm, arm);
   const auto n = static_cast<std::size_t>(std::ranges::count_if(runs,
                                                                 [](const ReportRun& run) { return !!run.value; }));
-  if (n == 0 || std::ranges::any_of(runs, lost)) return "";
+  if (n == 0 || std::ranges::any_of(runs, &ReportRun::lost)) return "";
   return fmt::format(" No seed of {} failed; up to {:.0f} % may (at 95 %).", n,
                      100 * statistics::largest_share_of_none(n));
 }
@@ -158,6 +156,30 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      who, own + others == 1 ? "s" : "", *report.metric.greatest);
 }
 
+/// "[-0.0003, 0.0005] (90 %)": where two one-sided tests put the difference. An end at the margin is outside.
+std::string equivalence_text(const Comparison& c, int decimals) {
+  const auto& [low, high] = *c.equivalence;
+  const Decimals shown = decimals_showing({low, high}, decimals);
+  return fmt::format("{}{}, {}{} ({:.3g} %)", low > -*c.margin ? '[' : '(', fixed(low, shown), fixed(high, shown),
+                     high < *c.margin ? ']' : ')', 100 * (1 - 2 * c.level));
+}
+
+/// " This arm alone has [-0.02, 0.09]; ...": where the interval for all arms at once says little, and why.
+std::string own_interval(const ReportData& report, const Comparison& c) {
+  if (!c.interval_flips) return "";
+  const auto width = [](const statistics::Interval& of) { return of.high - of.low; };
+  constexpr double many_times = 3;
+  if (c.interval && width(*c.interval) <= many_times * width(*c.interval_flips)) return "";
+  const bool turned = report.metric.is_goal && c.difference.mean <= 0 && c.answer == Answer::differs;
+  const double low = turned ? -c.interval_flips->high : c.interval_flips->low,
+               high = turned ? -c.interval_flips->low : c.interval_flips->high;
+  const Decimals decimals = decimals_showing({low, high}, decimals_for({(high - low) / 2}));
+  return fmt::format(" This arm alone has [{}, {}]: that of all {} arms at once is {}, since with {} seeds some flip "
+                     "leaves another arm almost no spread.",
+                     fixed(low, decimals), fixed(high, decimals), c.family, c.interval ? "wide" : "without an end",
+                     runs_text(c));
+}
+
 std::string margin_text(const ReportData& report) {
   return fmt::format("{:g}{}", *report.margin, unit_of(report.metric));
 }
@@ -202,19 +224,23 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm) {
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.name,
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("all {} seeds", c.seeds.size()));
   switch (c.answer) {
-    case Answer::differs: return fmt::format("{}{}, {}.", who, cost_or_gain(c, report.metric, decimals), p_and_n(c));
+    case Answer::differs:
+      return fmt::format("{}{}, {}.{}", who, cost_or_gain(c, report.metric, decimals), p_and_n(c),
+                         own_interval(report, c));
     case Answer::same:
-      return fmt::format("{} is the same as the reference within {}: {}, p {} (equivalence), n = {}{}.{}", who,
-                         margin_text(report), signed_difference(c, unit, decimals),
+      return fmt::format("{} is the same as the reference within {}: {}{}{}, p {} (equivalence), n = {}{}.{}", who,
+                         margin_text(report), signed_fixed(c.difference.mean, decimals), unit,
+                         c.equivalence ? " " + equivalence_text(c, decimals.count) : "",
                          p_with_relation(c.p_equivalence_flips.value_or(1)), runs_text(c),
                          c.p.value_or(1) <= c.level
                              ? fmt::format("; the difference, within that, is found (p {})", p_with_relation(*c.p))
                              : "",
                          rare_failures(arm));
     case Answer::undecided:
-      return fmt::format("{} can't be told from the reference{}: {}, {}.{}", who,
+      return fmt::format("{} can't be told from the reference{}: {}, {}.{}{}", who,
                          report.margin ? fmt::format(", nor called the same within {}", margin_text(report)) : "",
-                         signed_difference(c, unit, decimals), p_and_n(c), smallest_found(report, arm));
+                         signed_difference(c, unit, decimals), p_and_n(c), own_interval(report, c),
+                         smallest_found(report, arm));
     case Answer::underpowered:
       return fmt::format("{} is {}. So far {}{}.", who, underpowered_words(runs_text(c), c.smallest_p, c.seeds_needed),
                          signed_difference(c, unit, decimals), student_text(c, decimals));

@@ -73,6 +73,7 @@ Cells line_of(const ReportData& report, const ReportArm& arm) {
   cells.emplace_back("p_flip", csv_text(c.p_flip));
   cells.emplace_back("p_holm", csv_text(c.p_holm));
   cells.emplace_back("margin", csv_text(c.margin));
+  add_interval(cells, "equivalence", c.equivalence);
   cells.emplace_back("p_equivalence", csv_text(c.p_equivalence));
   cells.emplace_back("p_equivalence_flips", csv_text(c.p_equivalence_flips));
   cells.emplace_back("verdict", compared ? std::string(statistics::name_of(c.answer)) : "");

@@ -65,6 +65,7 @@ json::value comparison_of(const statistics::Comparison& c) {
                       {"p_flip", json_number(c.p_flip)},
                       {"p_holm", json_number(c.p_holm)},
                       {"margin", json_number(c.margin)},
+                      {"interval_equivalence", interval(c.equivalence)},
                       {"p_equivalence", json_number(c.p_equivalence)},
                       {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
                       {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
@@ -201,6 +202,7 @@ json::value progress_of(const ReportData& report) {
                                RunState::failed, RunState::missing})
     progress[name_of(state)] = report.count(state);
   progress["left_out"] = report.left_out();
+  progress["gone"] = report.gone();
   return progress;
 }
 

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_entry.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -112,8 +113,10 @@ Reading reading_of(const Plan& plan, const Config& reference, const std::string&
   return out;
 }
 
-ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out, const std::vector<Reading>& readings,
-                      EntryReader& reader, Origins& origins) {
+/// @param finished  runs that were finished at some time
+ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
+                      const std::set<std::string>& finished, const std::vector<Reading>& readings, EntryReader& reader,
+                      Origins& origins) {
   const Reading& deciding = readings.front();
   const std::string& metric = deciding.metric.name;
   ReportRun run;
@@ -140,7 +143,11 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   }
   // Of what can't be relied on, a folder without a run is none yet.
   run.state = record ? record->state : state_of(folder);
-  if (run.state == RunState::missing) return run;
+  if (run.state == RunState::missing) {
+    run.gone = finished.contains(run.id);
+    if (run.gone) run.problem = "it was finished, and its folder is gone; heed run makes it anew";
+    return run;
+  }
   if (!record) {
     run.left_out = true;
     run.problem = record.error;
@@ -182,7 +189,7 @@ bool seed_is_done(const ReportData& report, std::size_t seed) {
   return std::ranges::all_of(report.arms, [&](const ReportArm& arm) {
     if (seed >= arm.runs.size()) return false;
     const ReportRun& run = arm.runs[seed];
-    return run.left_out || run.state == RunState::finished || run.state == RunState::failed;
+    return run.lost() || run.state == RunState::finished;
   });
 }
 
@@ -195,7 +202,7 @@ std::size_t ReportData::total() const {
 }
 
 std::size_t ReportData::count(RunState state) const {
-  return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && run.state == state; });
+  return count_runs(*this, [&](const ReportRun& run) { return !run.left_out && !run.gone && run.state == state; });
 }
 
 std::size_t ReportData::seeds_done() const {
@@ -231,6 +238,7 @@ bool sees_alike(const ReportData& report, const ReportArm& arm) {
 }
 
 std::size_t ReportData::left_out() const { return count_runs(*this, &ReportRun::left_out); }
+std::size_t ReportData::gone() const { return count_runs(*this, &ReportRun::gone); }
 
 namespace {
 
@@ -484,6 +492,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     readings.push_back(reading_of(plan, reference_config, metric, "report.also"));
   Origins origins;
   EntryReader reader;
+  const std::set<std::string> finished = recorded_as_finished(folder);
   for (const Arm& planned : plan.arms) {
     ReportArm arm;
     arm.label = without_controls(planned.label);
@@ -493,7 +502,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, readings, reader, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readings, reader, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = cost_of(plan, first.arm);

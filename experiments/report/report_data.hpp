@@ -47,6 +47,7 @@ struct ReportRun {
   std::int64_t seed = 0;
   RunState state = RunState::missing;
   bool left_out = false;                   ///< its folder can't be relied on (read_entry); `problem` says why
+  bool gone = false;                       ///< it was finished once, and its folder is missing now
   std::optional<double> value;             ///< the metric's last evaluation; only of a finished run
   std::vector<std::optional<double>> also; ///< likewise of each of ReportData::also; none: not finite, or it has none
   std::vector<CurvePoint> curve;           ///< the curves' metric at every evaluation so far
@@ -59,8 +60,12 @@ struct ReportRun {
   std::vector<AttentionExample> attention; ///< attention.json, where the run has one
   std::string attention_problem;           ///< why there are none, or not all that were asked for; empty otherwise
 
-  /// How it stands in a word or three: its state, "left out", or "not chosen yet" while its arm is being tuned.
-  std::string_view standing() const { return left_out ? "left out" : id.empty() ? "not chosen yet" : name_of(state); }
+  /// Is it in no number, and no more to be waited for?
+  bool lost() const { return left_out || gone || state == RunState::failed; }
+  /// How it stands in a word or three: its state, "left out", "gone", or "not chosen yet" while its arm is being tuned.
+  std::string_view standing() const {
+    return left_out ? "left out" : gone ? "gone" : id.empty() ? "not chosen yet" : name_of(state);
+  }
 };
 
 /// How many of an arm's seeds learned: those whose metric is at the threshold or better. A run that failed did not.
@@ -175,6 +180,7 @@ struct ReportData {
   bool before_first_look() const { return !looks.empty() && seeds_looked_at() == 0; }
   std::size_t count(RunState state) const;
   std::size_t left_out() const; ///< runs whose folders can't be relied on
+  std::size_t gone() const;     ///< runs that were finished, and whose folders are missing now
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
   /// What curves are of: the metric, or that which steps_to(METRIC, VALUE) names.
   const MetricInfo& curve_metric() const { return evaluated ? *evaluated : metric; }

@@ -58,19 +58,28 @@ bool any(const ReportData& report, const std::function<bool(const statistics::Co
 
 bool unpaired(const ReportData& report) { return report.test == statistics::Test::unpaired; }
 
+/// Of sentences about arms that are the same.
+std::string equivalence_note(const ReportData& report) {
+  if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
+  return " A sentence about an arm that is the same has the interval of the equivalence test, which lies within the "
+         "margin.";
+}
+
 std::string difference_note(const ReportData& report) {
   double level = statistics::significance_level; // of some look, the largest
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
+  const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
   if (report.seeds.size() < 2)
     return fmt::format("difference: from {}; one seed says nothing about the spread.", whose);
   if (unpaired(report))
     return fmt::format("difference: from {}, of all runs of both. [{}]: by the same permutations as p; all arms' "
-                       "intervals hold at once (Bonferroni), and one is without 0 just where the arm differs.",
-                       whose, confidence_text(report));
+                       "intervals hold at once (Bonferroni), and one excludes 0 exactly when p is at most {}.{}",
+                       whose, confidence_text(report), its_level, equivalence_note(report));
   return fmt::format("difference: from {}, runs paired by seed. [{}]: by the same flips as p; all arms' intervals hold "
-                     "at once, and one is without 0 just where the arm differs. None below {} seeds.",
-                     whose, confidence_text(report), statistics::seeds_for_level(level));
+                     "at once, and one excludes 0 exactly when p is at most {}. None below {} seeds.{}",
+                     whose, confidence_text(report), its_level, statistics::seeds_for_level(level),
+                     equivalence_note(report));
 }
 
 std::string p_note(const ReportData& report) {
@@ -257,7 +266,8 @@ std::vector<std::string> summary_notes(const ReportData& report) {
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&
-        report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() < report.total())
+        report.count(RunState::finished) + report.count(RunState::failed) + report.left_out() + report.gone() <
+            report.total())
       notes.emplace_back("the sweep isn't finished: answers may change, and p holds for one look at a number of seeds "
                          "that was fixed beforehand.");
     notes.push_back(difference_note(report));
@@ -280,6 +290,10 @@ std::vector<std::string> summary_notes(const ReportData& report) {
   if (report.left_out() > 0)
     notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
                        "number here takes anything.");
+  if (const std::size_t n = report.gone())
+    notes.push_back(fmt::format("gone: {} run{} finished, and {} missing now; no number here takes anything of {}.", n,
+                                n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are",
+                                n == 1 ? "it" : "them"));
   notes.emplace_back("time: of one run's training, the mean over its seeds.");
   if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;
@@ -304,6 +318,7 @@ std::string progress_sentence(const ReportData& report) {
        {RunState::running, RunState::queued, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));
   if (const std::size_t n = report.left_out()) text += fmt::format(", {} left out", n);
+  if (const std::size_t n = report.gone()) text += fmt::format(", {} finished before and gone", n);
   return text;
 }
 

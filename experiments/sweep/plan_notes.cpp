@@ -94,18 +94,22 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
   const auto add = [&](const auto& note_of, std::vector<std::string>& notes) {
     std::map<std::string, std::vector<std::string>> arms; // by what is to be said of them
     for (std::size_t a = 0; a < prepared.arms.size(); ++a)
-      if (const std::string note = note_of(prepared.arms[a]); !note.empty())
-        arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));
+      for (const std::string& note : note_of(prepared.arms[a]))
+        if (!note.empty()) arms[note].push_back(fmt::format("\"{}\"", prepared.plan.arms[a].label));
     for (const auto& [note, labels] : arms)
       notes.push_back(labels.size() == prepared.arms.size()
                           ? note
                           : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
                                         fmt::join(labels, ", ")));
   };
-  add(sight_note, first);
-  add(warmup_note, later);
-  add(prefix_note, later);
-  add(positions_note, later);
+  const auto one = [](std::string (*note_of)(const PreparedArm&)) {
+    return [note_of](const PreparedArm& arm) { return std::vector{note_of(arm)}; };
+  };
+  add(one(sight_note), first);
+  add([](const PreparedArm& arm) { return arm.warnings; }, later);
+  add(one(warmup_note), later);
+  add(one(prefix_note), later);
+  add(one(positions_note), later);
   for (const std::vector<std::string>* notes :
        {&prepared.settings.notes(), &prepared.plan.notes, &std::as_const(later)})
     std::ranges::copy(*notes, std::back_inserter(first));

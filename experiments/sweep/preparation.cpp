@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -210,6 +211,7 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
       settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, fallback_name,
       [&](const Config& config) { return cost_of(config, tasks); });
   std::vector<PreparedArm> arms;
+  std::map<const Task*, std::vector<std::string>> warnings;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
     PreparedArm arm;
     const std::size_t against = plan.arms[a].reference; // of an arm before this one, or its own
@@ -229,6 +231,9 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     }
     arm.sight = sight_of(arm.config, tasks);
     arm.untrained_positions = untrained_positions(arm.config, tasks);
+    const Task& task = tasks.of(arm.config);
+    if (!warnings.contains(&task)) warnings[&task] = task.warnings();
+    arm.warnings = warnings[&task];
     arms.push_back(std::move(arm));
   }
   MetricInfo metric = metric_of(arms.front().config, plan.metric);

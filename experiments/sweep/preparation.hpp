@@ -62,9 +62,10 @@ struct Load {
 struct PreparedArm {
   Config config; ///< of the arm's first run; where it is tuned, of its first trial
   Cost cost;
-  std::vector<Load> trials;             ///< as in the plan's tuning
-  std::string sight = {};               ///< why its model sees what it is to predict; empty: it doesn't
-  std::int64_t untrained_positions = 0; ///< learned ones that only rows beyond training's longest have
+  std::vector<Load> trials;               ///< as in the plan's tuning
+  std::string sight = {};                 ///< why its model sees what it is to predict; empty: it doesn't
+  std::int64_t untrained_positions = 0;   ///< learned ones that only rows beyond training's longest have
+  std::vector<std::string> warnings = {}; ///< of its task: what in the data is likely a mistake
 };
 
 struct Preparation {

@@ -1,6 +1,7 @@
 #include "experiments/sweep/run_sweep.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>
@@ -57,6 +58,7 @@ public:
 
   SweepResult result() && {
     const std::size_t all = runs(), to_do = nothing_to_do_ ? 0 : left();
+    record_finished(plan_, out_, folder_);
     return {std::move(plan_), std::move(folder_), all, to_do, total_};
   }
 

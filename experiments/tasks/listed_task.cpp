@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/data/normal_form.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/tasks/example_row.hpp"
 
@@ -139,6 +140,18 @@ public:
     Facts facts{.unit = "examples", .sizes = {}, .files = data_.files, .notes = data_.notes};
     for (const Split split : splits) facts.sizes[static_cast<std::size_t>(split)] = list(split).size();
     return facts;
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> out;
+    const auto add = [&](std::string warning) {
+      if (!warning.empty()) out.push_back(std::move(warning));
+    };
+    add(look_alike_warning(*data_.input));
+    if (labelled())
+      add(look_alike_warning([&](const auto& use) { std::ranges::for_each(data_.labels, use); }, "label"));
+    else if (data_.output != data_.input) add(look_alike_warning(*data_.output));
+    return out;
   }
 
   /// Tokens of an input, and those of a language model's rows.

@@ -177,6 +177,9 @@ public:
     std::vector<std::string> notes = {};    ///< what was dropped, cut or repeated, a sentence each
   };
   virtual Facts facts() const { return {}; }
+  /// What in the data is likely a mistake, a sentence each: words that look alike and differ, images of evaluation that
+  /// are training's. May take as long as to read the data.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   /// What the data is, for a run's identity: a hash of the content, or of the generator's version and options.
   virtual std::string fingerprint() const = 0;

@@ -100,6 +100,7 @@ TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int
   survey.form = form;
   survey.shape = task.shape(form);
   survey.facts = task.facts();
+  for (std::string& warning : task.warnings()) survey.facts.notes.push_back(std::move(warning));
   Counter counter(task, form);
   std::vector<std::int32_t> inputs, outputs;
   std::int64_t real = 0, room = 0;

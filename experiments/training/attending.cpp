@@ -66,6 +66,7 @@ struct Reading {
   Batch batch;
   Labels input;         // empty: patches, as many as there turn out to be
   Labels read, put_out; // sequence_to_sequence: what the decoder reads, and what it should say to each of these
+  std::int64_t row = 0; // its number in the split, where it is of one
   AttentionExample example;
 };
 
@@ -140,8 +141,8 @@ Reading read(const Task& task, RunModel& run, Tape& tape, const AttentionRequest
   to.example.input = request.input;
   to.batch.reset(1, run.shape, run.form);
   if (run.form == Form::image_classification) {
-    const std::int64_t row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
-    task.evaluation_row(run.form, Split::validation, row, to.batch, 0);
+    to.row = image_row(request.input, task.evaluation_rows(run.form, Split::validation));
+    task.evaluation_row(run.form, Split::validation, to.row, to.batch, 0);
     task.require_whole();
     return to;
   }
@@ -187,7 +188,7 @@ AttentionExample attend(const Task& task, RunModel& run, const AttentionRequest&
   Reading reading = read(task, run, tape, request);
   tape.rewind();
   Recorder recorder;
-  Pass pass(tape, run.parameters, nullptr, {.observer = &recorder});
+  Pass pass(tape, run.parameters, nullptr, {.first_row = reading.row, .observer = &recorder});
   run.model->logits(pass, reading.batch);
   if (recorder.seen.empty()) throw Refused("the model has no attention, so there are no weights to show");
   AttentionExample& example = reading.example;

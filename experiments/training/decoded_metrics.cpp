@@ -27,12 +27,12 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   const auto count = static_cast<std::size_t>(rows);
   std::vector<std::string> outputs(count), references(count);
   std::vector<char> right(count);
-  const SearchOptions options{.beam = config.train.evaluate_beam,
-                              .length_penalty = config.train.evaluate_length_penalty,
-                              .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
-                              .longest = run.shape.output_length,
-                              .begin = run.shape.begin,
-                              .end = run.shape.end};
+  const SearchOptions all{.beam = config.train.evaluate_beam,
+                          .length_penalty = config.train.evaluate_length_penalty,
+                          .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
+                          .longest = run.shape.output_length,
+                          .begin = run.shape.begin,
+                          .end = run.shape.end};
   std::vector<std::unique_ptr<Tape>> tapes(static_cast<std::size_t>(workers.threads()));
   for (auto& tape : tapes) {
     tape = std::make_unique<Tape>();
@@ -44,6 +44,8 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
     Batch batch;
     fill_evaluation_batch(task, run, split, first, n, batch);
     if (run.shape.varied) batch.trim();
+    SearchOptions options = all;
+    options.first_row = first;
     const auto found = search(*tapes[static_cast<std::size_t>(worker)], run.parameters, *run.model, batch, options);
     for (std::int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(first + i);

@@ -147,9 +147,10 @@ RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPiec
       tape.rewind();
       tape.record(false);
       Batch& batch = batches[static_cast<std::size_t>(worker)];
-      fill(pieces.first(piece) + before, rows, batch);
+      const std::int64_t first = pieces.first(piece) + before;
+      fill(first, rows, batch);
       if (shape.varied) batch.trim();
-      Pass pass(tape, run.parameters, nullptr, {});
+      Pass pass(tape, run.parameters, nullptr, {.first_row = first});
       part.score = score(run.model->logits(pass, batch), batch, shape, by_length, part.losses);
       tape.record(true);
       tape.rewind();

@@ -89,7 +89,8 @@ void put_out(const Task& task, RunModel& run, const Sampling& sampling) {
                                .kind = length_penalty_kind(sampling.length_penalty_kind),
                                .longest = run.shape.output_length,
                                .begin = run.shape.begin,
-                               .end = run.shape.end});
+                               .end = run.shape.end,
+                               .first_row = static_cast<std::int64_t>(first)});
     for (const Hypothesis& h : found)
       if (sampling.write) sampling.write(task.decode_output(run.form, h.tokens) + "\n");
   }

@@ -243,7 +243,7 @@ public:
     tape.record(gradients != nullptr);
     Batch& batch = batches_[static_cast<std::size_t>(worker)];
     fill(batch, first, rows, all_trimmed);
-    Pass pass(tape, run_.parameters, gradients, {.observer = observer});
+    Pass pass(tape, run_.parameters, gradients, {.first_row = first, .observer = observer});
     const Tensor loss = cross_entropy(run_.model->logits(pass, batch), batch.targets.data(),
                                       {.ignore = ignored, .divisor = static_cast<Real>(divisor)});
     const double value = static_cast<double>(loss.item());

@@ -47,7 +47,7 @@ struct AttentionProblem {
             .width = queries.shape[3],
             .all_queries = all_queries,
             .all_keys = all_keys,
-            .first_batch = entry,
+            .first_row = entry,
             .mask = mask};
   }
 };

@@ -113,15 +113,17 @@ struct Formulated {
         std::vector<const Real*> values;
         for (std::int64_t j = 0; j < e.keys; ++j) {
           if (!may_attend(mask, e, b, i, j)) continue;
-          const std::int64_t keys = mask.lengths ? std::min<std::int64_t>(e.keys, mask.lengths[b]) : e.keys;
+          const auto unpadded = [&](std::int64_t n) {
+            return static_cast<double>(mask.lengths ? std::min<std::int64_t>(n, mask.lengths[b]) : n);
+          };
           FormulaPair pair{.i = static_cast<double>(i + mask.offset),
                            .j = static_cast<double>(j),
                            .b = static_cast<double>(b + 1),
                            .h = static_cast<double>(h),
                            .heads = static_cast<double>(e.heads),
                            .width = static_cast<double>(e.query_width),
-                           .queries = static_cast<double>(e.queries + mask.offset),
-                           .keys = static_cast<double>(keys)};
+                           .queries = unpadded(e.queries + mask.offset),
+                           .keys = unpadded(e.keys)};
           for (std::size_t p = 0; p < numbers.size(); ++p) {
             const std::size_t heads = formulas.parameters[p].by_head() ? static_cast<std::size_t>(e.heads) : 1;
             const std::size_t each = numbers[p].size() / heads,

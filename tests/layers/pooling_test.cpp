@@ -1,4 +1,5 @@
 // One vector for a sequence.
+#include "layers/attention/formula/formula.hpp"
 #include "layers/pooling.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -77,6 +78,18 @@ TEST_CASE("a context is the formula of its paper: softmax of u . tanh(W x + b), 
     for (double sum : y) expected.push_back(sum / total);
   }
   CHECK(distance(found, expected) < 20 * rounding);
+}
+
+TEST_CASE("a context's query has no position, so no formula acts on it", "[pooling]") {
+  const std::vector<Real> x = draw(rows * length * width, 1, {-1, 1, 0});
+  LayerChoice choice;
+  Weights plain, with_formulas;
+  const std::vector<Real> expected = pooled("context", choice, x, true, plain);
+  choice.attention.score_mod = "s - slope * abs(i - j)";
+  choice.attention.mask_mod = "abs(i - j) < 2";
+  choice.attention.parameters = {text_of(FormulaParameter{.name = "slope", .start = "1"})};
+  CHECK(pooled("context", choice, x, true, with_formulas) == expected);
+  CHECK(with_formulas.parameters.entries().size() == plain.parameters.entries().size());
 }
 
 TEST_CASE("padding changes nothing of what is pooled, bit for bit, with every score and normaliser",

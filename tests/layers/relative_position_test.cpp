@@ -298,6 +298,47 @@ TEST_CASE("alibi's slopes are the paper's, and for other numbers of heads its au
     CHECK(twelve[8 + h] == Approx(std::exp2(-0.5 - static_cast<double>(h))).epsilon(10 * rounding));
 }
 
+TEST_CASE("attention with alibi and with t5 is PyTorch's by the authors' formulas, with all gradients", "[position]") {
+  const auto compare = [](const std::string& name, const std::string& scheme, const OptionValues& options,
+                          bool causal) {
+    INFO(name);
+    const Fixture fixture("positions", name);
+    const Shape shape = fixture["query"].shape;
+    Placed p(position_info(scheme), options,
+             {.batch = 1,
+              .heads = shape[1],
+              .queries = shape[2],
+              .keys = shape[2],
+              .query_width = shape[3],
+              .key_width = shape[3],
+              .value_width = fixture["value"].shape[3]},
+             shape[2]);
+    p.q.values = fixture["query"].as<Real>();
+    p.k.values = fixture["key"].as<Real>();
+    p.v.values = fixture["value"].as<Real>();
+    if (fixture.has("bias")) p.own.set("bias", fixture["bias"].as<Real>());
+    Tape tape;
+    Pass pass = p.own.pass(tape);
+    const Tensor y = p.attention(pass, {.queries = p.q.on(tape),
+                                        .values = p.v.on(tape),
+                                        .keys = p.k.on(tape),
+                                        .mask = {.causal = causal},
+                                        .position = p.position.get()});
+    CHECK(distance(read(y), fixture["y"].values) < 10 * rounding);
+    const std::vector<Real> dy = fixture["dy"].as<Real>();
+    tape.backward(sum(mul(y, tape.constant(dy.data(), y.shape))));
+    CHECK(distance(p.q.gradient, fixture["d.query"].values) < 20 * rounding);
+    CHECK(distance(p.k.gradient, fixture["d.key"].values) < 20 * rounding);
+    CHECK(distance(p.v.gradient, fixture["d.value"].values) < 20 * rounding);
+    if (fixture.has("bias")) CHECK(distance(p.own.gradient("bias"), fixture["d.bias"].values) < 20 * rounding);
+  };
+  for (const std::string heads : {"3", "6", "12"}) compare("alibi_" + heads, "alibi", {}, true);
+  for (const bool both_sides : {false, true})
+    for (const std::int64_t furthest : {2, 3, 6})
+      compare((both_sides ? "t5_both_" : "t5_causal_") + std::to_string(furthest), "t5",
+              {{"buckets", std::int64_t{8}}, {"furthest", furthest}, {"both_sides", both_sides}}, !both_sides);
+}
+
 TEST_CASE("rotary turns queries and keys as RoFormer's formula and GPT-NeoX's halves do", "[position]") {
   for (const auto& [name, options, first] :
        {std::tuple{"rotary_halves", OptionValues{}, 0},

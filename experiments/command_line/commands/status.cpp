@@ -6,15 +6,20 @@
 #include "experiments/command_line/queue_report.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/runs/run_index.hpp"
 #include "experiments/runs/run_store.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +42,8 @@ struct Look {
   double steps_left = 0, steps_per_second = 0;
   std::string failed;     ///< a line for each run that failed
   std::string unreadable; ///< and for each of which a file can't be read now
+  std::size_t left_out = 0;
+  std::string lost; ///< a line for each that reports leave out, and for each that was finished and is gone
 };
 
 /// The run's steps; 0 where this version does not understand its configuration.
@@ -48,8 +55,25 @@ std::int64_t steps_of(const PlannedRun& planned) {
   }
 }
 
+/// Why runs are in no report: by ID.
+using Reasons = std::map<std::string, std::string>;
+
+Reasons reasons_of(const std::vector<LeftOut>& left_out) {
+  Reasons out;
+  for (const LeftOut& run : left_out) out.emplace(run.id, run.reason);
+  return out;
+}
+
 void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label, const std::string& who,
-             Look& look) {
+             const Reasons& left_out, Look& look) {
+  if (const auto reason = left_out.find(run.id());
+      reason != left_out.end() && (state == RunState::finished || state == RunState::failed)) {
+    ++look.left_out;
+    look.lost += fmt::format("  {}: {}\n", who, reason->second);
+    look.board.push_back({label, steps, static_cast<double>(steps)});
+    look.events.push_back({RunEvent::Kind::skipped, look.board.size() - 1, {}, {}});
+    return;
+  }
   for (std::size_t i = 0; i < states.size(); ++i)
     if (states[i] == state) ++look.counts[i];
   const std::size_t index = look.board.size();
@@ -78,8 +102,10 @@ void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std
   look.steps_per_second += progress->steps_per_second;
 }
 
-Look look_at(const Plan& plan, const std::filesystem::path& out) {
+Look look_at(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+             const Reasons& left_out) {
   Look look;
+  const std::set<std::string> finished = recorded_as_finished(folder);
   std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // seeds differ in none
   std::vector<RunFolder> folders;
   const auto add_folders = [&](const std::vector<PlannedRun>& runs) {
@@ -95,8 +121,11 @@ Look look_at(const Plan& plan, const std::filesystem::path& out) {
                               (plan.arms.size() == 1 ? seed : fmt::format("{}, {}", plan.arms.at(run.arm).label, seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
     if (is_new) known->second = steps_of(run);
-    look_at(folders[at], run.id.empty() ? RunState::missing : all_states[at], known->second, label,
-            fmt::format("{}, {} ({})", plan.name, label, run.id), look);
+    const std::string who = fmt::format("{}, {} ({})", plan.name, label, run.id);
+    const RunState state = run.id.empty() ? RunState::missing : all_states[at];
+    look_at(folders[at], state, known->second, label, who, left_out, look);
+    if (state == RunState::missing && finished.contains(run.id))
+      look.lost += fmt::format("  {}: it was finished, and its folder is gone\n", who);
   };
   if (plan.tuning) {
     const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
@@ -141,7 +170,9 @@ int status(const StatusArguments& arguments, Console& console) {
     table.headings.emplace_back(name_of(state));
     table.alignment.push_back(Align::right);
   }
-  std::string running, failed, unreadable, damaged;
+  const Reasons left_out = reasons_of(RunIndex(out).left_out());
+  std::vector<std::size_t> left_out_of; // each row
+  std::string running, failed, unreadable, lost, damaged;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
     Plan plan;
     try {
@@ -150,14 +181,21 @@ int status(const StatusArguments& arguments, Console& console) {
       damaged += fmt::format("  {}\n", error.what());
       continue;
     }
-    const Look look = look_at(plan, out);
+    const Look look = look_at(plan, out, folder, left_out);
     if (look.counts[1] > 0)
       running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
     failed += look.failed;
     unreadable += look.unreadable;
+    lost += look.lost;
     std::vector<std::string> row{folder.filename().string(), fmt::format("{}", look.board.size())};
     for (const std::size_t n : look.counts) row.push_back(fmt::format("{}", n));
+    left_out_of.push_back(look.left_out);
     table.rows.push_back(std::move(row));
+  }
+  if (std::ranges::any_of(left_out_of, [](std::size_t n) { return n > 0; })) {
+    table.headings.emplace_back("left out");
+    table.alignment.push_back(Align::right);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].push_back(fmt::format("{}", left_out_of[i]));
   }
   const std::size_t runs = run_ids(out).size();
   print(console.out, "{}  {} run{}\n", arguments.out, runs, runs == 1 ? "" : "s");
@@ -166,6 +204,7 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
   if (!unreadable.empty()) console.out << "\n" << console.out_style.red("not to be read now") << "\n" << unreadable;
+  if (!lost.empty()) console.out << "\n" << console.out_style.red("in no report") << "\n" << lost;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;
 }

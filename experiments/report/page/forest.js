@@ -86,7 +86,8 @@ function drawForest() {
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
           differenceTexts(c.interquartile.value, c.interquartile.interval, arm).join(" ")]]),
-        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
+        ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]]),
+        ...(c.interval_equivalence === null ? [] : [["equivalence interval", differenceTexts(c.difference, c.interval_equivalence, arm)[1]]])];
     });
 
     if (grouped)

@@ -7,7 +7,7 @@ function drawHead() {
     element("p", { class: "lead" }, `${arms.length} arm${arms.length === 1 ? "" : "s"}, ${report.seeds.length} seed` +
       `${report.seeds.length === 1 ? "" : "s"}; ${progress.sentence}. ${metric.name} is ${metric.meaning}` +
       `${metric.unit ? `, in ${metric.unit}` : ""}; ${metric.direction}.`));
-  const lost = progress.failed + progress.left_out;
+  const lost = progress.failed + progress.left_out + progress.gone;
   if (progress.finished + lost < progress.total)
     head.append(element("p", { class: "warning" }, "Not all runs have finished: what follows is of those that have."));
   else if (lost)

@@ -15,6 +15,9 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <unordered_set>
+#include <utility>
+#include <xxhash.h>
 
 namespace heed {
 
@@ -120,6 +123,24 @@ public:
             .sizes = {parts_[0].size(), parts_[1].size(), parts_[2].size()},
             .files = files_,
             .notes = {"pixels are scaled to mean 0 and deviation 1 over training"}};
+  }
+
+  /// Images that are evaluated and were trained on: a folder that was named twice, or a set with doubles.
+  std::vector<std::string> warnings() const override {
+    const auto hash_of = [&](const Part& from, std::int64_t i) {
+      return XXH3_64bits(from.pixels(i), static_cast<std::size_t>(images_.image.size()));
+    };
+    std::unordered_set<XXH64_hash_t> trained;
+    for (std::int64_t i = 0; i < part(Split::train).size(); ++i) trained.insert(hash_of(part(Split::train), i));
+    std::vector<std::string> out;
+    for (const auto& [split, name] : {std::pair{Split::validation, "validation"}, {Split::test, "test"}}) {
+      std::int64_t known = 0;
+      for (std::int64_t i = 0; i < part(split).size(); ++i) known += trained.contains(hash_of(part(split), i));
+      if (known > 0)
+        out.push_back(fmt::format("{} of the {} images of {} {} also among those of training", known,
+                                  part(split).size(), name, known == 1 ? "is" : "are"));
+    }
+    return out;
   }
 
   std::string fingerprint() const override { return fingerprint_; }

@@ -123,6 +123,11 @@ public:
     return facts;
   }
 
+  std::vector<std::string> warnings() const override {
+    const std::string warning = look_alike_warning(text_->vocabulary());
+    return warning.empty() ? std::vector<std::string>{} : std::vector{warning};
+  }
+
   std::string decode(std::span<const std::int32_t> tokens) const override { return text_->vocabulary().decode(tokens); }
 
   std::int32_t unknown_input() const override { return text_->vocabulary().unknown(); }

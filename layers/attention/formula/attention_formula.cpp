@@ -38,7 +38,9 @@ std::unique_ptr<AttentionFormula> AttentionFormula::make(const Scope& scope, con
 
 ScoreFormula* AttentionFormula::on(Pass& pass, const FormulaShape& given) const {
   FormulaShape shape = given;
-  shape.first_batch += pass.state().options.first_row;
+  const Pass::Options& options = pass.state().options;
+  if (!options.rows.empty()) shape.rows = options.rows.data() + shape.first_row;
+  shape.first_row += options.first_row;
   Tape& tape = pass.tape();
   const auto count = static_cast<std::int64_t>(parameters_.size());
   auto* numbers = tape.keep<Tensor>(count);

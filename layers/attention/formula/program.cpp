@@ -106,8 +106,8 @@ public:
     std::vector<bool> by_head(out_.instructions.size());
     for (std::size_t k = 0; k < out_.instructions.size(); ++k) {
       FormulaInstruction& x = out_.instructions[k];
-      bool heads = x.op == FormulaOp::batch || x.op == FormulaOp::head || x.op == FormulaOp::keys ||
-                   (x.parameter >= 0 && parameter(x.parameter).by_head());
+      bool heads = x.op == FormulaOp::batch || x.op == FormulaOp::head || x.op == FormulaOp::queries ||
+                   x.op == FormulaOp::keys || (x.parameter >= 0 && parameter(x.parameter).by_head());
       const bool smooth = has_slope(x.op);
       bool differentiable = x.op == FormulaOp::score || (x.parameter >= 0 && parameter(x.parameter).learned);
       const auto from = [&](std::int32_t o, bool by_value) {

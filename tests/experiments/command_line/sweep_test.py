@@ -270,6 +270,33 @@ def status_shows_what_runs(folder):
     assert "interrupted" in run([heed, "status", str(out)])
 
 
+def removed_and_edited_runs_are_named(folder):
+    config = write(folder, "lost.toml", GRID.format(steps=3, scores='"additive"'))
+    out = folder / "lost"
+    run([heed, "run", config, "--out", str(out)])
+    said = run([heed, "status", str(out)])
+    assert "left out" not in said and "gone" not in said, said
+    finished = (out / "sweeps").glob("*/finished.txt")
+    ids = next(finished).read_text().split()
+    assert sorted(ids) == ids == sorted(file.parent.name for file in out.glob("*/manifest.json")), ids
+    shutil.rmtree(out / ids[0])
+    edited = out / ids[1] / "config.toml"
+    edited.write_text(re.sub(r"learning_rate = \S+", "learning_rate = 0.5", edited.read_text()))
+    said = run([heed, "status", str(out)])
+    assert re.search(r"left out\n +\S+ +6 +4 +0 +0 +0 +0 +1 +1\n", said), said
+    assert re.search(rf"seed \d \({ids[0]}\): it was finished, and its folder is gone", said), said
+    assert re.search(rf"seed \d \({ids[1]}\): its config.toml no longer hashes to its ID", said), said
+    for form in ("terminal", "markdown", "json"):
+        said = run([heed, "report", str(out), "--format", form])
+        if form != "terminal":
+            said = pathlib.Path(said.strip().splitlines()[-1].split()[-1]).read_text()
+        assert "4 of 6 runs finished, 1 left out, 1 finished before and gone" in said, said
+        assert "isn't finished" not in said and "it was finished, and its folder is gone" in said, said
+    shutil.rmtree(out / ids[1])
+    run([heed, "run", config, "--out", str(out)])
+    assert "6 of 6 runs finished\n" in run([heed, "report", str(out), "--format", "terminal"])
+
+
 def float64_is_a_file_beside_the_program(folder):
     config = write(folder, "precise.toml", BASE.format(steps=3) +
                    """[sweep]\n[[sweep.block]]\ngrid = { precision = ["float64"] }\n""")
@@ -523,7 +550,7 @@ for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file
              float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
              edited_file_is_a_new_sweep,
              what_trials_need, two_at_once_share_the_work, two_at_once_tune_to_one_choice, what_is_out_is_done,
-             stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs):
+             stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs, removed_and_edited_runs_are_named):
     with points.point(test.__name__.replace("_", " ")), tempfile.TemporaryDirectory() as place:
         test(pathlib.Path(place))
 points.plan()

@@ -64,6 +64,14 @@ SearchOptions with(std::int64_t beam, double alpha = 0, std::int64_t longest = 4
   return {.beam = beam, .length_penalty = alpha, .longest = longest, .begin = begin_token, .end = end_token};
 }
 
+Batch row_of(const TestModel& m, const Batch& rows, std::int64_t r) {
+  Batch row = rows;
+  row.reset(1, m.shape, m.form);
+  row.lengths = {rows.lengths[static_cast<std::size_t>(r)]};
+  std::copy_n(rows.tokens.begin() + r * 4, 4, row.tokens.begin());
+  return row;
+}
+
 // Every output of a row with its score, by the model's whole logits.
 std::map<std::vector<std::int32_t>, double> all_scores(TestModel& m, const Batch& row, double alpha) {
   std::map<std::vector<std::int32_t>, double> out;
@@ -110,10 +118,7 @@ TEST_CASE("a beam as wide as there are outputs finds the exact best of each row"
     REQUIRE(best.size() == 3);
     for (std::int64_t r = 0; r < 3; ++r) {
       INFO("row " << r << ", alpha " << alpha);
-      Batch row = rows;
-      row.reset(1, m.shape, m.form);
-      row.lengths = {rows.lengths[static_cast<std::size_t>(r)]};
-      std::copy_n(rows.tokens.begin() + r * 4, 4, row.tokens.begin());
+      const Batch row = row_of(m, rows, r);
       const auto scores = all_scores(m, row, alpha);
       const auto exact = std::ranges::max_element(scores, {}, [](const auto& s) { return s.second; });
       const Hypothesis& h = best[static_cast<std::size_t>(r)];
@@ -121,6 +126,30 @@ TEST_CASE("a beam as wide as there are outputs finds the exact best of each row"
       CHECK(h.score == Approx(exact->second).epsilon(1e-5));
     }
   }
+}
+
+TEST_CASE("a formula's b is the row's number, whichever rows are decoded together", "[decoding][formula]") {
+  TestModel m({"model.kind=encoder_decoder", "attention.score_mod=s + 2 * b * (j - i)"});
+  m.weights.fill(23, {-1.5, 1.5, 0});
+  const Batch rows = m.batch({4, 2, 3});
+  Tape tape;
+  tape.record(false);
+  SearchOptions options = with(3);
+  options.first_row = 1;
+  const auto together = search(tape, m.weights.parameters, *m.model, rows, options);
+  bool matters = false;
+  for (std::int64_t r = 0; r < 3; ++r) {
+    const Batch row = row_of(m, rows, r);
+    const auto alone = [&](std::int64_t number) {
+      options.first_row = number;
+      return search(tape, m.weights.parameters, *m.model, row, options).at(0);
+    };
+    const Hypothesis& h = together[static_cast<std::size_t>(r)];
+    CHECK(h.tokens == alone(1 + r).tokens);
+    CHECK(h.log_probability == Approx(alone(1 + r).log_probability).epsilon(1e-4));
+    matters = matters || std::abs(alone(0).log_probability - h.log_probability) > 1e-3;
+  }
+  CHECK(matters);
 }
 
 TEST_CASE("greedy search takes the most probable token each time, and a beam of 1 is greedy", "[decoding]") {

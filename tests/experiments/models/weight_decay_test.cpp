@@ -1,10 +1,14 @@
-// Which parameters weight decay pulls towards 0: every parameter of every variant stands in a list here.
+// Which parameters weight decay pulls towards 0: every parameter of every variant stands in the guide's table.
 #include "experiments/config/config.hpp"
 #include "tests/experiments/models/small_model.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
+#include <string>
+#include <vector>
 
 using namespace heed;
 using namespace heed::f32;
@@ -12,35 +16,30 @@ using namespace heed::f32;
 namespace {
 
 // What a name ends in says what a parameter is, whichever model and block it is in.
-const std::vector<std::string> decaying = {
-    // linear maps and convolutions
-    "qkv.weight", "query.weight", "key.weight", "key_value.weight", "value.weight", "output.weight", "expand.weight",
-    "project.weight", "projection.weight", "readout.weight", "input.weight", "keys.weight", "hidden.weight",
-    "patches.weight", "enter.weight", "refine.weight", "attention_gate.weight", "cross_attention_gate.weight",
-    "ffn_gate.weight",
-    // recurrences
-    "recurrent.weight",
-    // tables of vectors
-    "embedding.weight", "output_embedding.weight", "position.weight", "position.keys", "position.values",
-    // scores' matrices
-    "score.weight", "score.query", "score.key"};
-const std::vector<std::string> left_alone = {
-    // biases, and gains of norms
-    "bias", "attention_norm.weight", "cross_attention_norm.weight", "ffn_norm.weight", "final_norm.weight",
-    "enter_norm.weight", "refine_norm.weight", "attention_norm_behind.weight", "cross_attention_norm_behind.weight",
-    "ffn_norm_behind.weight", "query_norm.weight", "key_norm.weight",
-    // what a residual connection is scaled by
-    "attention_scale", "cross_attention_scale", "ffn_scale",
-    // what a normaliser learns
-    "normalizer.alpha",
-    // maps between heads, of which the identity changes nothing
-    "talking_heads.scores", "talking_heads.weights",
-    // numbers that a position's formula has
-    "position.amount", "position.shape",
-    // what a score weighs features or sums with, and its scales and temperatures
-    "score.v", "score.scale", "score.temperature", "score.concat_score_weight",
-    // what a prediction of a place is weighed with, and a learned query
-    "height.weight", "pooling.query"};
+struct Lists {
+  std::vector<std::string> decaying, left_alone;
+};
+
+// From the guide's table under "Weight decay": the names in a row, and whether they decay.
+Lists lists_of_guide() {
+  const char* const fixtures = std::getenv("HEED_FIXTURES");
+  REQUIRE(fixtures);
+  std::ifstream guide(std::filesystem::path(fixtures) / "../../docs/guide.md");
+  Lists out;
+  bool within = false;
+  for (std::string line; std::getline(guide, line);) {
+    if (line.starts_with("| Parameters | weight decay |")) within = true;
+    else if (!line.starts_with("|")) within = false;
+    if (!within || line.starts_with("|---")) continue;
+    std::vector<std::string>& list = line.ends_with("| yes |") ? out.decaying : out.left_alone;
+    for (std::size_t at = line.find('`'); at != std::string::npos; at = line.find('`', at + 1)) {
+      const std::size_t end = line.find('`', at + 1);
+      list.push_back(line.substr(at + 1, end - at - 1));
+      at = end;
+    }
+  }
+  return out;
+}
 
 // Ends the name so, in whole parts? "ffn.project.weight" ends in "project.weight".
 bool ends_in(const std::string& name, const std::string& end) { return ("." + name).ends_with("." + end); }
@@ -101,12 +100,14 @@ std::map<std::string, bool> all_parameters() {
 } // namespace
 
 TEST_CASE("every parameter of every variant says whether it decays, and matrices alone do", "[models][decay]") {
+  const auto [decaying, left_alone] = lists_of_guide();
   const std::map<std::string, bool> parameters = all_parameters();
   CHECK(parameters.size() > 100);
   std::set<std::string> used;
   for (const auto& [name, decays] : parameters) {
-    INFO(name << (decays ? " decays" : " doesn't decay")
-              << ". A new parameter belongs into one of this file's lists: pulled are weights of maps and tables");
+    INFO(name
+         << (decays ? " decays" : " doesn't decay")
+         << ". A new parameter belongs into docs/guide.md's table of weight decay: yes for weights of maps and tables");
     const std::string yes = end_of(name, decaying), no = end_of(name, left_alone);
     CHECK(decays == (yes.size() > no.size()));
     CHECK((!yes.empty() || !no.empty()));

@@ -101,8 +101,24 @@ TEST_CASE("the same within the margin is an answer of its own", "[report]") {
   report.margin = 0.05;
   compute_statistics(report);
   // One flip of 64 has all differences within the margin.
-  CHECK(sentence(report) == "heads = 8 is the same as the reference within 0.05 nats: +0.001 nats [-0.020, 0.020], "
-                            "p = 0.016 (equivalence), n = 6. No seed of 6 failed; up to 39 % may (at 95 %).");
+  CHECK(sentence(report) ==
+        "heads = 8 is the same as the reference within 0.05 nats: +0.001 nats [-0.015, 0.015] (90 %), "
+        "p = 0.016 (equivalence), n = 6. No seed of 6 failed; up to 39 % may (at 95 %).");
+}
+
+TEST_CASE("where other arms make the intervals of all at once wide, the arm's own stands beside, and why", "[report]") {
+  ReportData report = sweep("without residual", clear);
+  for (const double odd : {0.1, 0.2, 0.3}) { // learned by half of the seeds
+    ReportArm arm = sweep("rate", {3, 0, 3 - odd, 0, 0, 3}).arms[1];
+    arm.label = "odd";
+    report.arms.push_back(arm);
+  }
+  compute_statistics(report);
+  CHECK_THAT(
+      sentence(report),
+      Catch::Contains("n = 6. This arm alone has [0.270, 0.340]: that of all 4 arms at once is wide, since with 6 "
+                      "seeds some flip leaves another arm almost no spread."));
+  CHECK_THAT(sentence(sweep("without residual", clear)), !Catch::Contains("alone"));
 }
 
 TEST_CASE("too few seeds give no answer, and how many would", "[report]") {

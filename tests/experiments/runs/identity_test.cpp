@@ -179,6 +179,16 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
     CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 8);
   for (const std::string formula : {"30 * tanh(s / 30)", "s/2.5 - abs(i - j)", "s * 2"})
     CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 6);
+  for (const std::string formula : {"s + b", "s * queries", "s - 2*b"})
+    CHECK(numerics("attention.score_mod = \"" + formula + "\"") == 8);
+  CHECK(numerics("attention.mask_mod = \"b < 4 or i >= j\"") == 8);
+  CHECK(numerics("attention.mask_mod = \"abs(i - j) < 3\"") == 6);
+  const std::string encoder = "model.kind = \"encoder\"\ntask.kind = \"parity\"\n",
+                    context = encoder + "model.encoder.pooling = \"context\"\n";
+  CHECK(numerics(context) == 6);
+  CHECK(numerics(context + "attention.mask_mod = \"abs(i - j) < 3\"") == 8);
+  CHECK(numerics(encoder + "attention.mask_mod = \"abs(i - j) < 3\"") == 6);
+  CHECK(numerics(context + "[[block.override]]\nlayers = [1]\nattention.score_mod = \"s * 2\"") == 8);
   CHECK(text("").starts_with("numerics 6\n"));
   CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
 }

@@ -65,6 +65,22 @@ TEST_CASE("there are three answers", "[statistics]") {
   CHECK(all[2]->answer == Answer::undecided);
 }
 
+TEST_CASE("beside same stands the equivalence test's interval, within the margin", "[statistics]") {
+  // By all 64 flips of d - theta, p > 0.1 from -0.0105 to 0.01.
+  const auto one = with_reference(std::vector{alike}, 0.03);
+  REQUIRE(one[0]->equivalence);
+  CHECK(one[0]->equivalence->low == Approx(-0.0105));
+  CHECK(one[0]->equivalence->high == Approx(0.01));
+  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
+  REQUIRE(all[0]->equivalence);
+  CHECK(all[0]->equivalence->low <= one[0]->equivalence->low);
+  CHECK(all[0]->equivalence->low >= -0.03);
+  CHECK(all[0]->equivalence->high <= 0.03);
+  CHECK(all[0]->equivalence->high < all[0]->interval->high);
+  CHECK_FALSE(all[1]->equivalence);
+  CHECK_FALSE(all[2]->equivalence);
+}
+
 TEST_CASE("without a margin nothing is the same", "[statistics]") {
   const auto all = with_reference(std::vector{alike}, {});
   CHECK_FALSE(all[0]->p_equivalence);

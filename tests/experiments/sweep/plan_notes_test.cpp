@@ -114,6 +114,34 @@ TEST_CASE("learned positions that no row of training has are noted, with how man
   CHECK(notes("sinusoidal", "longer.tsv").empty());
 }
 
+TEST_CASE("words and labels that look alike and are other code points are noted", "[sweep][notes]") {
+  const Scratch files;
+  // "é" in one code point, and as "e" with U+0301 after it.
+  std::string rows;
+  for (int i = 0; i < 20; ++i) rows += "caf\xC3\xA9 x y\tgut\ncafe\xCC\x81 x y\tgut\n";
+  const auto notes = [&](const std::string& text, const std::string& task) {
+    put(files.path / "rows.tsv", text);
+    Settings settings = Settings::parse(fmt::format("[model]\nwidth = 8\nheads = 2\nlayers = 1\nkind = \"{}\"\n[task]\n"
+                                                    "kind = \"{}\"\n[data]\npath = \"{}\"\ntokens = \"words\"\n",
+                                                    task == "translation" ? "encoder_decoder" : "encoder", task,
+                                                    (files.path / "rows.tsv").string()),
+                                        "test.toml");
+    Tasks tasks;
+    return notes_of(prepare(std::move(settings), "test", tasks));
+  };
+  CHECK(notes(rows, "translation") ==
+        Notes{"1 token is there in several forms of Unicode that look alike, such as \"caf\xC3\xA9\": they count as "
+              "different tokens. Convert the data to NFC (uconv -x any-nfc)"});
+  CHECK(notes("caf\xC3\xA9 x\tgut\ncafe\xCC\x81s x\tgut\n" + rows.substr(rows.find("cafe"), 0) + "a b\tc\nd e\tf\n",
+              "translation")
+            .empty());
+  std::string labelled;
+  for (int i = 0; i < 20; ++i) labelled += "x y\tt\xC3\xA9\nx z\tte\xCC\x81\n";
+  const Notes of_labels = notes(labelled, "labelled_text");
+  REQUIRE(of_labels.size() == 1);
+  CHECK_THAT(of_labels[0], Catch::StartsWith("1 label is there in several forms"));
+}
+
 TEST_CASE("entries of exclude and require that match nothing are noted", "[sweep][notes]") {
   const std::string block =
       "[sweep]\nseeds = [0]\n[[sweep.block]]\n"

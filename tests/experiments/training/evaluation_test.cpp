@@ -29,10 +29,10 @@ struct AtTarget {
 };
 
 // Calls f(AtTarget) for each target of the batch that counts, after a pass without a tape.
-template <class F> void each_target(RunModel& run, const Batch& batch, F&& f) {
+template <class F> void each_target(RunModel& run, const Batch& batch, const Pass::Options& options, F&& f) {
   Tape tape;
   tape.record(false);
-  Pass pass(tape, run.parameters, nullptr, {});
+  Pass pass(tape, run.parameters, nullptr, options);
   const Tensor logits = run.model->logits(pass, batch);
   const std::int64_t classes = run.shape.classes;
   for (std::size_t i = 0; i < batch.targets.size(); ++i) {
@@ -58,7 +58,7 @@ std::map<std::string, double> naive(const Config& c, const Checkpoint& checkpoin
     b.reset(1, run.shape.length, run.form);
     task->evaluation_row(run.form, split, r, b, 0);
     bool all = true;
-    each_target(run, b, [&](const AtTarget& t) {
+    each_target(run, b, {}, [&](const AtTarget& t) {
       loss += t.loss;
       right += t.right;
       all = all && t.right;
@@ -198,6 +198,28 @@ TEST_CASE("long rows are evaluated some at a time, to the same bits, by any numb
   }
 }
 
+TEST_CASE("a formula's b is the row's number in the evaluation, however rows are cut", "[evaluation]") {
+  const Config c = config(test::tiny_decoder, {"attention.score_mod=s + 0.3 * (b % 5) * j", "task.validation=40"});
+  const auto task = make_task(c);
+  RunModel run(c, *task);
+  run.parameters.initialise(3);
+  const std::int64_t rows = task->evaluation_rows(run.form, Split::validation);
+  REQUIRE(rows > 16);
+  double loss = 0, count = 0;
+  for (std::int64_t r = 0; r < rows; ++r) { // one row at a time
+    Batch batch;
+    fill_evaluation_batch(*task, run, Split::validation, r, 1, batch);
+    each_target(run, batch, {.first_row = r}, [&](const AtTarget& t) {
+      loss += t.loss;
+      ++count;
+    });
+  }
+  for (const int threads : {1, 3}) {
+    Workers workers(threads);
+    CHECK(evaluate_split(c, *task, run, Split::validation, 0, workers)[0].second == Approx(loss / count).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("evaluate_batches bounds the rows that are looked at", "[evaluation]") {
   for (std::int64_t batches : {1, 2, 1000}) {
     const Config c = config(test::tiny_decoder, {"train.evaluate_batches=" + std::to_string(batches)});
@@ -223,7 +245,7 @@ TEST_CASE("accuracies by length are those of the rows of that length", "[evaluat
       Batch b;
       b.reset(1, run.shape, run.form);
       task->evaluation_row(run.form, Split::validation, r, b, 0);
-      each_target(run, b, [&](const AtTarget& t) {
+      each_target(run, b, {}, [&](const AtTarget& t) {
         // Parity's output is one token; a classifier's length is its input's.
         auto& [right, all] = rows[std::to_string(run.form == Form::classification ? b.lengths[0] : 1)];
         right += t.right;
@@ -265,7 +287,7 @@ min_length = 5
     task->evaluation_row(run.form, Split::validation, r, b, 0);
     REQUIRE(b.output_lengths[0] == 2);
     std::vector<bool> hits;
-    each_target(run, b, [&](const AtTarget& t) {
+    each_target(run, b, {}, [&](const AtTarget& t) {
       loss += t.loss;
       hits.push_back(t.right);
     });
@@ -546,7 +568,7 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
         Batch b;
         b.reset(1, run.shape, run.form);
         task->random_row(run.form, split, static_cast<std::uint64_t>(c.general.seed), c.train.steps, r, b, 0);
-        each_target(run, b, [&](const AtTarget& t) {
+        each_target(run, b, {}, [&](const AtTarget& t) {
           loss += t.loss;
           ++count;
         });
@@ -580,7 +602,7 @@ TEST_CASE("a step by tokens takes the rows that fit, and its loss is the mean ov
       tokens += batch.real_tokens();
       if (step > 0) continue;
       double loss = 0, count = 0;
-      each_target(run, batch, [&](const AtTarget& t) {
+      each_target(run, batch, {}, [&](const AtTarget& t) {
         loss += t.loss;
         ++count;
       });
