@@ -83,7 +83,8 @@ example_runs = {
 # Words of the text that only look like an option.
 not_options = {"attention.json", "report.html", "report.md", "report.tex", "report.csv", "report.json",
                # ends of parameters' names
-               "position.weight", "position.keys", "position.values", "position.amount", "position.shape"}
+               "position.weight", "position.keys", "position.values", "position.amount", "position.shape",
+               "recurrent.weight"}
 
 score_section = "A score of your own: one file and one word"
 # Whose configs are not only checked, but train for some steps.

@@ -176,9 +176,9 @@ TEST_CASE("seeds whose runs failed are counted, since arms that diverge look bet
   report.arms[0].runs[7].value.reset();
   compute_statistics(report);
   CHECK(sentence(report) ==
-        "score = additive costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6. 2 of 8 seeds are in no "
-        "number here: a run failed, or is left out. With the runs that failed as the worst of all, p = 0.016 (ranks, "
-        "this arm alone): the answer holds.");
+        "score = additive costs 0.307 nats [0.270, 0.340], p = 0.031, n = 6. 2 of 8 seeds are excluded "
+        "(failed, unusable or removed runs). With the runs that failed as the worst of all, p = 0.016 (ranks, this arm "
+        "alone): the answer holds.");
 }
 
 TEST_CASE("an arm that gains where it does not fail is not said to gain without a word", "[report]") {

@@ -110,7 +110,7 @@ TEST_CASE("between looks the answers are the last look's, and later seeds are in
   compute_statistics(gap);
   CHECK(gap.seeds_looked_at() == 6);
   CHECK(gap.arms[2].comparison->seeds.size() == 5);
-  CHECK_THAT(sentence(gap, 2), Contains("1 of 6 seeds is in no number here"));
+  CHECK_THAT(sentence(gap, 2), Contains("1 of 6 seeds is excluded"));
 }
 
 TEST_CASE("what a look found stays, with that look's numbers", "[report]") {
