@@ -15,7 +15,7 @@ using Real = float;
 namespace f64 {
 using Real = double;
 }
-// By those of kernels that have a name (training/kernels.hpp).
+// By those of kernels that have a name (engines/kernels.hpp).
 namespace f32_baseline {
 using Real = float;
 }

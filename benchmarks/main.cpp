@@ -3,7 +3,7 @@
 #include "autograd/error.hpp"
 #include "benchmarks/measurements.hpp"
 #include "experiments/command_line/build.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "experiments/system/machine.hpp"
 
 #include <boost/json/object.hpp>

@@ -3,6 +3,7 @@
 #include "benchmarks/rounds.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
+#include "experiments/engines/engine.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/step.hpp"
 

@@ -1,65 +1,18 @@
 #include "autograd/score_formula.hpp"
 
-#include "autograd/kernels/activations.hpp"
+#include "autograd/kernels/formula_operations.hpp"
 #include "autograd/kernels/heads.hpp"
 #include "autograd/ops.hpp"
+#include "autograd/ops/score_formula_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace heed::HEED_REAL {
 
-// A value for each row and column of a tile: `each` column has its own, or a row has one.
-struct ScoreFormula::Operand {
-  const Real* p = nullptr;
-  std::int64_t row = 0;
-  bool each = false;
-
-  Simd operator()(std::int64_t r, std::int64_t c, int n) const {
-    const Real* x = p + r * row;
-    return each ? load(x + c, n) : Simd(*x);
-  }
-  Real number(std::int64_t r, std::int64_t c) const { return p[r * row + (each ? c : 0)]; }
-};
-
-struct ScoreFormula::Sink {
-  Real* p;
-  std::int64_t row;
-  bool each, first;
-};
-
 namespace {
 
-const Simd zero(Real{0}), one(Real{1});
-
-Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one, zero); }
-
-template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, F&& f) {
-  for (std::int64_t r = 0; r < t.queries; ++r)
-    if (a.each) map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, f(load(a.p + r * a.row + c, n)), n); });
-    else {
-      const Simd v = f(Simd(a.p[r * a.row]));
-      map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, v, n); });
-    }
-}
-template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, const A& b, F&& f) {
-  for (std::int64_t r = 0; r < t.queries; ++r) {
-    Real* to = y + r * row;
-    const Real *pa = a.p + r * a.row, *pb = b.p + r * b.row;
-    if (a.each && b.each)
-      map(t.keys, [&](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), load(pb + c, n)), n); });
-    else if (a.each)
-      map(t.keys, [&, v = Simd(*pb)](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), v), n); });
-    else if (b.each)
-      map(t.keys, [&, v = Simd(*pa)](std::int64_t c, int n) { store(to + c, f(v, load(pb + c, n)), n); });
-    else map(t.keys, [&, v = f(Simd(*pa), Simd(*pb))](std::int64_t c, int n) { store(to + c, v, n); });
-  }
-}
-
-std::int64_t place(Real number, std::int64_t size) {
-  // A number that is none is the first.
-  return number >= 0 ? static_cast<std::int64_t>(std::min(std::floor(number), static_cast<Real>(size - 1))) : 0;
-}
+using formula_operations::one, formula_operations::zero;
 
 } // namespace
 
@@ -232,37 +185,7 @@ void ScoreFormula::compute(std::int32_t k, const ScoreTile& t, const Real* score
   if (x.a < 0) return read_source(x, y);
   const Operand a = operand(x.a, x.axis, t, scores), b = operand(x.b, x.axis, t, scores);
   const Simd before(number_of(x.factor)), behind(factor);
-  const auto unary = [&](auto&& f) { fill(t, y, row, a, [&](const Simd& v) { return behind * f(before * v); }); };
-  const auto binary = [&](auto&& f) { fill(t, y, row, a, b, f); };
-  using S = const Simd&;
   switch (x.op) {
-    case FormulaOp::negative: return unary([](S v) { return -v; });
-    case FormulaOp::reciprocal: return unary([](S v) { return one / v; });
-    case FormulaOp::abs: return unary([](S v) { return xsimd::abs(v); });
-    case FormulaOp::exp: return unary([](S v) { return exponential(v); });
-    case FormulaOp::log: return unary([](S v) { return xsimd::log(v); });
-    case FormulaOp::sqrt: return unary([](S v) { return xsimd::sqrt(v); });
-    case FormulaOp::tanh: return unary([](S v) { return tanh_of(v); });
-    case FormulaOp::sigmoid: return unary([](S v) { return logistic(v); });
-    case FormulaOp::relu: return unary([](S v) { return relu_at(v).value; });
-    case FormulaOp::floor: return unary([](S v) { return xsimd::floor(v); });
-    case FormulaOp::sin: return unary([](S v) { return xsimd::sin(v); });
-    case FormulaOp::cos: return unary([](S v) { return xsimd::cos(v); });
-    case FormulaOp::negation: return unary([](S v) { return one - v; });
-    case FormulaOp::add: return binary([](S v, S w) { return v + w; });
-    case FormulaOp::subtract: return binary([](S v, S w) { return v - w; });
-    case FormulaOp::multiply: return binary([](S v, S w) { return v * w; });
-    case FormulaOp::divide: return binary([](S v, S w) { return v / w; });
-    case FormulaOp::power: return binary([](S v, S w) { return xsimd::pow(v, w); });
-    case FormulaOp::remainder: return binary([](S v, S w) { return v - w * xsimd::floor(v / w); });
-    case FormulaOp::min: return binary([](S v, S w) { return xsimd::select(w < v, w, v); });
-    case FormulaOp::max: return binary([](S v, S w) { return xsimd::select(v < w, w, v); });
-    case FormulaOp::less: return binary([](S v, S w) { return truth(v < w); });
-    case FormulaOp::less_equal: return binary([](S v, S w) { return truth(v <= w); });
-    case FormulaOp::equal: return binary([](S v, S w) { return truth(v == w); });
-    case FormulaOp::unequal: return binary([](S v, S w) { return truth(v != w); });
-    case FormulaOp::conjunction: return binary([](S v, S w) { return v * w; });
-    case FormulaOp::disjunction: return binary([](S v, S w) { return xsimd::max(v, w); });
     case FormulaOp::choice: {
       const Operand c = operand(x.c, x.axis, t, scores);
       for (std::int64_t r = 0; r < t.queries; ++r)
@@ -278,7 +201,12 @@ void ScoreFormula::compute(std::int32_t k, const ScoreTile& t, const Real* score
         for (std::int64_t c = 0; c < t.keys; ++c) y[r * row + c] = all[place(a.number(r, c), numbers.shape[1])];
       return;
     }
-    default: return;
+    default:
+      formula_operations::with_row(x.op, [&]<class Row>(Row) {
+        if constexpr (formula_operations::is_unary<Row>)
+          fill(t, y, row, a, [&](const Simd& v) { return behind * Row::value(before * v); });
+        else fill(t, y, row, a, b, [](const Simd& v, const Simd& w) { return Row::value(v, w); });
+      });
   }
 }
 
@@ -321,73 +249,6 @@ void ScoreFormula::hide(const ScoreTile& tile, std::uint8_t* allowed) {
   for (std::int64_t r = 0; r < tile.queries; ++r)
     for (std::int64_t c = 0; c < tile.keys; ++c)
       if (seen.number(r, c) == 0) allowed[r * tile.row + c] = 0;
-}
-
-// ---- what strips see ------------------------------------------------------------------------------------------------
-
-ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
-  return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
-}
-
-// Padding is left out, so that what is found holds for all batch entries.
-void ScoreFormula::look() {
-  Mask ranges = shape_.mask;
-  ranges.lengths = nullptr;
-  if (counts_) {
-    counts_[0] = 0;
-    for (std::int64_t d = 0; d < extent(FormulaAxis::distance); ++d)
-      counts_[d + 1] = counts_[d] + (values_[program_->mask][d] != 0 ? 1 : 0);
-  }
-  View* next = views_;
-  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
-    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
-    Mask::Range seen[strip_rows];
-    for (std::int64_t r = 0; r < rows; ++r) seen[r] = ranges.range(0, i + r, shape_.keys);
-    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
-      const Columns c = columns_of(seen, rows, j, shape_.keys);
-      *next++ = c.none() ? View{} : look_at(i, rows, j, c.c0, c.c1);
-    }
-  }
-  looked_ = true;
-}
-
-ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t c0,
-                                         std::int64_t c1) const {
-  View v{static_cast<std::uint8_t>(c1 / lanes), 0, true};
-  const auto take = [&](std::int64_t c, bool any, bool all) {
-    v.all = v.all && all;
-    if (!any) return;
-    v.c0 = std::min(v.c0, static_cast<std::uint8_t>(c / lanes));
-    v.c1 = static_cast<std::uint8_t>(c / lanes + 1);
-  };
-  const std::int64_t end = std::min(c1, shape_.keys - j);
-  if (counts_) {
-    // Every distance between the lowest and the highest of some rows and columns occurs among these.
-    for (std::int64_t c = c0; c < end; c += lanes) {
-      const std::int64_t low = j + c - (i + rows - 1) + shape_.queries - 1,
-                         high = j + std::min(c + lanes, end) - 1 - i + shape_.queries - 1;
-      const std::int32_t seen = counts_[high + 1] - counts_[low];
-      take(c, seen > 0, seen == high + 1 - low);
-    }
-  } else {
-    const ScoreTile tile{b_, h_, i, rows, j + c0, end - c0, key_tile};
-    compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
-    const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
-    for (std::int64_t c = 0; c < tile.keys; c += lanes) {
-      const int n = static_cast<int>(std::min<std::int64_t>(lanes, tile.keys - c));
-      Simd most = zero, least = one;
-      for (std::int64_t r = 0; r < rows; ++r) {
-        const Simd x = seen(r, c, n);
-        most = xsimd::max(most, x);
-        least = xsimd::min(least, x);
-      }
-      alignas(64) Real all[lanes];
-      least.store_aligned(all);
-      take(c0 + c, largest_lane(most) != 0, std::all_of(all, all + n, [](Real x) { return x != 0; }));
-    }
-  }
-  if (v.c1 == 0) return {};
-  return v;
 }
 
 // ---- backward -------------------------------------------------------------------------------------------------------
@@ -436,61 +297,24 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
     });
   };
   using I = std::int64_t;
-  using S = const Simd&;
-  const auto to_a = [&](auto&& f) { to(x.a, f); };
-  const auto to_b = [&](auto&& f) { to(x.b, f); };
-  switch (x.op) {
-    case FormulaOp::negative: return to_a([](S d, I, I, int) { return -d; });
-    case FormulaOp::reciprocal: return to_a([&](S d, I r, I c, int n) { return -d * y(r, c, n) * y(r, c, n); });
-    case FormulaOp::abs:
-      return to_a([&](S d, I r, I c, int n) {
-        const Simd v = a(r, c, n);
-        return xsimd::select(v > zero, d, xsimd::select(v < zero, -d, zero));
-      });
-    case FormulaOp::exp: return to_a([&](S d, I r, I c, int n) { return d * y(r, c, n); });
-    case FormulaOp::log: return to_a([&](S d, I r, I c, int n) { return d / a(r, c, n); });
-    case FormulaOp::sqrt: return to_a([&](S d, I r, I c, int n) { return Real(0.5) * d / y(r, c, n); });
-    case FormulaOp::tanh:
-      return to_a([&](S d, I r, I c, int n) {
-        const Simd v = y(r, c, n);
-        return d * (one - v * v);
-      });
-    case FormulaOp::sigmoid:
-      return to_a([&](S d, I r, I c, int n) {
-        const Simd v = y(r, c, n);
-        return d * v * (one - v);
-      });
-    case FormulaOp::relu: return to_a([&](S d, I r, I c, int n) { return d * relu_at(a(r, c, n)).slope; });
-    case FormulaOp::sin: return to_a([&](S d, I r, I c, int n) { return d * xsimd::cos(a(r, c, n)); });
-    case FormulaOp::cos: return to_a([&](S d, I r, I c, int n) { return -d * xsimd::sin(a(r, c, n)); });
-    case FormulaOp::add: to_a([](S d, I, I, int) { return d; }); return to_b([](S d, I, I, int) { return d; });
-    case FormulaOp::subtract: to_a([](S d, I, I, int) { return d; }); return to_b([](S d, I, I, int) { return -d; });
-    case FormulaOp::multiply:
-      to_a([&](S d, I r, I c, int n) { return d * b(r, c, n); });
-      return to_b([&](S d, I r, I c, int n) { return d * a(r, c, n); });
-    case FormulaOp::divide:
-      to_a([&](S d, I r, I c, int n) { return d / b(r, c, n); });
-      return to_b([&](S d, I r, I c, int n) { return -d * y(r, c, n) / b(r, c, n); });
-    case FormulaOp::power:
-      to_a([&](S d, I r, I c, int n) {
-        const Simd v = a(r, c, n), w = b(r, c, n);
-        return d * w * xsimd::pow(v, w - one);
-      });
-      return to_b([&](S d, I r, I c, int n) { return d * y(r, c, n) * xsimd::log(a(r, c, n)); });
-    case FormulaOp::remainder:
-      to_a([](S d, I, I, int) { return d; });
-      return to_b([&](S d, I r, I c, int n) { return -d * xsimd::floor(a(r, c, n) / b(r, c, n)); });
-    case FormulaOp::min:
-      to_a([&](S d, I r, I c, int n) { return xsimd::select(b(r, c, n) < a(r, c, n), zero, d); });
-      return to_b([&](S d, I r, I c, int n) { return xsimd::select(b(r, c, n) < a(r, c, n), d, zero); });
-    case FormulaOp::max:
-      to_a([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) < b(r, c, n), zero, d); });
-      return to_b([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) < b(r, c, n), d, zero); });
-    case FormulaOp::choice:
-      to_b([&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, d, zero); });
-      return to(x.c, [&](S d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, zero, d); });
-    default: return;
+  if (x.op == FormulaOp::choice) {
+    to(x.b, [&](const Simd& d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, d, zero); });
+    return to(x.c, [&](const Simd& d, I r, I c, int n) { return xsimd::select(a(r, c, n) != zero, zero, d); });
   }
+  formula_operations::with_row(x.op, [&]<class Row>(Row) {
+    // What an operation is given and gives at a place, for those that ask.
+    const auto at = [](const auto& values, I r, I c, int n) { return [&values, r, c, n] { return values(r, c, n); }; };
+    if constexpr (!formula_operations::has_gradients<Row>) {
+      return;
+    } else if constexpr (formula_operations::is_unary<Row>) {
+      to(x.a, [&](const Simd& d, I r, I c, int n) { return Row::by_a(d, at(a, r, c, n), at(y, r, c, n)); });
+    } else {
+      to(x.a,
+         [&](const Simd& d, I r, I c, int n) { return Row::by_a(d, at(a, r, c, n), at(b, r, c, n), at(y, r, c, n)); });
+      to(x.b,
+         [&](const Simd& d, I r, I c, int n) { return Row::by_b(d, at(a, r, c, n), at(b, r, c, n), at(y, r, c, n)); });
+    }
+  });
 }
 
 void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* slopes) {

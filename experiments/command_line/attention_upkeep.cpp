@@ -2,7 +2,9 @@
 
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/report/attention_maps.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "experiments/system/failure.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "autograd/products.hpp"
 #include "experiments/command_line/build_info.hpp"
-#include "experiments/runs/run_store.hpp"
-#include "experiments/training/kernels.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/runs/run_records.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,9 +7,9 @@
 #include "experiments/command_line/team_start.hpp"
 #include "experiments/command_line/terminal_stream.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/runs/database.hpp"
+#include "experiments/engines/mpi.hpp"
+#include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
-#include "experiments/training/mpi.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "experiments/command_line/console.hpp"
 
-#include "experiments/training/mpi.hpp"
+#include "experiments/engines/mpi.hpp"
 
 #include <cstdlib>
 #include <iostream>

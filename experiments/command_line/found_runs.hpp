@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/command_line/console.hpp"
-#include "experiments/runs/run_index.hpp"
+#include "experiments/index/run_index.hpp"
 
 #include <boost/json/value.hpp>
 #include <string>

@@ -2,10 +2,12 @@
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/print.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
-#include <set>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,22 +15,7 @@ namespace heed {
 
 namespace {
 
-std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-
-/// Runs that may be known to both plans: all that are run, and all that tuning might choose.
-std::set<std::string> ids_of(const Plan& plan) {
-  std::set<std::string> out;
-  const auto add = [&](const std::vector<PlannedRun>& runs) {
-    for (const PlannedRun& run : runs)
-      if (!run.id.empty()) out.insert(run.id);
-  };
-  add(plan.runs);
-  if (!plan.tuning) return out;
-  add(plan.tuning->runs);
-  for (const ArmTuning& arm : plan.tuning->arms)
-    for (const Trial& trial : arm.trials) add(trial.replicates);
-  return out;
-}
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, plural(n)); }
 
 } // namespace
 
@@ -48,12 +35,13 @@ std::optional<OlderSweep> find_older_sweep(const Plan& plan, const std::filesyst
 void tell_of_older_sweep(const OlderSweep& older, const Plan& plan, const std::filesystem::path& out,
                          Console& console) {
   std::size_t finished = 0, running = 0, shared = 0, shared_finished = 0;
-  const std::set<std::string> ours = ids_of(plan), theirs = ids_of(older.plan);
+  // Runs that may be known to both plans: all that are run, and all that tuning might choose.
+  const std::vector<std::string> ours = run_ids(plan), theirs = run_ids(older.plan);
   for (const std::string& id : theirs) {
     const RunState state = state_of(RunFolder{out / id});
     finished += state == RunState::finished;
     running += state == RunState::running || state == RunState::queued;
-    if (!ours.contains(id)) continue;
+    if (!std::ranges::binary_search(ours, id)) continue;
     ++shared;
     shared_finished += state == RunState::finished;
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/runs/run_store.hpp"
-#include "experiments/sweep/executor.hpp"
+#include "experiments/launch/executor.hpp"
+#include "experiments/runs/run_state.hpp"
 
 #include <cstddef>
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/sweep/plan_notes.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <string_view>
@@ -46,7 +47,7 @@ void check_sense(const Preparation& prepared, const std::filesystem::path& out, 
 }
 
 std::string size_in_words(const Plan& plan) {
-  auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, plural(n)); };
   const std::string runs = counted(plan.runs.size(), "run");
   if (plan.runs.size() == 1 && !plan.tuning) return runs;
   std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"),

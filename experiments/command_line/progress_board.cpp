@@ -3,6 +3,8 @@
 #include "experiments/config/values.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/text.hpp"
+#include "experiments/training/training.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -89,7 +91,7 @@ std::optional<double> ProgressBoard::seconds_left(double now) const {
 }
 
 std::string ProgressBoard::headline(double now) const {
-  std::string text = fmt::format("{} of {} run{}", done(), total(), total() == 1 ? "" : "s");
+  std::string text = fmt::format("{} of {} run{}", done(), total(), plural(total()));
   if (queued() > 0) text += fmt::format(", {} queued", queued());
   if (failed() > 0) text += fmt::format(", {} failed", failed());
   if (const auto left = seconds_left(now); left && done() + failed() < total())

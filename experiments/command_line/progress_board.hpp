@@ -1,7 +1,8 @@
 // What is known of a sweep while it runs: counts, what each running run is at, and the time left. Draws nothing.
 #pragma once
 
-#include "experiments/sweep/executor.hpp"
+#include "experiments/launch/executor.hpp"
+#include "experiments/training/training.hpp"
 
 #include <cstddef>
 #include <cstdint>

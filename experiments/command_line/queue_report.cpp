@@ -1,7 +1,9 @@
 #include "experiments/command_line/queue_report.hpp"
 
-#include "experiments/runs/run_store.hpp"
-#include "experiments/sweep/slurm_queue.hpp"
+#include "experiments/launch/slurm_queue.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +15,7 @@ namespace heed {
 
 namespace {
 
-std::string number_of_runs(std::size_t n) { return fmt::format("{} run{}", n, n == 1 ? "" : "s"); }
+std::string number_of_runs(std::size_t n) { return fmt::format("{} run{}", n, plural(n)); }
 
 /// Runs that one sentence is of.
 struct Group {

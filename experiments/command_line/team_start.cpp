@@ -1,8 +1,8 @@
 #include "experiments/command_line/team_start.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/engines/mpi.hpp"
 #include "experiments/system/machine.hpp"
-#include "experiments/training/mpi.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -14,7 +14,7 @@ struct TeamWord {
 
 /// Has all processes tell each other this word, once, before anything else. Where all run, they go on. Else MPI is over:
 /// throws heed::Refused on all of them where one has a problem or only some run, with the first problem there is.
-/// Throws heed::Refused, too, where there is no team to be had (training/mpi.hpp).
+/// Throws heed::Refused, too, where there is no team to be had (engines/mpi.hpp).
 void agree_to_begin(const TeamWord& own);
 /// Whether this process has done so.
 bool has_agreed_to_begin();

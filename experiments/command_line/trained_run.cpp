@@ -3,8 +3,9 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/engines/kernels.hpp"
 #include "experiments/runs/checkpoint_average.hpp"
-#include "experiments/training/kernels.hpp"
+#include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,7 +3,8 @@
 
 #include "experiments/command_line/console.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ std::vector<std::int64_t> idx_sizes(std::string_view bytes, std::size_t dimensio
   if (bytes.size() < header || big_endian(bytes, 0) != magic)
     throw Refused(fmt::format("{} is not an IDX file of bytes with {} dimension{}: it begins with {}, and should with "
                               "0x{:08X}{}",
-                              name, dimensions, dimensions == 1 ? "" : "s",
+                              name, dimensions, plural(dimensions),
                               bytes.size() < 4 ? "fewer than 4 bytes" : fmt::format("0x{:08X}", big_endian(bytes, 0)),
                               magic, bytes.starts_with("\x1f\x8b") ? "; it is compressed: gunzip it" : ""));
   std::vector<std::int64_t> sizes;

@@ -2,7 +2,8 @@
 
 #include "experiments/exports/metrics_csv.hpp"
 #include "experiments/exports/tensorboard.hpp"
-#include "experiments/runs/metrics_lines.hpp"
+#include "experiments/metrics/lines.hpp"
+#include "experiments/runs/run_records.hpp"
 
 namespace heed {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void each_line_of(const RunFolder& run, const std::function<void(const Metrics&)>& use) {
-  if (const auto lines = each_metrics_line(run, use); !lines) throw Failed(lines.error);
+  if (const auto lines = each_metrics_line(run.metrics(), use); !lines) throw Failed(lines.error);
 }
 
 fs::path write_csv(const RunFolder& run, const OutputFolder& folder) {

@@ -1,7 +1,7 @@
 // Runs for other tools.
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
 
 #include <filesystem>
 #include <string>

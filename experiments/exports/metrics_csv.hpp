@@ -1,7 +1,7 @@
 // A run's metrics as comma-separated values.
 #pragma once
 
-#include "experiments/training/training.hpp"
+#include "experiments/metrics/record.hpp"
 
 #include <functional>
 #include <string_view>

@@ -14,7 +14,7 @@
 //   5 summary: { 1 value, repeated: { 1 tag: string    2 simple_value: float } }
 #pragma once
 
-#include "experiments/training/training.hpp"
+#include "experiments/metrics/record.hpp"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #include "experiments/config/registry.hpp"
 
 #include "experiments/data/vocabulary.hpp"
-#include "experiments/metrics/bleu.hpp"
+#include "experiments/metrics/text/bleu.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/training/optimizers.hpp"

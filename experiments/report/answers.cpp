@@ -18,7 +18,7 @@ namespace heed {
 using statistics::Answer;
 using statistics::Comparison;
 
-std::string unit_of(const MetricInfo& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
+std::string unit_of(const Metric& metric) { return metric.unit.empty() ? " in " + metric.name : " " + metric.unit; }
 
 std::string signed_difference(const Comparison& c, const std::string& unit, Decimals decimals) {
   std::string text = signed_fixed(c.difference.mean, decimals) + unit;
@@ -44,14 +44,12 @@ std::string subject(const ReportData& report, const ReportArm& arm) {
   return group.empty() ? what : fmt::format("At {}, {}", group, what);
 }
 
-bool is_better(const Comparison& c, const MetricInfo& metric) {
-  return (c.difference.mean > 0) == metric.higher_is_better;
-}
+bool is_better(const Comparison& c, const Metric& metric) { return improves(c.difference.mean, metric.direction); }
 
 /// " costs 0.31 nats [0.28, 0.34]"; where neither side is better, " makes +0.31 nats [0.28, 0.34]".
-std::string cost_or_gain(const Comparison& c, const MetricInfo& metric, Decimals decimals) {
+std::string cost_or_gain(const Comparison& c, const Metric& metric, Decimals decimals) {
   const statistics::PairedDifference& d = c.difference;
-  if (!metric.is_goal) return " makes " + signed_difference(c, unit_of(metric), decimals);
+  if (!metric.is_goal()) return " makes " + signed_difference(c, unit_of(metric), decimals);
   const bool gain = is_better(c, metric);
   std::string text = fmt::format(" {} {}{}", gain ? "gains" : "costs", fixed(std::abs(d.mean), decimals),
                                  unit_of(metric));
@@ -133,7 +131,7 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
       "{}: {} of {} seeds learned ({:.0f} % [{:.0f}, {:.0f}]; {} {} {:.3g}{}), of the reference {} of {}, "
       "p {} (Fisher). ",
       subject(report, arm), learned.arm.seeds, learned.arm.of, 100 * share.value, 100 * share.interval->low,
-      100 * share.interval->high, report.metric.name, report.metric.higher_is_better ? ">=" : "<=", learned.threshold,
+      100 * share.interval->high, report.metric.name, report.metric.higher_is_better() ? ">=" : "<=", learned.threshold,
       learned.is_least ? ", better than guessing"
       : learned.found  ? ", where outcomes part"
                        : "",
@@ -143,9 +141,9 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
 /// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
 /// what they count as."
 std::string never_there(const ReportData& report, const ReportArm& arm) {
-  if (!report.metric.name.starts_with("steps_to") || !report.metric.greatest || !arm.comparison) return "";
+  if (!report.metric.name.starts_with("steps_to") || !report.metric.has_bound() || !arm.comparison) return "";
   const auto late = [&](const ReportArm& of) {
-    return std::ranges::count_if(of.runs, [&](const ReportRun& run) { return run.value == report.metric.greatest; });
+    return std::ranges::count_if(of.runs, [&](const ReportRun& run) { return run.value == report.metric.high; });
   };
   const auto own = late(arm), others = late(report.arms[arm.reference]);
   if (own == 0 && others == 0) return "";
@@ -153,7 +151,7 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
   if (others > 0) who += fmt::format("{}{} of the reference's", own > 0 ? " and " : "", others);
   return fmt::format(" {} never got there and count{} as {:g} steps: p holds, and the difference is of what they count "
                      "as.",
-                     who, own + others == 1 ? "s" : "", *report.metric.greatest);
+                     who, own + others == 1 ? "s" : "", report.metric.high);
 }
 
 /// "[-0.0003, 0.0005] (90 %)": where two one-sided tests put the difference. An end at the margin is outside.
@@ -170,7 +168,7 @@ std::string own_interval(const ReportData& report, const Comparison& c) {
   const auto width = [](const statistics::Interval& of) { return of.high - of.low; };
   constexpr double many_times = 3;
   if (c.interval && width(*c.interval) <= many_times * width(*c.interval_flips)) return "";
-  const bool turned = report.metric.is_goal && c.difference.mean <= 0 && c.answer == Answer::differs;
+  const bool turned = report.metric.is_goal() && c.difference.mean <= 0 && c.answer == Answer::differs;
   const double low = turned ? -c.interval_flips->high : c.interval_flips->low,
                high = turned ? -c.interval_flips->low : c.interval_flips->high;
   const Decimals decimals = decimals_showing({low, high}, decimals_for({(high - low) / 2}));

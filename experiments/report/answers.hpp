@@ -1,6 +1,7 @@
 // What a sweep found, in words: one sentence for each arm.
 #pragma once
 
+#include "experiments/metrics/metric.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/report_data.hpp"
 
@@ -33,7 +34,7 @@ std::string answer_sentence(const ReportData& report, const ReportArm& arm);
 std::vector<std::string> answer_sentences(const ReportData& report);
 
 /// " nats"; " in val_accuracy" where the metric has no unit.
-std::string unit_of(const MetricInfo& metric);
+std::string unit_of(const Metric& metric);
 /// "+0.02 nats [-0.05, 0.09]": the arm minus the reference.
 std::string signed_difference(const statistics::Comparison& c, const std::string& unit, Decimals decimals);
 

@@ -1,6 +1,7 @@
 #include "experiments/report/attention_maps.hpp"
 
-#include "experiments/runs/json_fields.hpp"
+#include "experiments/data/json_fields.hpp"
+#include "experiments/system/lease.hpp"
 
 #include <algorithm>
 #include <cmath>

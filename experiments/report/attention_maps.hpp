@@ -7,7 +7,7 @@
 // `output`, `forced`, `step` and `average` need not be there (see AttentionExample).
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/training/attention_example.hpp"
 
 #include <boost/json/array.hpp>

@@ -1,5 +1,6 @@
 #include "experiments/report/curves.hpp"
 
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
@@ -48,9 +49,8 @@ std::vector<std::string> length_metrics(const ReportData& report) {
 std::string metric_at_lengths(const ReportData& report) {
   const std::vector<std::string> all = length_metrics(report);
   const auto has = [&](const std::string& metric) { return std::ranges::find(all, metric) != all.end(); };
-  std::string own = report.curve_metric().name.substr(0, report.curve_metric().name.find('.'));
-  if (!own.ends_with("_at")) own += "_at";
-  return has(own) ? own : has("val_loss_at") ? "val_loss_at" : "";
+  const std::string own = family_at_lengths(report.curve_metric().name), loss = family_at_lengths("val_loss");
+  return has(own) ? own : has(loss) ? loss : "";
 }
 
 } // namespace heed

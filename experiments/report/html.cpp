@@ -46,7 +46,7 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 std::string render_html(const ReportData& report) {
   const std::string title = html_text(report.name);
-  const std::string data = script_safe(report_document(report, thinning_of(report)));
+  const std::string data = script_safe(report_document(report, thinning_of(report), Audience::page));
   return filled(page_files::page, {{"title", title},
                                    {"style", page_files::style},
                                    {"d3", page_files::d3},

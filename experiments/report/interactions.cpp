@@ -122,7 +122,7 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
   }
   const auto compared = statistics::compare(values, reference_of,
                                             {.test = statistics::Test::paired,
-                                             .higher_is_better = report.metric.higher_is_better,
+                                             .higher_is_better = report.metric.higher_is_better(),
                                              .margin = report.margin});
   std::vector<Interaction> out;
   for (std::size_t i = 0; i < contrasts.size(); ++i) {

@@ -2,14 +2,16 @@
 // whose parts can be copied into another.
 #include "experiments/report/latex.hpp"
 
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
-#include "experiments/report/interactions.hpp"
-#include "experiments/report/limits.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
 #include "experiments/report/equal.hpp"
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/verdict.hpp"
 
 #include <algorithm>
 #include <array>
@@ -101,14 +103,9 @@ std::string latex_mean(const ReportArm& arm, int decimals) {
   return maths(text);
 }
 
-std::string latex_difference(const ReportArm& arm, int shown) {
-  if (!arm.comparison) return "";
-  if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
-  const statistics::PairedDifference& d = arm.comparison->difference;
-  const auto& interval = arm.comparison->interval;
-  const Decimals decimals = decimals_showing(*arm.comparison, shown);
-  if (!interval) return maths(signed_fixed(d.mean, decimals));
-  return maths(fmt::format("{}\\;{}", signed_fixed(d.mean, decimals), interval_text(*arm.comparison, decimals, true)));
+std::string latex_difference(const Verdict& verdict) {
+  if (verdict.word == "equal") return verdict.difference;
+  return maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
 }
 
 std::string latex_p(const ReportArm& arm) {
@@ -158,7 +155,7 @@ std::string caption(const ReportData& report, bool compared) {
   std::string text = report.metric.name;
   if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
   if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
-  text += fmt::format(", {}", direction_of(report.metric));
+  text += fmt::format(", {}", in_words(report.metric.direction));
   if (compared)
     text += fmt::format("; differences from the reference{}, with {} intervals",
                         report.within.empty() ? "" : " of each group", confidence_text(report));
@@ -184,9 +181,11 @@ std::string table(const ReportData& report) {
                          latex_text(group.label));
     for (const ReportArm* arm : group.arms) {
       out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.of(*arm).value));
-      if (compared) out += " & " + latex_difference(*arm, digits.of(*arm).difference);
+      const Verdict verdict = arm->comparison ? verdict_of(*arm->comparison, report.metric, digits.of(*arm).difference)
+                                              : Verdict{};
+      if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
       if (p) out += " & " + latex_p(*arm);
-      if (compared) out += fmt::format(" & {}", arm->comparison ? answer_word(*arm->comparison) : "");
+      if (compared) out += " & " + verdict.word;
       out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
                          arm->seconds > 0 ? duration(arm->seconds) : "--");
     }
@@ -194,15 +193,19 @@ std::string table(const ReportData& report) {
   return out + "    \\bottomrule\n  \\end{tabular}\n" + notes(report) + "\\end{table}\n";
 }
 
-std::string unit_in_brackets(const MetricInfo& metric) {
+std::string unit_in_brackets(const Metric& metric) {
   return metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(metric.unit));
 }
 
-const char* mark_of(const statistics::Comparison& c, const MetricInfo& metric) {
-  if (c.answer == statistics::Answer::same || equal_in_all_seeds(c)) return "color=heedgrey, mark=diamond*";
-  if (c.answer != statistics::Answer::differs || c.difference.mean == 0) return "color=heedgrey, mark=*";
-  const bool better = !metric.is_goal || (c.difference.mean > 0) == metric.higher_is_better;
-  return better ? "color=heedblue, mark=triangle*" : "color=heedvermillion, mark=square*";
+const char* shape_of(Mark mark) {
+  switch (mark) {
+    case Mark::better:
+    case Mark::differs: return "color=heedblue, mark=triangle*";
+    case Mark::worse: return "color=heedvermillion, mark=square*";
+    case Mark::same: return "color=heedgrey, mark=diamond*";
+    case Mark::open: break;
+  }
+  return "color=heedgrey, mark=*";
 }
 
 statistics::Interval interval_or_mean(const statistics::Comparison& c) {
@@ -248,7 +251,7 @@ std::string forest(const ReportData& report) {
       plots += fmt::format(
           "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
           "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
-          mark_of(*arm->comparison, report.metric), mean, rows, to - mean, mean - from);
+          shape_of(mark_of(*arm->comparison, report.metric)), mean, rows, to - mean, mean - from);
     }
   }
   if (rows == 0) return "";
@@ -380,7 +383,7 @@ std::string curves(const ReportData& report) {
   };
   add(std::string(by_length_metric), "val_accuracy", "");
   if (const std::string metric = metric_at_lengths(report); !metric.empty())
-    add(metric, metric.substr(0, metric.rfind("_at")), axis_of_lengths(report, metric));
+    add(metric, metric_of_family(metric), axis_of_lengths(report, metric));
   return figures_of(report, axes);
 }
 

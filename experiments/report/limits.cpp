@@ -27,16 +27,6 @@ std::vector<double> values_where_all_ended(const ReportArm& arm) {
   return out;
 }
 
-/// The metric's bounds, none where it has none, or neither is better.
-std::optional<double> best_of(const MetricInfo& metric) {
-  if (!metric.is_goal) return std::nullopt;
-  return metric.higher_is_better ? metric.greatest : std::optional(metric.least);
-}
-std::optional<double> worst_of(const MetricInfo& metric) {
-  if (!metric.is_goal) return std::nullopt;
-  return metric.higher_is_better ? std::optional(metric.least) : metric.greatest;
-}
-
 bool all_are(const std::vector<double>& values, std::optional<double> bound) {
   return bound && std::ranges::all_of(values, [&](double x) { return x == *bound; });
 }
@@ -47,7 +37,7 @@ public:
   /// None where chance is not known, the metric has no best value, or chance is that.
   static std::optional<Way> of(const ReportData& report, const ReportArm& arm) {
     const std::optional<Task::Level> chance = chance_level(report, arm);
-    const std::optional<double> best = best_of(report.metric);
+    const std::optional<double> best = report.metric.best();
     if (!chance || !best || *best == chance->value) return std::nullopt;
     return Way(chance->value, *best, report.metric.name.ends_with("_perplexity") && *best > 0);
   }
@@ -108,9 +98,8 @@ std::string where(const ReportData& report, const ReportArm& arm, Limit limit) {
       const Task::Level level = chance_level(report, arm).value_or(Task::Level{});
       return fmt::format("{} ({} {:.3g}: {})", place_of(limit), metric, level.value, level.how);
     }
-    case Limit::worst:
-      return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *worst_of(report.metric));
-    case Limit::best: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *best_of(report.metric));
+    case Limit::worst: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.worst());
+    case Limit::best: return fmt::format("{} ({} {:g} in all seeds)", place_of(limit), metric, *report.metric.best());
     case Limit::none: break;
   }
   return "";
@@ -156,7 +145,7 @@ std::optional<double> least_learned(const ReportData& report, const ReportArm& a
 Limit limit_of(const ReportData& report, const ReportArm& arm) {
   const std::vector<double> values = values_where_all_ended(arm);
   if (values.empty()) return Limit::none;
-  const std::optional<double> best = best_of(report.metric);
+  const std::optional<double> best = report.metric.best();
   if (all_are(values, best)) return Limit::best;
   if (const std::optional<Way> way = Way::of(report, arm)) {
     std::vector<double> gone;
@@ -164,7 +153,7 @@ Limit limit_of(const ReportData& report, const ReportArm& arm) {
     if (standing_at(std::ranges::max(gone)) == Standing::worse_than_chance) return Limit::worse_than_chance;
     if (at_chance(gone)) return Limit::chance;
   }
-  return all_are(values, worst_of(report.metric)) ? Limit::worst : Limit::none;
+  return all_are(values, report.metric.worst()) ? Limit::worst : Limit::none;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "experiments/report/markdown_text.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -108,8 +109,7 @@ std::string problems_section(const ReportData& report) {
 std::string provenance_section(const ReportData& report) {
   std::string text = "## Where these numbers come from\n\n";
   for (const ReportMachine& machine : report.machines)
-    text += fmt::format("- {} run{}: {}\n", machine.runs, machine.runs == 1 ? "" : "s",
-                        markdown_text(machine.description));
+    text += fmt::format("- {} run{}: {}\n", machine.runs, plural(machine.runs), markdown_text(machine.description));
   if (report.machines.size() > 1)
     text += "\nThese runs were not all made by the same program on the same kind of machine: bits may differ between "
             "them.\n\n";

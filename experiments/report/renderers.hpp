@@ -18,7 +18,7 @@ TextTable summary_table(const ReportData& report, const Style& style);
 std::vector<std::string> summary_notes(const ReportData& report);
 
 /// What stands beneath the table by one of the further metrics, but for its answers: what the metric is.
-std::string further_note(const MetricInfo& metric);
+std::string further_note(const Metric& metric);
 
 /// What was done to make arms comparable, a sentence for each arm: what its tuning tried and chose, and what evening
 /// out made of it. Empty where nothing was.

@@ -3,14 +3,15 @@
 #pragma once
 
 #include "experiments/config/difference.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/report/attention_maps.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/paired.hpp"
 #include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
-#include "experiments/training/training.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,9 +38,6 @@ struct LengthPoint {
   std::int64_t length = 0;
   double value = 0;
 };
-
-/// The metric of accuracies by the rows' own lengths.
-inline constexpr std::string_view by_length_metric = "val_accuracy_by_length";
 
 /// One run of an arm. Of one that is left out nothing is known but who it is: no state counts it, nor does any number.
 struct ReportRun {
@@ -149,10 +147,10 @@ struct ReportData {
   std::string name, hash;
   std::string question; ///< what the sweep is to find out, in words; may be empty
   bool sweep = false;
-  MetricInfo metric;
-  std::optional<MetricInfo> evaluated; ///< METRIC, where the metric is steps_to(METRIC, VALUE)
-  std::vector<MetricInfo> also;        ///< further metrics, one family of comparisons with it
-  std::optional<double> margin;        ///< differences up to this are the same, in the metric's unit
+  Metric metric;
+  std::optional<Metric> evaluated; ///< METRIC, where the metric is steps_to(METRIC, VALUE)
+  std::vector<Metric> also;        ///< further metrics, one family of comparisons with it
+  std::optional<double> margin;    ///< differences up to this are the same, in the metric's unit
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; none: to be found
   double resolution = 0;             ///< values that differ by no more than this share of the larger are equal
@@ -183,7 +181,7 @@ struct ReportData {
   std::size_t gone() const;     ///< runs that were finished, and whose folders are missing now
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }
   /// What curves are of: the metric, or that which steps_to(METRIC, VALUE) names.
-  const MetricInfo& curve_metric() const { return evaluated ? *evaluated : metric; }
+  const Metric& curve_metric() const { return evaluated ? *evaluated : metric; }
   std::string group_label(const ReportArm& arm) const; ///< "length = 64"; empty where there are no groups
 };
 

@@ -31,12 +31,9 @@ std::vector<double> values_of(Runs runs) {
 /// guessing, or the metric's worst, to its best.
 double least_gap(const ReportData& report, const ReportArm& arm) {
   constexpr double share = 0.05;
-  const MetricInfo& metric = report.metric;
+  const Metric& metric = report.metric;
   const std::optional<Task::Level> chance = chance_level(report, arm);
-  const std::optional<double> best = metric.higher_is_better ? metric.greatest : std::optional(metric.least),
-                              worst = chance                    ? std::optional(chance->value)
-                                      : metric.higher_is_better ? std::optional(metric.least)
-                                                                : metric.greatest;
+  const std::optional<double> best = metric.best(), worst = chance ? std::optional(chance->value) : metric.worst();
   return std::max(report.margin.value_or(0), best && worst ? share * std::abs(*best - *worst) : 0);
 }
 
@@ -54,23 +51,22 @@ bool straddles(const std::vector<double>& values, double threshold) {
   return !values.empty() && std::ranges::min(values) < threshold && std::ranges::max(values) > threshold;
 }
 
-Learned learned_of(Runs runs, double threshold, bool higher_is_better) {
+Learned learned_of(Runs runs, double threshold, Direction direction) {
   Learned out;
   for (const ReportRun& run : runs) {
     out.of += run.value || failed(run);
-    out.seeds += run.value && (higher_is_better ? *run.value >= threshold : *run.value <= threshold);
+    out.seeds += run.value && is_at_least(*run.value, threshold, direction);
   }
   return out;
 }
 
 /// Values with those of runs that failed as the worst.
-statistics::SeedValues with_failed(Runs runs, bool higher_is_better) {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
+statistics::SeedValues with_failed(Runs runs, Direction direction) {
   statistics::SeedValues out;
   for (const ReportRun& run : runs) {
     if (!run.value && !failed(run)) continue;
     out.seeds.push_back(run.seed);
-    out.values.push_back(run.value ? *run.value : higher_is_better ? -infinite : infinite);
+    out.values.push_back(run.value ? *run.value : worst_of_all(direction));
   }
   return out;
 }
@@ -88,7 +84,7 @@ void rank(std::vector<double>& values, const std::vector<double>& all) {
 void count_learned(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.learned.reset();
-    if (report.is_reference(arm) || report.before_first_look() || !report.metric.is_goal || !sees_alike(report, arm))
+    if (report.is_reference(arm) || report.before_first_look() || !report.metric.is_goal() || !sees_alike(report, arm))
       continue;
     const Runs runs = report.counted_runs(arm), against = report.counted_runs(report.arms[arm.reference]);
     std::optional<double> threshold = report.learned;
@@ -102,15 +98,15 @@ void count_learned(ReportData& report) {
         threshold.reset();
     }
     if (!threshold) continue;
-    const bool higher = report.metric.higher_is_better;
+    const Direction direction = report.metric.direction;
     const std::optional<double> least = report.learned ? std::nullopt : least_learned(report, arm);
-    const bool is_least = least && (higher ? *least > *threshold : *least < *threshold);
+    const bool is_least = least && is_better(*least, *threshold, direction);
     if (is_least) threshold = least;
     LearnedSeeds learned{*threshold,
                          !report.learned,
                          is_least,
-                         learned_of(runs, *threshold, higher),
-                         learned_of(against, *threshold, higher),
+                         learned_of(runs, *threshold, direction),
+                         learned_of(against, *threshold, direction),
                          1};
     if (learned.arm.of == 0 || learned.reference.of == 0) continue;
     learned.p = statistics::fisher_exact(learned.arm.seeds, learned.arm.of, learned.reference.seeds,
@@ -123,19 +119,20 @@ void rank_failed_runs(ReportData& report) {
   for (ReportArm& arm : report.arms) {
     arm.p_failed_worst.reset();
     const Runs runs = compared_runs(arm, arm), against = compared_runs(arm, report.arms[arm.reference]);
-    if (report.is_reference(arm) || !report.metric.is_goal || !arm.comparison ||
+    if (report.is_reference(arm) || !report.metric.is_goal() || !arm.comparison ||
         !(any_failed(runs) || any_failed(against)))
       continue;
-    const bool higher = report.metric.higher_is_better;
-    std::vector<statistics::SeedValues> both{with_failed(against, higher), with_failed(runs, higher)};
+    const Direction direction = report.metric.direction;
+    std::vector<statistics::SeedValues> both{with_failed(against, direction), with_failed(runs, direction)};
     std::vector<double> all = both[0].values;
     all.insert(all.end(), both[1].values.begin(), both[1].values.end());
     for (statistics::SeedValues& values : both) rank(values.values, all);
     const auto ranked = statistics::compare(both, std::vector<std::size_t>{0, 0},
-                                            {.test = report.test, .higher_is_better = higher});
+                                            {.test = report.test,
+                                             .higher_is_better = report.metric.higher_is_better()});
     if (!ranked[1]) continue;
     arm.p_failed_worst = ranked[1]->p;
-    arm.better_failed_worst = (ranked[1]->difference.mean > 0) == higher;
+    arm.better_failed_worst = improves(ranked[1]->difference.mean, direction);
   }
 }
 

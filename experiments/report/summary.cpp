@@ -4,13 +4,16 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/report/verdict.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/statistics/spending.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace heed {
@@ -26,29 +29,17 @@ std::string mean_cell(const ReportArm& arm, int decimals) {
 }
 
 /// Green for the better side and red for the worse, where the arm differs.
-std::string coloured(const std::string& cell, const ReportArm& arm, const MetricInfo& metric, const Style& style) {
-  if (!metric.is_goal || !arm.comparison || arm.comparison->answer != Answer::differs) return cell;
-  return (arm.comparison->difference.mean > 0) == metric.higher_is_better ? style.green(cell) : style.red(cell);
+std::string coloured(const std::string& cell, Mark mark, const Style& style) {
+  return mark == Mark::better ? style.green(cell) : mark == Mark::worse ? style.red(cell) : cell;
 }
 
-std::string difference_cell(const ReportArm& arm, int shown, const MetricInfo& metric, const Style& style) {
-  if (!arm.comparison) return "";
-  if (equal_in_all_seeds(*arm.comparison)) return std::string(equal_words(*arm.comparison));
-  const statistics::PairedDifference& d = arm.comparison->difference;
-  const std::optional<statistics::Interval>& interval = arm.comparison->interval;
-  const Decimals decimals = decimals_showing(*arm.comparison, shown);
-  if (!interval) return signed_fixed(d.mean, decimals);
-  const std::string mean = signed_fixed(d.mean, decimals);
-  return coloured(fmt::format("{} {}", mean, interval_text(*arm.comparison, decimals, true)), arm, metric, style);
+std::string difference_cell(const Verdict& verdict, const Style& style) {
+  if (verdict.interval.empty()) return verdict.difference;
+  return coloured(verdict.difference + " " + verdict.interval, verdict.mark, style);
 }
 
 std::string p_cell(const ReportArm& arm) {
   return arm.comparison && arm.comparison->p ? probability(*arm.comparison->p) : "";
-}
-
-std::string answer_cell(const ReportArm& arm, const MetricInfo& metric, const Style& style) {
-  if (!arm.comparison) return "";
-  return coloured(std::string(answer_word(*arm.comparison)), arm, metric, style);
 }
 
 bool any(const ReportData& report, const std::function<bool(const statistics::Comparison&)>& holds) {
@@ -241,9 +232,12 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   for (const ReportArm& arm : report.arms) {
     std::vector<std::string> row{arm.label, fmt::format("{}", arm.values), mean_cell(arm, digits.of(arm).value)};
     if (compared) {
-      row.push_back(difference_cell(arm, digits.of(arm).difference, report.metric, style));
+      const std::optional<Verdict> verdict = arm.comparison ? std::optional(verdict_of(*arm.comparison, report.metric,
+                                                                                       digits.of(arm).difference))
+                                                            : std::nullopt;
+      row.push_back(verdict ? difference_cell(*verdict, style) : "");
       row.push_back(p_cell(arm));
-      row.push_back(answer_cell(arm, report.metric, style));
+      row.push_back(verdict ? coloured(verdict->word, verdict->mark, style) : "");
     }
     row.push_back(arm.cost ? with_commas(arm.cost->parameters) : "-");
     row.push_back(arm.seconds > 0 ? duration(arm.seconds) : "-");
@@ -252,17 +246,18 @@ TextTable summary_table(const ReportData& report, const Style& style) {
   return table;
 }
 
-std::string further_note(const MetricInfo& metric) {
-  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name, direction_of(metric),
-                     metric.meaning, metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
+std::string further_note(const Metric& metric) {
+  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", metric.name,
+                     in_words(metric.direction), metric.description,
+                     metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
 }
 
 std::vector<std::string> summary_notes(const ReportData& report) {
-  const MetricInfo& metric = report.metric;
+  const Metric& metric = report.metric;
   const bool several = report.seeds.size() > 1;
   const std::string spread = several ? std::string("mean ± standard deviation over n runs, ") : "";
   std::vector<std::string> notes;
-  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread, direction_of(metric), metric.meaning,
+  notes.push_back(fmt::format("{}: {}{}; {}{}.", metric.name, spread, in_words(metric.direction), metric.description,
                               metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit)));
   if (any(report, [](const auto&) { return true; })) {
     if (report.looks.empty() &&
@@ -310,10 +305,9 @@ std::string progress_sentence(const ReportData& report) {
       }));
     }
     return fmt::format("arms are being tuned: {} of {} points of the grid are done; {} run{} to follow", known, trials,
-                       total, total == 1 ? "" : "s");
+                       total, plural(total));
   }
-  std::string text = fmt::format("{} of {} run{} finished", report.count(RunState::finished), total,
-                                 total == 1 ? "" : "s");
+  std::string text = fmt::format("{} of {} run{} finished", report.count(RunState::finished), total, plural(total));
   for (const RunState state :
        {RunState::running, RunState::queued, RunState::failed, RunState::interrupted, RunState::missing})
     if (const std::size_t n = report.count(state)) text += fmt::format(", {} {}", n, name_of(state));

@@ -1,5 +1,9 @@
 #include "experiments/runs/checkpoint_average.hpp"
 
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/system/text.hpp"
+#include "experiments/training/training.hpp"
+
 #include <cstring>
 #include <fmt/format.h>
 
@@ -57,7 +61,7 @@ Checkpoint average_of_newest(const RunFolder& run, std::int64_t count, std::vect
   }
   if (std::ssize(found) < count)
     throw Refused(fmt::format("run {} has {} whole checkpoint{}, and {} are to be averaged", run.id(), found.size(),
-                              found.size() == 1 ? "" : "s", count));
+                              plural(found.size()), count));
   return average(found);
 }
 

@@ -1,7 +1,8 @@
 // The mean of several checkpoints' weights.
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/training/training.hpp"
 
 #include <span>
 

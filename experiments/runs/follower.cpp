@@ -3,6 +3,8 @@
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_identity.hpp"
 
 #include <fmt/format.h>
 #include <optional>

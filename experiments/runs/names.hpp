@@ -33,7 +33,7 @@ inline bool is_job_number(std::string_view text) {
   return !text.empty() && text.size() <= longest && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Whether a text can be the name of kernels (training/kernels.hpp): "avx2", or what a compiler calls a CPU.
+/// Whether a text can be the name of kernels (engines/kernels.hpp): "avx2", or what a compiler calls a CPU.
 inline bool is_kernels_name(std::string_view text) {
   constexpr std::size_t longest = 64;
   return !text.empty() && text.size() <= longest && !text.starts_with('-') && all_plain(text, "-_.+");

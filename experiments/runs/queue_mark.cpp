@@ -1,6 +1,6 @@
 #include "experiments/runs/queue_mark.hpp"
 
-#include "experiments/runs/json_fields.hpp"
+#include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
 
 #include <fmt/format.h>

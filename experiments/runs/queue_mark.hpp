@@ -1,8 +1,8 @@
 // What a run's folder says of a queue that the run waits in. It is the folder's word alone: the cluster knows whether
-// what it names is still there (sweep/slurm_launcher.hpp).
+// what it names is still there (launch/slurm_launcher.hpp).
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
 
 #include <cstdint>
 #include <optional>

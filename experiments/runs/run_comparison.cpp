@@ -1,7 +1,8 @@
 #include "experiments/runs/run_comparison.hpp"
 
-#include "experiments/runs/metrics_lines.hpp"
-#include "experiments/training/kernels.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/metrics/lines.hpp"
+#include "experiments/runs/checkpoints.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +101,7 @@ void compare_checkpoints(const Checkpoint& then, const Checkpoint& now, RunCompa
 
 RunComparison compare_runs(const RunFolder& then, const RunFolder& now) {
   RunComparison out;
-  MetricsLines before(then), after(now);
+  MetricsLines before(then.metrics()), after(now.metrics());
   compare_metrics([&] { return before.next(); }, [&] { return after.next(); }, out);
   for (const MetricsLines* lines : {&before, &after})
     if (!lines->error().empty()) throw Failed(lines->error());

@@ -1,7 +1,8 @@
 // Whether two runs came out the same, to the last bit.
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_records.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-// The records of a run as JSON: manifest, metrics, progress.
-#include "experiments/runs/json_fields.hpp"
-#include "experiments/runs/run_store.hpp"
+// The records of a run as JSON: manifest, progress.
+#include "experiments/runs/run_records.hpp"
+
+#include "experiments/data/json_fields.hpp"
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
@@ -13,37 +13,10 @@ namespace {
 
 using namespace json_fields;
 
-/// The shortest text that reads back as the same number; JSON has none for NaN and infinities.
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
-
-/// null is NaN.
-double any_real(const json::value& value, std::string_view key) {
-  return real_or_null(value, key).value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-json::object parse_object(std::string_view bytes) {
-  json::value value = parsed(bytes);
-  if (!value.is_object()) throw Wrong{"it is not a JSON object"};
-  return std::move(value.as_object());
-}
-
-/// Calls `read(value)` where the key is there: records of other versions may lack it.
-template <class Read> void where_given(const json::object& object, std::string_view key, Read read) {
-  if (const json::value* value = given(object, key)) read(*value);
-}
-
 int small(const json::value& value, std::string_view key) {
   const std::int64_t n = integer(value, key);
   if (n < 0 || n > std::numeric_limits<int>::max()) throw Wrong{fmt::format("\"{}\" is out of bounds", key)};
   return static_cast<int>(n);
-}
-
-template <class T, class Read> Parsed<T> guarded(Read read) {
-  try {
-    return Parsed<T>::ok(read());
-  } catch (const Wrong& wrong) {
-    return Parsed<T>::wrong(wrong.why);
-  }
 }
 
 } // namespace
@@ -58,7 +31,7 @@ std::string to_json(const Manifest& m) {
       {"step", fmt::format("{}", m.step)},
       {"started", json_text(m.started)},
       {"ended", json_text(m.ended)},
-      {"seconds", number(m.seconds)},
+      {"seconds", number_text(m.seconds)},
       {"starts", fmt::format("{}", m.starts)},
       {"threads", fmt::format("{}", m.threads)},
       {"host", json_text(m.host)},
@@ -127,47 +100,9 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
   });
 }
 
-std::string to_json(const Metrics& metrics) {
-  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
-  if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
-  out += fmt::format(", \"tokens\": {}", metrics.tokens);
-  std::string open; // the object that names with a dot are being written to
-  for (const auto& [name, value] : metrics.values) {
-    const std::size_t dot = std::min(name.find('.'), name.size());
-    const std::string object = dot < name.size() ? name.substr(0, dot) : "";
-    if (!open.empty() && object != open) out += "}";
-    if (object.empty()) out += fmt::format(", {}: {}", json_text(name), number(value));
-    else
-      out += fmt::format("{}{}: {}", object == open ? ", " : fmt::format(", {}: {{", json_text(object)),
-                         json_text(name.substr(dot + 1)), number(value));
-    open = object;
-  }
-  return out + (open.empty() ? "}" : "}}");
-}
-
-Parsed<Metrics> metrics_from_json(std::string_view line) {
-  return guarded<Metrics>([&] {
-    const json::object object = parse_object(line);
-    Metrics metrics;
-    metrics.step = integer(object, "step");
-    metrics.seconds = real(object, "seconds");
-    metrics.tokens = integer(object, "tokens");
-    where_given(object, "step_seconds", [&](const json::value& v) { metrics.step_seconds = real(v, "step_seconds"); });
-    for (const auto& entry : object) {
-      const std::string key = without_controls(entry.key());
-      if (key == "step" || key == "seconds" || key == "step_seconds" || key == "tokens") continue;
-      if (const json::object* parts = entry.value().if_object())
-        for (const auto& part : *parts)
-          metrics.values.emplace_back(key + "." + without_controls(part.key()), any_real(part.value(), part.key()));
-      else metrics.values.emplace_back(key, any_real(entry.value(), key));
-    }
-    return metrics;
-  });
-}
-
 std::string to_json(const Progress& progress) {
   return fmt::format("{{\"step\": {}, \"steps\": {}, \"loss\": {}, \"steps_per_second\": {}}}\n", progress.step,
-                     progress.steps, number(progress.loss), number(progress.steps_per_second));
+                     progress.steps, number_text(progress.loss), number_text(progress.steps_per_second));
 }
 
 Parsed<Progress> progress_from_json(std::string_view bytes) {
@@ -180,6 +115,14 @@ Parsed<Progress> progress_from_json(std::string_view bytes) {
     progress.steps_per_second = any_real(needed(object, "steps_per_second"), "steps_per_second");
     return progress;
   });
+}
+
+Parsed<Manifest> read_manifest(const RunFolder& run) {
+  const auto bytes = run.manifest().read();
+  if (!bytes) return Parsed<Manifest>::wrong(bytes.error, bytes.problem);
+  auto manifest = manifest_from_json(*bytes);
+  if (!manifest) manifest.error = fmt::format("'{}' is damaged: {}", run.manifest().string(), manifest.error);
+  return manifest;
 }
 
 } // namespace heed

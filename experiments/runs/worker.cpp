@@ -3,14 +3,19 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/system/content_hash.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/queue_mark.hpp"
+#include "experiments/runs/run_claim.hpp"
 #include "experiments/runs/run_comparison.hpp"
+#include "experiments/runs/run_identity.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "experiments/system/clock.hpp"
+#include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/stop_signals.hpp"
-#include "experiments/training/kernels.hpp"
 
 #include <algorithm>
 #include <chrono>

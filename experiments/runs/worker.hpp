@@ -1,9 +1,10 @@
 // One run in this process, from its folder's config.toml to its end.
 #pragma once
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "experiments/tasks/task.hpp"
-#include "experiments/training/training.hpp"
 
 #include <cstdint>
 #include <cstdio>

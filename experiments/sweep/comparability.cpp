@@ -1,10 +1,10 @@
 #include "experiments/sweep/comparability.hpp"
 
-#include "experiments/sweep/steps_to.hpp"
+#include "experiments/metrics/steps_to.hpp"
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
-#include "experiments/training/training.hpp"
+#include "experiments/metrics/catalogue.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
 #include "experiments/sweep/finished_runs.hpp"
 
 #include "experiments/runs/names.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
 
 #include <algorithm>
 #include <string_view>

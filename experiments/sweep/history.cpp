@@ -1,5 +1,8 @@
 #include "experiments/sweep/history.hpp"
 
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/system/text.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -29,9 +32,8 @@ std::string arm_changes(const Plan& earlier, const Plan& later) {
   std::ranges::set_difference(after, before, std::back_inserter(added));
   std::ranges::set_difference(before, after, std::back_inserter(left_out));
   std::vector<std::string> parts;
-  if (!added.empty()) parts.push_back(fmt::format("{} arm{} added", added.size(), added.size() == 1 ? "" : "s"));
-  if (!left_out.empty())
-    parts.push_back(fmt::format("{} arm{} left out", left_out.size(), left_out.size() == 1 ? "" : "s"));
+  if (!added.empty()) parts.push_back(fmt::format("{} arm{} added", added.size(), plural(added.size())));
+  if (!left_out.empty()) parts.push_back(fmt::format("{} arm{} left out", left_out.size(), plural(left_out.size())));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

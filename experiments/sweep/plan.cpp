@@ -1,8 +1,8 @@
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/runs/run_store.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/system/output_file.hpp"
 #include "experiments/training/training.hpp"
 
@@ -169,7 +171,7 @@ Parsed<Plan> plan_from_json(std::string_view bytes);
 
 /// OUT/sweeps/NAME-HASH: writes its plan.json with the time and how many of its runs OUT has finished, or marks it as the
 /// latest where it is there already, with the kernels that it then had.
-/// @param kernels  that its runs are to be computed with (training/kernels.hpp); empty: with what each machine has
+/// @param kernels  that its runs are to be computed with (engines/kernels.hpp); empty: with what each machine has
 /// Throws heed::Failed.
 std::filesystem::path freeze(const Plan& plan, const std::filesystem::path& out, const std::string& kernels = {});
 /// A file in a sweep's folder, OUT/sweeps/NAME-HASH.

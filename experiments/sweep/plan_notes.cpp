@@ -1,7 +1,8 @@
 #include "experiments/sweep/plan_notes.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/sweep/steps_to.hpp"
+#include "experiments/metrics/steps_to.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,13 +16,9 @@ namespace heed {
 namespace {
 
 /// "between 0 and 1", "at least 0"
-std::string range_of(const MetricInfo& metric) {
-  return metric.greatest ? fmt::format("between {:g} and {:g}", metric.least, *metric.greatest)
-                         : fmt::format("at least {:g}", metric.least);
-}
-
-bool has(const MetricInfo& metric, double value) {
-  return value >= metric.least && !(metric.greatest && value > *metric.greatest);
+std::string range_of(const Metric& metric) {
+  return metric.has_bound() ? fmt::format("between {:g} and {:g}", metric.low, metric.high)
+                            : fmt::format("at least {:g}", metric.low);
 }
 
 /// The option, and where it stands: "report.margin (copy.toml:7:8)".
@@ -33,8 +30,8 @@ std::string placed(const Settings& settings, const std::string& key) {
 void check_target(const Preparation& prepared, const std::string& name, const std::string& key) {
   const std::optional<StepsTo> goal = steps_to(name);
   if (!goal) return;
-  const MetricInfo metric = metric_of(prepared.arms.front().config, goal->metric, key);
-  if (!has(metric, goal->value))
+  const Metric metric = metric_of(prepared.arms.front().config, goal->metric, key);
+  if (!metric.has(goal->value))
     throw Refused(fmt::format("{}: no run gets to {} = {:g}, which is always {}; take a value within that",
                               placed(prepared.settings, key), goal->metric, goal->value, range_of(metric)));
 }
@@ -77,13 +74,13 @@ std::string warmup_note(const PreparedArm& arm) {
 
 void refuse_unreachable(const Preparation& prepared) {
   const Plan& plan = prepared.plan;
-  const MetricInfo& metric = prepared.metric;
+  const Metric& metric = prepared.metric;
   check_target(prepared, plan.metric, "report.metric");
   for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
-  if (plan.margin && metric.greatest && *plan.margin >= *metric.greatest - metric.least)
+  if (plan.margin && metric.has_bound() && *plan.margin >= metric.high - metric.low)
     throw Refused(fmt::format("{} = {:g}: {} lies {}, so that any two arms would be the same; take a smaller margin",
                               placed(prepared.settings, "report.margin"), *plan.margin, metric.name, range_of(metric)));
-  if (plan.learned && !has(metric, *plan.learned))
+  if (plan.learned && !metric.has(*plan.learned))
     throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value within that",
                               placed(prepared.settings, "report.learned"), *plan.learned, metric.name,
                               range_of(metric)));
@@ -99,8 +96,7 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
     for (const auto& [note, labels] : arms)
       notes.push_back(labels.size() == prepared.arms.size()
                           ? note
-                          : fmt::format("{} (in the arm{} {})", note, labels.size() == 1 ? "" : "s",
-                                        fmt::join(labels, ", ")));
+                          : fmt::format("{} (in the arm{} {})", note, plural(labels.size()), fmt::join(labels, ", ")));
   };
   const auto one = [](std::string (*note_of)(const PreparedArm&)) {
     return [note_of](const PreparedArm& arm) { return std::vector{note_of(arm)}; };

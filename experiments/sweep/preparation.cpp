@@ -3,12 +3,12 @@
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/metrics/inspected_metrics.hpp"
+#include "experiments/metrics/steps_to.hpp"
 #include "experiments/models/model.hpp"
 #include "experiments/models/target_sight.hpp"
 #include "experiments/sweep/comparability.hpp"
-#include "experiments/sweep/steps_to.hpp"
 #include "experiments/sweep/tuning.hpp"
-#include "experiments/training/inspected_metrics.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -52,8 +52,8 @@ std::string sight_of(const Config& config, Tasks& tasks) { return f32::target_si
 
 namespace {
 
-MetricInfo steps_metric(const Config& config, const std::string& name, const StepsTo& goal, const std::string& option) {
-  const MetricInfo evaluated = metric_of(config, goal.metric, option);
+Metric steps_metric(const Config& config, const std::string& name, const StepsTo& goal, const std::string& option) {
+  const Metric evaluated = metric_of(config, goal.metric, option);
   if (!goal.metric.starts_with("val_"))
     throw Refused(fmt::format("{}: {} has no evaluations on the way; take a metric of the validation split, as in "
                               "\"steps_to(val_loss, 0.5)\"",
@@ -63,10 +63,10 @@ MetricInfo steps_metric(const Config& config, const std::string& name, const Ste
                               "train.evaluate_every",
                               option, name));
   return {name,
-          false,
+          Direction::lower,
           "steps",
           fmt::format("the first evaluated step at which {} is {:g} or {}", goal.metric, goal.value,
-                      evaluated.higher_is_better ? "more" : "less"),
+                      evaluated.direction == Direction::lower ? "less" : "more"),
           0,
           static_cast<double>(config.train.steps + config.train.evaluate_every)};
 }
@@ -81,7 +81,7 @@ MetricInfo steps_metric(const Config& config, const std::string& name, const Ste
 
 } // namespace
 
-MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option) {
+Metric metric_of(const Config& config, const std::string& name, const std::string& option) {
   std::optional<StepsTo> goal;
   try {
     goal = steps_to(name);
@@ -91,7 +91,7 @@ MetricInfo metric_of(const Config& config, const std::string& name, const std::s
   if (goal) return steps_metric(config, name, *goal, option);
   if (auto metric = metric_named(config, name)) return std::move(*metric);
   std::vector<std::string> names;
-  for (const MetricInfo& metric : metrics_of(config)) names.push_back(metric.name);
+  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
   for (const InspectedMetric& metric : inspected_metrics())
     if (name.starts_with(fmt::format("{}.", metric.name)))
       throw Refused(fmt::format("{}: \"{}\" is measured where train.inspect is one of {}, and it is {}", option, name,
@@ -236,12 +236,12 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     arm.warnings = warnings[&task];
     arms.push_back(std::move(arm));
   }
-  MetricInfo metric = metric_of(arms.front().config, plan.metric);
-  if (plan.tuning && !metric.is_goal)
+  Metric metric = metric_of(arms.front().config, plan.metric);
+  if (plan.tuning && !metric.is_goal())
     throw Refused(
         fmt::format("[sweep.tune] chooses what is best by report.metric, and of \"{}\" {}; take a metric that "
                     "has a better side, as val_loss, and name this one in report.also",
-                    plan.metric, direction_of(metric)));
+                    plan.metric, in_words(metric.direction)));
   return {std::move(settings), std::move(plan), std::move(arms), std::move(metric)};
 }
 

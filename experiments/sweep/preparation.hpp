@@ -3,7 +3,8 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
-#include "experiments/sweep/executor.hpp"
+#include "experiments/launch/executor.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -50,7 +51,7 @@ std::string sight_of(const Config& config, Tasks& tasks);
 /// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (steps_to.hpp), whose greatest value is that
 /// of a run which never gets there: one evaluation beyond the configuration's last step. A metric that the configuration's runs do not have is heed::Refused.
 /// @param option  that names it
-MetricInfo metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
+Metric metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");
 
 /// What a run takes.
 struct Load {
@@ -72,7 +73,7 @@ struct Preparation {
   Settings settings;
   Plan plan;
   std::vector<PreparedArm> arms; ///< as in the plan
-  MetricInfo metric;
+  Metric metric;
 };
 
 /// Plans; makes the task of each arm, with each point that it tries, asks the engine about its model, and whether it

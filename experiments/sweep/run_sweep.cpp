@@ -1,6 +1,7 @@
 #include "experiments/sweep/run_sweep.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/tuning.hpp"
 

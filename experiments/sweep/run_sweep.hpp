@@ -1,7 +1,7 @@
 // A sweep from its plan to its last run. What it shows of that, to whom and where, is its caller's business.
 #pragma once
 
-#include "experiments/sweep/executor.hpp"
+#include "experiments/launch/executor.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include <cstddef>

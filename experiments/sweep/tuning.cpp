@@ -1,9 +1,11 @@
 #include "experiments/sweep/tuning.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/data/json_fields.hpp"
+#include "experiments/index/run_entry.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/system/content_hash.hpp"
-#include "experiments/runs/json_fields.hpp"
-#include "experiments/runs/run_entry.hpp"
 #include "experiments/system/lease.hpp"
 
 #include <algorithm>
@@ -21,9 +23,9 @@ constexpr std::int64_t choices_format = 1;
 
 OutputFile choices_file(const fs::path& folder) { return file_of_sweep(folder, "tuned.json"); }
 
-bool higher_is_better(const Plan& plan) {
+Direction direction_in(const Plan& plan) {
   const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
-  return metric && metric->higher_is_better;
+  return metric && metric->is_goal() ? metric->direction : Direction::lower;
 }
 
 /// Whether all runs of the trial are finished or failed; then it has a value or a problem.
@@ -64,11 +66,11 @@ bool look_at(ArmTuning& arm, const Plan& plan, const fs::path& out) {
   return done == arm.trials.size();
 }
 
-std::optional<std::size_t> best(const std::vector<Trial>& trials, bool higher) {
+std::optional<std::size_t> best(const std::vector<Trial>& trials, Direction direction) {
   std::optional<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (!trials[i].value) continue;
-    if (!out || (higher ? *trials[i].value > *trials[*out].value : *trials[i].value < *trials[*out].value)) out = i;
+    if (!out || is_better(*trials[i].value, *trials[*out].value, direction)) out = i;
   }
   return out;
 }
@@ -93,7 +95,7 @@ std::string choices_json(const Plan& plan) {
                      json_text(plan.hash), content_hash(arms), arms);
 }
 
-void read_arm(const json::object& object, ArmTuning& arm, bool higher) {
+void read_arm(const json::object& object, ArmTuning& arm, Direction direction) {
   const json::array& trials = list(object, "trials");
   if (trials.size() != arm.trials.size()) throw Wrong{"an arm has other trials than the plan"};
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -106,7 +108,7 @@ void read_arm(const json::object& object, ArmTuning& arm, bool higher) {
       !arm.trials[static_cast<std::size_t>(chosen)].value)
     throw Wrong{fmt::format("trial {} can't have been chosen", chosen)};
   arm.chosen = static_cast<std::size_t>(chosen);
-  if (const auto by_values = best(arm.trials, higher); by_values != arm.chosen)
+  if (const auto by_values = best(arm.trials, direction); by_values != arm.chosen)
     throw Wrong{fmt::format("trial {} is chosen, but by the values trial {} is the best", chosen, *by_values)};
 }
 
@@ -122,10 +124,10 @@ std::string point_in_words(const std::vector<PlannedChange>& point, bool names) 
 
 void look_at_trials(Plan& plan, const fs::path& out) {
   if (!plan.tuning) return;
-  const bool higher = higher_is_better(plan);
+  const Direction direction = direction_in(plan);
   for (ArmTuning& arm : plan.tuning->arms) {
     if (arm.chosen) continue;
-    if (look_at(arm, plan, out)) arm.chosen = best(arm.trials, higher);
+    if (look_at(arm, plan, out)) arm.chosen = best(arm.trials, direction);
   }
   apply_choices(plan);
 }
@@ -170,8 +172,9 @@ void read_choices(Plan& plan, const fs::path& folder) {
     if (text(object, "plan") != plan.hash) throw Wrong{"it is of another plan"};
     const json::array& arms = list(object, "arms");
     if (arms.size() != plan.arms.size()) throw Wrong{"it has other arms than the plan"};
-    const bool higher = higher_is_better(plan);
-    for (std::size_t a = 0; a < arms.size(); ++a) read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a], higher);
+    const Direction direction = direction_in(plan);
+    for (std::size_t a = 0; a < arms.size(); ++a)
+      read_arm(as_object(arms[a], "an arm"), plan.tuning->arms[a], direction);
     const std::string hash = content_hash(arms_json(plan));
     if (given(object, "hash") && text(object, "hash") != hash)
       throw Wrong{fmt::format("its checksum is {}, its content's {}: it is not what was written (another checksum)",

@@ -390,6 +390,13 @@ FileIdentity FileParts::identity() const {
   return ::fstat(fd_.get(), &about) == 0 ? identity_of(about) : FileIdentity{};
 }
 
+Parsed<std::string> FileParts::text(std::uint64_t begin, std::uint64_t size) const {
+  std::string bytes(size, '\0');
+  ReadProblem problem = ReadProblem::none;
+  std::string why = read(begin, std::as_writable_bytes(std::span(bytes)), &problem);
+  return why.empty() ? Parsed<std::string>::ok(std::move(bytes)) : Parsed<std::string>::wrong(std::move(why), problem);
+}
+
 std::string FileParts::read(std::uint64_t begin, std::span<std::byte> to, ReadProblem* problem) const {
   const auto wrong = [&](std::string_view why, ReadProblem kind) {
     if (problem) *problem = kind;

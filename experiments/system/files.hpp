@@ -123,6 +123,8 @@ public:
   /// The bytes from `begin` on, as many as `to` has. Returns why they can't be read; empty where they were.
   /// @param problem  gets what kind of reason that is: the file became shorter (damaged), or can't be read now
   std::string read(std::uint64_t begin, std::span<std::byte> to, ReadProblem* problem = nullptr) const;
+  /// `size` bytes from `begin` on.
+  Parsed<std::string> text(std::uint64_t begin, std::uint64_t size) const;
 
 private:
   friend Parsed<FileParts> file_entry::open_parts(const file_entry::Entry& entry);

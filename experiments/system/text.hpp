@@ -7,6 +7,9 @@
 
 namespace heed {
 
+/// "s" unless there is one: fmt::format("{} run{}", n, plural(n)).
+template <class Count> constexpr const char* plural(Count n) { return n == 1 ? "" : "s"; }
+
 /// Without white space at its ends.
 std::string_view trimmed(std::string_view text);
 

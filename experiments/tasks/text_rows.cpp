@@ -5,6 +5,7 @@
 #include "experiments/data/split_sizes.hpp"
 #include "experiments/data/training_order.hpp"
 #include "experiments/data/word_table.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 
@@ -188,7 +189,7 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
                                         counted));
   if (const std::int64_t seen = count_seen_inputs(rows); seen > 0)
     listing.notes.push_back(fmt::format("{} row{} of validation and test {} an input that training has too", seen,
-                                        seen == 1 ? "" : "s", seen == 1 ? "has" : "have"));
+                                        plural(seen), seen == 1 ? "has" : "have"));
 }
 
 } // namespace heed

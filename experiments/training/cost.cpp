@@ -4,6 +4,7 @@
 #include "autograd/products.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/system/machine.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/optimizers.hpp"
@@ -107,7 +108,7 @@ private:
     std::string text = fmt::format("[model] a run needs {} of memory at least, and there are {}: {} for {} parameters "
                                    "(values, gradients of {} shard{}, the optimiser, a checkpoint)",
                                    in_words(shared + (rows > 0 ? step.of(rows) : 0)), in_words(memory_),
-                                   in_words(shared), run_.parameters.count(), shards_, shards_ == 1 ? "" : "s");
+                                   in_words(shared), run_.parameters.count(), shards_, plural(shards_));
     if (rows > 0) text += fmt::format(", {} for a shard's step of {} rows", in_words(step.of(rows)), rows);
     const double left = memory_ - shared;
     if (rows > 0 && left > step.one_row) {

@@ -2,8 +2,8 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
-#include "experiments/metrics/bleu.hpp"
-#include "experiments/metrics/chrf.hpp"
+#include "experiments/metrics/text/bleu.hpp"
+#include "experiments/metrics/text/chrf.hpp"
 #include "experiments/training/team.hpp"
 
 #include <algorithm>
@@ -62,8 +62,8 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   const auto rows_of = [&](int piece, const auto& visit) {
     for (std::int64_t i = 0; i < pieces.size(piece); ++i) visit(static_cast<std::size_t>(pieces.first(piece) + i));
   };
-  exchange_results(
-      workers, pieces.count(),
+  exchange(
+      workers, pieces.count(), even_share,
       [&](int piece, Packed& packed) {
         rows_of(piece, [&](std::size_t at) { packed.add_text(outputs[at]).add_text(references[at]).add(right[at]); });
       },

@@ -1,6 +1,8 @@
 #include "experiments/training/evaluation.hpp"
 
 #include "experiments/config/config.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/training/decoded_metrics.hpp"
 #include "experiments/training/team.hpp"
@@ -157,8 +159,9 @@ RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPiec
     }
     if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
   });
-  exchange_results(
-      workers, pieces.count(), [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
+  exchange(
+      workers, pieces.count(), even_share,
+      [&](int piece, Packed& packed) { scores[static_cast<std::size_t>(piece)].pack(packed); },
       [&](int piece, Unpacked& packed) { scores[static_cast<std::size_t>(piece)].unpack(packed); });
   RowsScore total;
   for (const RowsScore& s : scores) total.add(s);
@@ -203,8 +206,7 @@ Values values_at_lengths(const Config& config, const Task& task, RunModel& run, 
   Values out;
   for (std::size_t i = 0; !of_lengths.empty() && i < of_lengths.front().size(); ++i)
     for (std::size_t l = 0; l < of_lengths.size(); ++l)
-      out.emplace_back(fmt::format("{}_at.{}", of_lengths[l][i].first, run.at_lengths[l].length),
-                       of_lengths[l][i].second);
+      out.emplace_back(name_at_length(of_lengths[l][i].first, run.at_lengths[l].length), of_lengths[l][i].second);
   return out;
 }
 
@@ -225,11 +227,10 @@ Values evaluate_split(const Config& config, const Task& task, RunModel& run, Spl
     for (auto& metric : decoded_metrics(config, task, run, split, name, rows, workers))
       out.push_back(std::move(metric));
   for (const auto& [length, part] : total.by_length)
-    out.emplace_back(fmt::format("{}_accuracy_by_length.{}", name, length), share(part.right, part.targets));
+    out.emplace_back(name_by_length(name + "_accuracy", length), share(part.right, part.targets));
   if (has_sequence_accuracy(config))
     for (const auto& [length, part] : total.by_length)
-      out.emplace_back(fmt::format("{}_sequence_accuracy_by_length.{}", name, length),
-                       share(part.rows_right, part.rows));
+      out.emplace_back(name_by_length(name + "_sequence_accuracy", length), share(part.rows_right, part.rows));
   for (auto& value : values_at_lengths(config, task, run, split, rows, workers, tapes)) out.push_back(std::move(value));
   return out;
 }

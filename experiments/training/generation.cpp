@@ -2,6 +2,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/decoding/search.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/trainer.hpp"
 
@@ -55,7 +56,7 @@ void note_unknown(const Task& task, std::span<const std::string> texts, const Sa
   std::vector<std::string> named(words.begin(), words.end());
   named.resize(std::min(named.size(), most));
   sampling.note(fmt::format("{} word{} {} not in the run's vocabulary, and the model reads {} as unknown: {}{}",
-                            words.size(), words.size() == 1 ? "" : "s", words.size() == 1 ? "is" : "are",
+                            words.size(), plural(words.size()), words.size() == 1 ? "is" : "are",
                             words.size() == 1 ? "it" : "them", fmt::join(named, ", "),
                             words.size() > most ? ", ..." : ""));
 }

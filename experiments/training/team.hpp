@@ -11,46 +11,39 @@
 
 namespace heed {
 
-/// `values` holds one for each of a number of jobs; this process has filled in those of its share, and gets the others.
-/// Nothing happens in a team of one process.
+/// Each process of a team has done its share of some jobs, and gets what the others' came to. Nothing happens in a team of
+/// one process.
 /// @param share_of  a rank's share of so many jobs: aligned_share, or even_share
-template <class T, class Share> void exchange_values(const Workers& workers, std::vector<T>& values, Share share_of) {
+/// @param pack      pack(job, Packed&) writes what this process's job came to
+/// @param unpack    unpack(job, Unpacked&) takes another's
+template <class Share, class Pack, class Unpack>
+void exchange(const Workers& workers, int jobs, Share share_of, const Pack& pack, const Unpack& unpack) {
   Ranks* ranks = workers.ranks();
   if (!ranks) return;
-  const auto jobs = static_cast<int>(values.size());
   Packed packed;
   const auto [first, last] = share_of(jobs, ranks->rank(), ranks->count());
-  for (int i = first; i < last; ++i) packed.add(values[static_cast<std::size_t>(i)]);
+  for (int job = first; job < last; ++job) pack(job, packed);
   const std::vector<std::string> all = gather(*ranks, packed.take());
   for (int rank = 0; rank < ranks->count(); ++rank) {
+    if (rank == ranks->rank()) continue;
     Unpacked unpacked(all[static_cast<std::size_t>(rank)]);
     const auto [begin, end] = share_of(jobs, rank, ranks->count());
-    for (int i = begin; i < end; ++i) values[static_cast<std::size_t>(i)] = unpacked.get<T>();
+    for (int job = begin; job < end; ++job) unpack(job, unpacked);
   }
+}
+
+/// `exchange` of plain values, one for each job.
+template <class T, class Share> void exchange_values(const Workers& workers, std::vector<T>& values, Share share_of) {
+  const auto value = [&](int job) -> T& { return values[static_cast<std::size_t>(job)]; };
+  exchange(
+      workers, static_cast<int>(values.size()), share_of, [&](int job, Packed& packed) { packed.add(value(job)); },
+      [&](int job, Unpacked& packed) { value(job) = packed.get<T>(); });
 }
 
 /// This process's share of so many jobs that no tree is over: all of them where it is alone.
 inline std::pair<int, int> share_of(int jobs, const Workers& workers) {
   const Ranks* ranks = workers.ranks();
   return ranks ? even_share(jobs, ranks->rank(), ranks->count()) : std::pair(0, jobs);
-}
-
-/// Likewise for results that are no plain values, of jobs of which share_of() is this process's: `pack(job, Packed&)`
-/// writes one, `unpack(job, Unpacked&)` takes it.
-template <class Pack, class Unpack>
-void exchange_results(const Workers& workers, int jobs, const Pack& pack, const Unpack& unpack) {
-  Ranks* ranks = workers.ranks();
-  if (!ranks) return;
-  Packed packed;
-  const auto [first, last] = even_share(jobs, ranks->rank(), ranks->count());
-  for (int job = first; job < last; ++job) pack(job, packed);
-  const std::vector<std::string> all = gather(*ranks, packed.take());
-  for (int rank = 0; rank < ranks->count(); ++rank) {
-    if (rank == ranks->rank()) continue;
-    Unpacked unpacked(all[static_cast<std::size_t>(rank)]);
-    const auto [begin, end] = even_share(jobs, rank, ranks->count());
-    for (int job = begin; job < end; ++job) unpack(job, unpacked);
-  }
 }
 
 /// The word of the team's first process, on all of them.

@@ -2,6 +2,7 @@
 // (heed::f32, heed::f64, and once for each kind of kernels); `engine()` picks one.
 #pragma once
 
+#include "experiments/metrics/record.hpp"
 #include "experiments/training/attention_example.hpp"
 
 #include <algorithm>
@@ -37,19 +38,6 @@ inline constexpr std::string_view optimizer_prefix = "optimizer.";
 struct Checkpoint {
   std::map<std::string, std::string> metadata;
   std::vector<StoredTensor> tensors;
-};
-
-/// A line of metrics.jsonl.
-struct Metrics {
-  std::int64_t step = 0;   ///< optimiser steps done
-  double seconds = 0;      ///< of the run so far, interruptions not counted
-  std::int64_t tokens = 0; ///< trained on so far
-  /// train_loss, val_loss, val_accuracy, learning_rate, ... Names with a dot are written as objects:
-  /// val_accuracy_by_length.8 and .9 become "val_accuracy_by_length": {"8": 0.9, "9": 0.7}. val_accuracy_at.8 is of
-  /// [train] evaluate_lengths.
-  std::vector<std::pair<std::string, double>> values;
-  /// The part of the seconds that steps took: no evaluation, look inside or checkpoint. None: from before it was kept.
-  std::optional<double> step_seconds = std::nullopt;
 };
 
 /// For a live line: cheap, after every step.
@@ -144,61 +132,5 @@ struct AttentionCost {
   double seconds = 0; ///< on one thread: the median of some repetitions
   double bytes = 0;   ///< of values and gradients, parameters' left out
 };
-
-struct Engine {
-  /// Refuses combinations that only the model can judge (heads that do not divide the width, ...): heed::Refused.
-  void (*check)(const Config&, const Task&);
-  Cost (*cost)(const Config&, const Task&);
-  /// Trains to the end or until asked to stop. `from` continues a checkpoint: the same bits as without the break.
-  /// Throws heed::Failed (a NaN loss: with the step and the op that first made it).
-  Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
-  /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
-  Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
-  /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see. Without
-  /// a checkpoint, the model is as it starts.
-  Inspection (*inspect)(const Config&, const Task&, const Checkpoint*, Split, std::int64_t rows);
-  /// The names of all that [train] inspect measures in this model. It looks at one row.
-  std::vector<std::string> (*inspected)(const Config&, const Task&);
-  /// Every head's weights for each of the inputs. Throws heed::Refused for an input that the model can't read, and for
-  /// a model without attention.
-  std::vector<AttentionExample> (*attend)(const Config&, const Task&, const Checkpoint&,
-                                          const std::vector<AttentionRequest>&);
-  void (*generate)(const Config&, const Task&, const Checkpoint&, const Sampling&);
-  /// Of the configuration's first block, over a row of so many tokens; measured again for so many seconds.
-  AttentionCost (*attention_cost)(const Config&, std::int64_t length, double seconds);
-  std::string (*products)(); ///< who multiplies matrices, for manifests
-};
-
-/// The engine for a configuration's precision, with these kernels (training/kernels.hpp). Throws heed::Refused where it
-/// can't be had.
-const Engine& engine(const Config& config, const std::string& kernels);
-/// The same, with the kernels that the configuration asks for, or else the fastest.
-const Engine& engine(const Config& config);
-
-/// The metrics that the configuration's runs will have, best known first, with the direction that is better.
-struct MetricInfo {
-  std::string name;
-  bool higher_is_better;
-  std::string unit;
-  std::string meaning;
-  double least = 0;                    ///< no value is below
-  std::optional<double> greatest = {}; ///< nor above; none: it has no bound
-  bool is_goal = true; ///< false: a measurement of which neither more nor less is better; higher_is_better says nothing
-};
-std::vector<MetricInfo> metrics_of(const Config& config);
-/// "higher is better", or what else holds.
-std::string_view direction_of(const MetricInfo& metric);
-/// One of these, or what is measured of a single head, module or layer ("rank_residual.blocks.3"), whether the model has
-/// it or not; none: no run of the configuration measures it.
-std::optional<MetricInfo> metric_named(const Config& config, const std::string& name);
-
-/// Are the rows whole examples of several targets each, so that it means something to have all of one right?
-bool has_sequence_accuracy(const Config& config);
-/// Does the model put out a sequence of its own for an input?
-bool puts_out_sequences(const Config& config);
-/// Are tokens predicted?
-bool has_perplexity(const Config& config);
-/// Are the tokens the characters of a running text?
-bool has_bits_per_character(const Config& config);
 
 } // namespace heed

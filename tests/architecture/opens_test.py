@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import run_case  # noqa: E402
 
 CHECKOUT = pathlib.Path(sys.argv[1])
-ROOMS = ["runs", "sweep", "report", "exports", "command_line"]
+ROOMS = ["runs", "index", "launch", "sweep", "report", "exports", "command_line"]
 OTHER_WAYS = re.compile(
     r"(?<![\w.>:])(?:read_file|read_beginning|write_file|append_line|remove_file|make_folder|remove_leftovers|"
     r"synchronise_file)\(|FileParts::open\(|(?<![\w.])NewFile\(|(?<!\w)::(?:open|openat|creat|mkdir|unlink|rename|link|"
@@ -26,23 +26,23 @@ OTHER_WAYS = re.compile(
 
 # The file, and a word that its line has.
 EXCEPTIONS = {
-    ("runs/database.cpp", "sqlite3_open"): "of an index, in the user's own folder (runs/index_place.hpp)",
-    ("runs/folder_signatures.cpp", "::open("): "the output folder itself; its files are looked at without following links",
-    ("runs/index_place.cpp", "directory_iterator"): "the user's own folder",
-    ("runs/index_place.cpp", "read_file("): "the user's own folder",
-    ("runs/index_place.cpp", "fs::exists("): "the user's own folder",
-    ("runs/index_place.cpp", "fs::remove_all("): "the user's own folder",
-    ("runs/index_place.cpp", "write_file("): "the user's own folder",
-    ("runs/run_index.cpp", "read_file("): "the user's own folder",
-    ("runs/run_index.cpp", "write_file("): "the user's own folder",
-    ("runs/run_index.cpp", "filesystem::remove("): "the user's own folder",
-    ("runs/run_store.cpp", "::opendir("): "the names in the output folder itself",
-    ("runs/run_store.cpp", "fs::exists("): "a path that the user named, which may lead through links",
-    ("runs/run_store.cpp", "fs::is_symlink("): "a path that the user named",
+    ("index/database.cpp", "sqlite3_open"): "of an index, in the user's own folder (index/index_place.hpp)",
+    ("index/folder_signatures.cpp", "::open("): "the output folder itself; its files are looked at without following links",
+    ("index/index_place.cpp", "directory_iterator"): "the user's own folder",
+    ("index/index_place.cpp", "read_file("): "the user's own folder",
+    ("index/index_place.cpp", "fs::exists("): "the user's own folder",
+    ("index/index_place.cpp", "fs::remove_all("): "the user's own folder",
+    ("index/index_place.cpp", "write_file("): "the user's own folder",
+    ("index/run_index.cpp", "read_file("): "the user's own folder",
+    ("index/run_index.cpp", "write_file("): "the user's own folder",
+    ("index/run_index.cpp", "filesystem::remove("): "the user's own folder",
+    ("runs/run_folder.cpp", "::opendir("): "the names in the output folder itself",
+    ("runs/run_folder.cpp", "fs::exists("): "a path that the user named, which may lead through links",
+    ("runs/run_folder.cpp", "fs::is_symlink("): "a path that the user named",
     ("sweep/plan_file.cpp", "fs::exists("): "a path that the user named, which may lead through links",
     ("sweep/plan_file.cpp", "fs::is_symlink("): "a path that the user named",
-    ("sweep/slurm_settings.cpp", "fs::exists("): "the user's settings",
-    ("sweep/slurm_settings.cpp", "read_file("): "the user's settings",
+    ("launch/slurm_settings.cpp", "fs::exists("): "the user's settings",
+    ("launch/slurm_settings.cpp", "read_file("): "the user's settings",
     ("command_line/commands/attend.cpp", "make_folder("): "a folder that the user named, for arrays",
     ("command_line/commands/attend.cpp", "write_file("): "a folder that the user named, for arrays",
     ("command_line/commands/diff.cpp", "filesystem::is_directory("): "a word of the command line",

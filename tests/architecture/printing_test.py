@@ -24,9 +24,9 @@ ALLOWED = {
     "experiments/command_line/terminal_size.cpp": "asks the terminal for its size",
     "experiments/runs/worker.cpp": "say(), which writes a run's log through without_controls()",
     "experiments/runs/worker.hpp": "where say() writes unless it is told otherwise",
-    "experiments/sweep/local_launcher.cpp": "joins a worker's streams to its log",
+    "experiments/launch/local_launcher.cpp": "joins a worker's streams to its log",
     "experiments/system/child.cpp": "reads what another program prints",
-    "experiments/training/engine_module.cpp": "joins the compiler's output to its errors",
+    "experiments/engines/engine_module.cpp": "joins the compiler's output to its errors",
 }
 
 

@@ -1,5 +1,5 @@
 // A checkpoint. A checksum that doesn't fit is put right, also within the length that the file states of its header.
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/safetensors.hpp"
 #include "tests/fuzz/right_checksum.hpp"
 #include "tests/fuzz/target.hpp"

@@ -2,7 +2,7 @@
 // nothing else of it is believed. Input: how many bytes
 // are left of a whole index (two bytes, 0: all), then pieces of a place (two bytes), a length (one) and so many bytes to
 // write there.
-#include "experiments/runs/run_index.hpp"
+#include "experiments/index/run_index.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/fuzz/three_runs.hpp"
 

@@ -1,5 +1,5 @@
 // A line of metrics.jsonl.
-#include "experiments/runs/run_store.hpp"
+#include "experiments/metrics/record.hpp"
 #include "tests/fuzz/json_record.hpp"
 
 #include <set>

@@ -1,5 +1,5 @@
 // The beginning of a checkpoint, from which a run's parameters are counted.
-#include "experiments/runs/run_entry.hpp"
+#include "experiments/index/run_entry.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
 // A run's progress.json.
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "tests/fuzz/json_record.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // `heed runs --where`: what the parser takes, SQLite must take as well, wherever the filter stands in a statement.
-#include "experiments/runs/run_filter.hpp"
-#include "experiments/runs/run_index.hpp"
+#include "experiments/index/run_filter.hpp"
+#include "experiments/index/run_index.hpp"
 #include "tests/fuzz/target.hpp"
 #include "tests/fuzz/three_runs.hpp"
 

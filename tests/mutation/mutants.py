@@ -36,7 +36,9 @@ FOLDERS = {
     "layers": ["layers", "models"],
     "experiments/statistics": ["statistics"],
     "experiments/sweep": ["sweep", "command_line"],
-    "experiments/runs": ["runs", "sweep", "command_line"],
+    "experiments/launch": ["launch", "sweep", "command_line"],
+    "experiments/runs": ["runs", "launch", "sweep", "command_line"],
+    "experiments/index": ["index", "sweep", "command_line"],
 }
 LONG = 5  # seconds: tests that take longer are run later
 MEMORY = 8 << 20  # KiB of addresses for a test

@@ -4,9 +4,10 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/metrics/code_points.hpp"
+#include "experiments/metrics/text/code_points.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/task_survey.hpp"
 
@@ -93,7 +94,7 @@ std::string size_in_words(std::int64_t size) { return size < 0 ? "new for every 
 std::string vocabulary_in_words(const TaskSurvey& s) {
   if (s.form == Form::image_classification)
     return fmt::format("{} classes; images of {} x {} pixels, {} channel{}", s.shape.classes, s.shape.image.height,
-                       s.shape.image.width, s.shape.image.channels, s.shape.image.channels == 1 ? "" : "s");
+                       s.shape.image.width, s.shape.image.channels, plural(s.shape.image.channels));
   if (s.form == Form::classification)
     return fmt::format("{} tokens; {} classes", with_commas(s.shape.vocabulary), s.shape.classes);
   if (s.shape.shared_vocabulary)

@@ -4,9 +4,9 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
+#include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_comparison.hpp"
-#include "experiments/runs/run_entry.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>

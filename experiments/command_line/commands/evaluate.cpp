@@ -3,7 +3,7 @@
 #include "experiments/command_line/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/metrics/bleu.hpp"
+#include "experiments/metrics/text/bleu.hpp"
 
 #include <algorithm>
 #include <cmath>

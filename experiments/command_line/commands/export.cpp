@@ -4,8 +4,8 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/preparation.hpp"
-#include "experiments/runs/metrics_lines.hpp"
-#include "experiments/runs/run_filter.hpp"
+#include "experiments/index/run_filter.hpp"
+#include "experiments/metrics/lines.hpp"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -49,7 +49,7 @@ int do_export(const ExportArguments& arguments, Console& console) {
                                   ? OutputFolder{arguments.out, std::filesystem::path("exports") / arguments.to}
                                   : OutputFolder{arguments.into, {}};
   for (const RunFolder& run : runs)
-    if (const auto lines = each_metrics_line(run, [](const Metrics&) {}); !lines) throw Refused(lines.error);
+    if (const auto lines = each_metrics_line(run.metrics(), [](const Metrics&) {}); !lines) throw Refused(lines.error);
   folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;

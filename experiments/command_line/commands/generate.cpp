@@ -6,6 +6,7 @@
 #include "autograd/error.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/metrics/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <optional>

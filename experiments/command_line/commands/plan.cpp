@@ -4,13 +4,14 @@
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/data/csv.hpp"
+#include "experiments/data/json_fields.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/report/wrapping.hpp"
-#include "experiments/runs/json_fields.hpp"
 #include "experiments/system/clock.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -46,7 +47,7 @@ std::string tuning_of(const Tuning& tuning) {
   std::vector<std::string> options;
   for (const TunedOption& option : tuning.options)
     options.push_back(fmt::format("{} from {}", option.key, fmt::join(option.values, ", ")));
-  return fmt::format("{}, with seed{} {}", fmt::join(options, "; "), tuning.seeds.size() == 1 ? "" : "s",
+  return fmt::format("{}, with seed{} {}", fmt::join(options, "; "), plural(tuning.seeds.size()),
                      fmt::join(tuning.seeds, ", "));
 }
 
@@ -64,7 +65,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
                           e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});
   }
   print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
-        prepared.metric.name, direction_of(prepared.metric));
+        prepared.metric.name, in_words(prepared.metric.direction));
   console.out << to_text(table) << "\n";
   bool explained = false;
   for (const Arm& arm : plan.arms) {
@@ -84,7 +85,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   print(console.out, "  to do    {} of {} runs ({} finished in {}), {}\n", e.to_do(), e.runs.size(), e.finished,
         arguments.out, scaled(e.flops, "FLOPs"));
   print(console.out, "  machine  {} at a time, {} thread{} each, about {} of memory together\n", e.share.jobs,
-        e.share.threads, e.share.threads == 1 ? "" : "s", scaled(e.bytes, "B"));
+        e.share.threads, plural(e.share.threads), scaled(e.bytes, "B"));
   if (e.seconds)
     print(console.out, "  time     about {}, from some steps of each arm; evaluations come on top\n",
           duration(*e.seconds));
@@ -133,7 +134,7 @@ void write_json(const Preparation& prepared, const Estimate& e, std::optional<do
       {"name", plan.name},
       {"sweep", plan.folder_name()},
       {"metric", plan.metric},
-      {"higher_is_better", prepared.metric.is_goal ? json::value(prepared.metric.higher_is_better) : json::value()},
+      {"higher_is_better", prepared.metric.is_goal() ? json::value(prepared.metric.higher_is_better()) : json::value()},
       {"match", plan.match},
       {"seeds", json::value_from(plan.seeds)}};
   json::array arms;

@@ -5,14 +5,17 @@
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/index/run_entry.hpp"
+#include "experiments/launch/local_launcher.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_comparison.hpp"
-#include "experiments/runs/run_entry.hpp"
-#include "experiments/sweep/local_launcher.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
-#include "experiments/training/kernels.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -164,7 +167,7 @@ int rerun(const RerunArguments& arguments, Console& console) {
   const auto configured = static_cast<int>(original.config.train.threads);
   const Share share = share_machine(this_machine(), 1, 0.0, 1, arguments.threads > 0 ? arguments.threads : configured);
   console.err << fmt::format("run {} again: {} steps on {} thread{}; it took {}\n", original.folder.id(),
-                             with_commas(original.config.train.steps), share.threads, share.threads == 1 ? "" : "s",
+                             with_commas(original.config.train.steps), share.threads, plural(share.threads),
                              duration(original.manifest.seconds));
   console.err.flush();
   run_again(again, original, share.threads, console);

@@ -8,23 +8,25 @@
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
 #include "experiments/command_line/run_display.hpp"
+#include "experiments/command_line/run_needs.hpp"
 #include "experiments/command_line/team_start.hpp"
 #include "experiments/command_line/terminal_size.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/engines/mpi.hpp"
+#include "experiments/launch/local_launcher.hpp"
+#include "experiments/launch/slurm_launcher.hpp"
+#include "experiments/launch/team_launcher.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/runs/follower.hpp"
-#include "experiments/system/failure.hpp"
-#include "experiments/sweep/local_launcher.hpp"
 #include "experiments/sweep/run_sweep.hpp"
-#include "experiments/sweep/slurm_launcher.hpp"
-#include "experiments/sweep/team_launcher.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/failure.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"
-#include "experiments/training/kernels.hpp"
-#include "experiments/training/mpi.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -176,7 +178,7 @@ public:
     } else if (to_do > 0) {
       const Share& share = start.share;
       print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
-            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, share.threads == 1 ? "" : "s",
+            to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, plural(share.threads),
             to_do == 1 ? "" : " each");
     }
     console_.err.flush();
@@ -221,38 +223,6 @@ private:
   std::optional<OlderSweep> older_;
   std::optional<RunDisplay> display_;
   std::optional<StopSignals> signals_;
-};
-
-/// What runs take, from a short training of each arm, once that is asked for.
-class Needs {
-public:
-  Needs(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
-      : prepared_(prepared), tasks_(tasks), out_(std::move(out)), threads_(threads) {}
-
-  RunNeed of(const RunFolder& run) {
-    if (!measured_) measure();
-    const auto known = seconds_.find(run.id());
-    return {known == seconds_.end() ? longest_ : known->second, bytes_};
-  }
-
-private:
-  void measure() {
-    const Estimate measured = estimate(prepared_, tasks_, out_, 1, threads_, true);
-    for (const EstimatedRun& run : measured.runs) {
-      if (!run.run->id.empty()) seconds_[run.run->id] = run.seconds;
-      longest_ = std::max(longest_, run.seconds); // of a replicate whose arm is still to be tuned
-    }
-    bytes_ = measured.bytes;
-    measured_ = true;
-  }
-
-  const Preparation& prepared_;
-  Tasks& tasks_;
-  std::filesystem::path out_;
-  int threads_;
-  bool measured_ = false;
-  std::map<std::string, double> seconds_;
-  double longest_ = 0, bytes_ = 0;
 };
 
 /// A sweep that was left to Slurm.

@@ -3,9 +3,10 @@
 #include "experiments/command_line/found_runs.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/data/csv.hpp"
+#include "experiments/index/run_filter.hpp"
+#include "experiments/metrics/steps_to.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/runs/run_filter.hpp"
-#include "experiments/sweep/steps_to.hpp"
+#include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
 #include <algorithm>
@@ -128,7 +129,7 @@ void print_table(const Found& found, Console& console) {
     for (std::size_t i = 0; i < row.size(); ++i) cells.push_back(for_people(row[i], found.columns[i]));
   }
   if (!found.rows.empty()) console.out << to_text(table) << "\n";
-  console.out << fmt::format("  {} of {} run{}\n", found.rows.size(), found.all, found.all == 1 ? "" : "s");
+  console.out << fmt::format("  {} of {} run{}\n", found.rows.size(), found.all, plural(found.all));
 }
 
 int runs(const RunsArguments& arguments, Console& console) {

@@ -4,9 +4,10 @@
 #include "experiments/command_line/print.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/difference.hpp"
+#include "experiments/index/run_entry.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/runs/run_entry.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -62,7 +63,7 @@ void print_run(const RunFolder& run, Console& console) {
   comment(fmt::format("run {}: {}", run.id(), name_of(entry->state)), console);
   if (const auto& m = entry->manifest) {
     comment(fmt::format("{} to {}, {} of work on {} thread{}", m->started, m->ended.empty() ? "?" : m->ended,
-                        duration(m->seconds), m->threads, m->threads == 1 ? "" : "s"),
+                        duration(m->seconds), m->threads, plural(m->threads)),
             console);
     comment(fmt::format("heed {}, {} {}, {}{}, on {}", m->build.version, m->build.compiler, m->build.flags,
                         m->build.kernels.empty() ? "" : fmt::format("kernels {}, ", m->build.kernels), m->build.blas,

@@ -5,13 +5,16 @@
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/queue_report.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/index/run_index.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/runs/run_index.hpp"
-#include "experiments/runs/run_store.hpp"
-#include "experiments/system/failure.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_records.hpp"
+#include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/finished_runs.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/failure.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -198,7 +201,7 @@ int status(const StatusArguments& arguments, Console& console) {
     for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].push_back(fmt::format("{}", left_out_of[i]));
   }
   const std::size_t runs = run_ids(out).size();
-  print(console.out, "{}  {} run{}\n", arguments.out, runs, runs == 1 ? "" : "s");
+  print(console.out, "{}  {} run{}\n", arguments.out, runs, plural(runs));
   if (!table.rows.empty()) console.out << "\n" << to_text(table);
   if (!running.empty()) console.out << running;
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;

@@ -2,10 +2,12 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/print.hpp"
-#include "experiments/sweep/executor.hpp"
-#include "experiments/sweep/local_launcher.hpp"
-#include "experiments/sweep/slurm_queue.hpp"
+#include "experiments/launch/executor.hpp"
+#include "experiments/launch/local_launcher.hpp"
+#include "experiments/launch/slurm_queue.hpp"
+#include "experiments/runs/run_claim.hpp"
 #include "experiments/system/stop_signals.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -63,7 +65,7 @@ public:
 
   int execute() {
     print(console_.out, "heed task: begins {} of {}, {} run{}\n", number_, submission_.name, runs_.size(),
-          runs_.size() == 1 ? "" : "s");
+          plural(runs_.size()));
     console_.out.flush();
     note_begin();
     for (const RunFolder& run : runs_) {

@@ -7,9 +7,11 @@
 #include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/engines/kernels.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
-#include "experiments/training/kernels.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/training/training.hpp"
 #include "options/variant.hpp"
 
@@ -115,7 +117,7 @@ public:
     const std::string kernels = kernels_of(config_with({}));
     return fmt::format("one block's causal attention with its projections, width {}, {} head{}: a row forward and "
                        "backward on one thread, kernels {}",
-                       width_, heads_, heads_ == 1 ? "" : "s", kernels);
+                       width_, heads_, plural(heads_), kernels);
   }
   boost::json::object as_json() const { return {{"width", width_}, {"heads", heads_}}; }
 

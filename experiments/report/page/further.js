@@ -14,7 +14,7 @@ function drawFurther() {
     element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map((cell, i) => (i === 0
       ? element("th", { scope: "row" }, cell) : element("td", { class: i === 5 ? "word" : null }, cell)))))));
     const answers = element("ul", { class: "answers" }, ...results.filter(({ answer }) => answer !== null)
-      .map((result) => element("li", {}, result.comparison ? markIcon(verdictBy(result.comparison, metric))
+      .map((result) => element("li", {}, result.comparison ? markIcon(verdict(result))
         : element("span"), element("span", {}, result.answer.replace(/ = /g, "\u00a0=\u00a0")))));
     section(`further-${place}`, metric.name, element("p", { class: "note" }, note),
       copyTools(table, metric.name), element("div", { class: "scroll", tabindex: 0, role: "region",

@@ -161,13 +161,7 @@ const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 /** Is neither more nor less of the metric better? */
 const neutral = report.metric.higher_is_better === null;
 /** better | worse | differs | same | open: what the statistics let one say of an arm. */
-function verdictBy({ answer, difference, equal }, metric) {
-  if (answer === "same" || equal) return "same";
-  if (answer !== "differs" || difference === 0) return "open";
-  if (metric.higher_is_better === null) return "differs";
-  return (difference > 0) === metric.higher_is_better ? "better" : "worse";
-}
-const verdict = (arm) => verdictBy(arm.comparison, report.metric);
+const verdict = (arm) => arm.comparison.mark;
 const verdicts = {
   better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
   differs: ["other than the reference", d3.symbolTriangle],

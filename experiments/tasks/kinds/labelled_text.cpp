@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/kept_listing.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
@@ -116,7 +117,7 @@ void note_unseen_labels(const SplitRows& rows, Listing& task) {
     }
   if (count > 0)
     task.notes.push_back(fmt::format("{} row{} of validation and test {} a label that training lacks (\"{}\", for one)",
-                                     count, count == 1 ? "" : "s", count == 1 ? "has" : "have", first->output));
+                                     count, plural(count), count == 1 ? "has" : "have", first->output));
 }
 
 Listing list_labelled_text(const Config& config) {

@@ -1,6 +1,7 @@
 // The commands that look at what a run learned.
 #include "experiments/config/config.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "tests/experiments/command_line/command_line_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"

@@ -2,8 +2,8 @@
 // (generate_translation_scores.py wrote them).
 #include "autograd/error.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/metrics/bleu.hpp"
-#include "experiments/metrics/chrf.hpp"
+#include "experiments/metrics/text/bleu.hpp"
+#include "experiments/metrics/text/chrf.hpp"
 #include "tests/catch.hpp"
 
 #include <boost/json.hpp>

@@ -13,7 +13,7 @@ namespace {
 /// A sweep whose reference gives 1.0, 1.1, ... and whose arm differs from it by these, one for each seed.
 ReportData sweep(const std::string& label, const std::vector<double>& differences) {
   ReportData report;
-  report.metric = {"val_loss", false, "nats", "cross-entropy"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
   ReportArm reference, arm;
   reference.label = "reference";
   arm.label = label;
@@ -54,10 +54,10 @@ TEST_CASE("costs and gains follow the metric's direction", "[report]") {
   CHECK(sentence(sweep("score = additive", negative(clear))) ==
         "score = additive gains 0.307 nats [0.270, 0.340], p = 0.031, n = 6.");
   ReportData accuracy = sweep("score = additive", clear);
-  accuracy.metric = {"val_accuracy", true, "", "fraction that is right"};
+  accuracy.metric = {"val_accuracy", Direction::higher, "", "fraction that is right"};
   CHECK(sentence(accuracy) == "score = additive gains 0.307 in val_accuracy [0.270, 0.340], p = 0.031, n = 6.");
   accuracy = sweep("score = additive", negative(clear));
-  accuracy.metric = {"val_accuracy", true, "", "fraction that is right"};
+  accuracy.metric = {"val_accuracy", Direction::higher, "", "fraction that is right"};
   CHECK(sentence(accuracy) == "score = additive costs 0.307 in val_accuracy [0.270, 0.340], p = 0.031, n = 6.");
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("an arm that gains where it does not fail is not said to gain without 
 
 TEST_CASE("where some seeds learn and some don't, their shares come first", "[report]") {
   ReportData report = sweep("norm = post", {0, 0, 0, 0, 0, 0});
-  report.metric = {"val_accuracy", true, "", "fraction that is right"};
+  report.metric = {"val_accuracy", Direction::higher, "", "fraction that is right"};
   const std::vector<double> reference{0.99, 0.98, 1.0, 0.99, 0.98, 0.99}, arm{0.99, 0.12, 0.98, 0.15, 0.99, 0.98};
   for (std::size_t i = 0; i < 6; ++i) {
     report.arms[0].runs[i].value = reference[i];
@@ -296,7 +296,7 @@ TEST_CASE("what was known when a sweep was planned is said", "[report]") {
 
 TEST_CASE("an accuracy's interval ends where accuracies do", "[report]") {
   ReportData report = sweep("norm = post", {-0.99, -0.95, -0.99, -0.97, -0.5, -0.48, -0.5});
-  report.metric = {"val_accuracy", true, "", "fraction that is right", 0, 1};
+  report.metric = {"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1};
   // Further arms that are as clear with other signs, each with signs of its own, widen the intervals of all.
   for (std::size_t arm = 0; arm < 4; ++arm) {
     report.arms.push_back(report.arms[0]);
@@ -308,7 +308,7 @@ TEST_CASE("an accuracy's interval ends where accuracies do", "[report]") {
   REQUIRE(report.arms[1].comparison->interval);
   CHECK(report.arms[1].comparison->interval->low == -1);
   CHECK(report.arms[1].comparison->interval->high <= 1);
-  report.metric.greatest.reset();
+  report.metric.high = std::numeric_limits<double>::infinity();
   compute_statistics(report);
   CHECK(report.arms[1].comparison->interval->low < -1.1);
 }

@@ -38,7 +38,7 @@ inline ReportData awkward_report() {
   report.name = "</title><script>alert(1)</script>";
   report.question = "Is a_b 50 % of \"c\" & d?";
   report.sweep = true;
-  report.metric = {"val_loss", false, "nats", "cross-entropy of the validation split"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy of the validation split"};
   report.folder = "runs/sweeps/awkward-0123456789ab";
   report.out = "runs";
   report.seeds = {0, 1, 2};

@@ -18,8 +18,8 @@ ReportData two_metrics(const std::vector<double>& accuracy_lost) {
   const std::vector<double> noise{0.00, 0.01, -0.01, 0.02, 0.005, -0.015};
   ReportData report;
   report.name = "two";
-  report.metric = {"val_loss", false, "nats", "cross-entropy"};
-  report.also = {{"val_accuracy", true, "", "fraction that is right", 0, 1}};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
+  report.also = {{"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1}};
   ReportArm reference, arm;
   reference.label = "reference";
   arm.label = "window = 4";

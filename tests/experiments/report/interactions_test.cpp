@@ -39,7 +39,7 @@ std::vector<double> plus(std::vector<double> values, const std::vector<double>& 
 /// Score and heads crossed: the score makes +0.10 alone, the heads +0.05, both together 0.15 and these.
 ReportData crossed(const std::vector<double>& beyond) {
   ReportData report;
-  report.metric = {"val_loss", false, "nats", "cross-entropy"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
   for (std::int64_t seed = 10; seed < 16; ++seed) report.seeds.push_back(seed);
   const std::vector<double> score(6, 0.10), few(6, 0.05);
   report.arms = {arm("reference", {}, base), arm("score = additive", {additive}, plus(base, score)),
@@ -98,7 +98,7 @@ TEST_CASE("without one of the four arms there is no interaction", "[report]") {
 
 TEST_CASE("an arm in several groups is compared with itself in the first", "[report]") {
   ReportData report;
-  report.metric = {"val_loss", false, "nats", "cross-entropy"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
   report.within = {{"task.copy.length", "length"}};
   const std::vector<double> none(6, 0.0), small(6, 0.1), large{0.4, 0.42, 0.38, 0.41, 0.39, 0.46};
   for (const char* length : {"16", "64"}) {

@@ -163,7 +163,7 @@ TEST_CASE("0 is always on the axis of differences", "[report]") {
   CHECK(contains(text, "+= (0.4, 0) -= (0.2, 0)"));
   CHECK(number_after(text, "xmin") <= 0);
   CHECK(number_after(text, "xmax") >= 0.7);
-  report.metric.higher_is_better = true;
+  report.metric.direction = Direction::higher;
   std::swap(report.arms[0].runs, report.arms[1].runs); // and now below
   compute_statistics(report);
   report.arms[1].comparison->interval = statistics::Interval{-0.7, -0.1};

@@ -1,7 +1,7 @@
 // Floor and ceiling: what a task can't tell apart.
 #include "experiments/report/answers.hpp"
-#include "experiments/report/limits.hpp"
 #include "experiments/report/json.hpp"
+#include "experiments/report/limits.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 using Values = std::vector<double>;
 
 /// Arms with these values, one for each seed; the first is the reference of all.
-ReportData sweep(MetricInfo metric, const std::vector<std::pair<std::string, Values>>& arms, Task::Chance chance) {
+ReportData sweep(Metric metric, const std::vector<std::pair<std::string, Values>>& arms, Task::Chance chance) {
   ReportData report;
   report.metric = std::move(metric);
   for (std::size_t i = 0; i < arms.front().second.size(); ++i) report.seeds.push_back(static_cast<std::int64_t>(i));
@@ -41,28 +41,29 @@ ReportData sweep(MetricInfo metric, const std::vector<std::pair<std::string, Val
   return report;
 }
 
-const MetricInfo accuracy{"val_accuracy", true, "", "fraction that is right", 0, 1};
-const MetricInfo rows_right{"val_sequence_accuracy", true, "", "fraction of rows without a wrong target", 0, 1};
-const MetricInfo loss{"val_loss", false, "nats", "cross-entropy"};
+const Metric accuracy{"val_accuracy", Direction::higher, "", "fraction that is right", 0, 1};
+const Metric rows_right{
+    "val_sequence_accuracy", Direction::higher, "", "fraction of rows without a wrong target", 0, 1};
+const Metric loss{"val_loss", Direction::lower, "nats", "cross-entropy"};
 const Task::Chance eight{0.125, "1 / symbols", Task::Level{std::pow(8.0, -8.0), "(1 / symbols)^8"},
                          Task::Level{std::log(8.0), "ln 8"}};
 
 } // namespace
 
 TEST_CASE("the chance level is that of what is measured", "[report]") {
-  const auto level = [](MetricInfo metric) {
+  const auto level = [](Metric metric) {
     const ReportData report = sweep(std::move(metric), {{"reference", {0.5}}}, eight);
     const auto found = chance_level(report, report.arms[0]);
     return found ? found->value : -1;
   };
   CHECK(level(accuracy) == 0.125);
   CHECK(level(rows_right) == 1.0 / 16777216);
-  CHECK(level({"val_decoded_accuracy", true, "", "", 0, 1}) == 1.0 / 16777216);
+  CHECK(level({"val_decoded_accuracy", Direction::higher, "", "", 0, 1}) == 1.0 / 16777216);
   CHECK(level(loss) == Approx(2.0794415416798357));
-  CHECK(level({"val_perplexity", false, "", "", 1}) == Approx(8));
-  CHECK(level({"val_bits_per_character", false, "bits", ""}) == Approx(3));
-  CHECK(level({"val_bleu", true, "", "", 0, 100}) == -1);
-  CHECK(level({"time_per_token", false, "µs", ""}) == -1);
+  CHECK(level({"val_perplexity", Direction::lower, "", "", 1}) == Approx(8));
+  CHECK(level({"val_bits_per_character", Direction::lower, "bits", ""}) == Approx(3));
+  CHECK(level({"val_bleu", Direction::higher, "", "", 0, 100}) == -1);
+  CHECK(level({"time_per_token", Direction::lower, "µs", ""}) == -1);
 }
 
 TEST_CASE("notes give the chance of whole rows in powers of ten, not a token's", "[report]") {
@@ -147,7 +148,7 @@ TEST_CASE("an arm that sees what it is to predict is named first, and gets no an
 
 TEST_CASE("a perplexity stands where its loss does", "[report]") {
   const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
-  const MetricInfo perplexity{"val_perplexity", false, "", "e to the power of val_loss", 1};
+  const Metric perplexity{"val_perplexity", Direction::lower, "", "e to the power of val_loss", 1};
   const ReportData losses = sweep(loss, {{"reference", {1.45}}}, four),
                    perplexities = sweep(perplexity, {{"reference", {1.45}}}, four);
   for (const double x : {0.0, 1.0, 1.31, 1.32, 1.38, 1.45, 1.46, 3.0}) {
@@ -161,7 +162,7 @@ TEST_CASE("a perplexity stands where its loss does", "[report]") {
 
 TEST_CASE("seeds that are no better than guessing have not learned", "[report]") {
   const Task::Chance four{0.25, "1 / symbols", {}, Task::Level{std::log(4.0), "ln symbols"}};
-  const MetricInfo perplexity{"val_perplexity", false, "", "e to the power of val_loss", 1};
+  const Metric perplexity{"val_perplexity", Direction::lower, "", "e to the power of val_loss", 1};
   const Values guesses{4.1, 4.2, 4.2, 4.3, 4.3, 4.4}, some{1e21, 1e21, 2e21, 4e22, 4e22, 5e22};
   const ReportData report = sweep(perplexity, {{"reference", guesses}, {"rate = 3", some}}, four);
   REQUIRE(report.arms[1].learned);
@@ -197,7 +198,8 @@ TEST_CASE("at the ceiling two are too good to be told apart, and one is just goo
 
 TEST_CASE("without a known chance, the metric's worst is the floor", "[report]") {
   const Values none(6, 0.0);
-  const ReportData report = sweep({"val_bleu", true, "", "BLEU", 0, 100}, {{"reference", none}, {"a", none}}, eight);
+  const ReportData report = sweep({"val_bleu", Direction::higher, "", "BLEU", 0, 100},
+                                  {{"reference", none}, {"a", none}}, eight);
   CHECK(limit_sentences(report) ==
         std::vector<std::string>{"The reference and a are at the floor (val_bleu 0 in all seeds): this task can't tell "
                                  "them apart; train longer, or make it easier."});
@@ -240,8 +242,8 @@ TEST_CASE("heaps that lie closer than the margin, or a twentieth of the way from
 }
 
 TEST_CASE("of what nobody wants high or low, no side is better", "[report]") {
-  MetricInfo metric{"rank_residual.last", true, "", "how far tokens are from one vector"};
-  metric.is_goal = false;
+  Metric metric{"rank_residual.last", Direction::higher, "", "how far tokens are from one vector"};
+  metric.direction = Direction::none;
   const ReportData report = sweep(metric,
                                   {{"reference", {0.5, 0.51, 0.52, 0.53, 0.54, 0.55}},
                                    {"a", {0.7, 0.72, 0.71, 0.74, 0.73, 0.75}},

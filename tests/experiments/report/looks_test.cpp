@@ -22,7 +22,7 @@ const std::vector<double> unclear_at_ten{0.30, -0.20, 0.30, -0.03, -0.10, 0.20, 
 ReportData looked_at(std::size_t finished,
                      const std::vector<std::vector<double>>& arms = {clear_at_six, clear_at_ten, unclear_at_ten}) {
   ReportData report;
-  report.metric = {"val_loss", false, "nats", "cross-entropy"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy"};
   report.looks = {6, 10};
   report.arms.resize(1 + arms.size());
   for (std::size_t a = 0; a < report.arms.size(); ++a) {

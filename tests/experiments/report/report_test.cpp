@@ -39,7 +39,7 @@ ReportData made_up() {
   ReportData report;
   report.name = "which score";
   report.sweep = true;
-  report.metric = {"val_loss", false, "nats", "cross-entropy of the validation split"};
+  report.metric = {"val_loss", Direction::lower, "nats", "cross-entropy of the validation split"};
   report.folder = "runs/sweeps/which-score-0123456789ab";
   report.seeds = {0, 1, 2};
   report.arms = {arm("reference", {finished_run(0, 1.00), finished_run(1, 1.10), finished_run(2, 1.20)}),
@@ -190,7 +190,7 @@ TEST_CASE("colour marks the better and the worse side, whichever that is", "[rep
   ReportData report = six_seeds();
   CHECK(contains(render_terminal(report, colour), "\033[31m+0.302"));
   CHECK(contains(render_terminal(report, colour), "\033[31mdiffers"));
-  report.metric.higher_is_better = true;
+  report.metric.direction = Direction::higher;
   CHECK(contains(render_terminal(report, colour), "\033[32m+0.302"));
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("runs that never get there count as one evaluation beyond the last, an
       answer_sentence(report, report.arms[1]),
       Contains("5 of its 6 runs never got there and count as 50 steps: p holds, and the difference is of what they "
                "count as."));
-  CHECK_THAT(report.metric.meaning, Contains("a run that never gets there counts as 50"));
+  CHECK_THAT(report.metric.description, Contains("a run that never gets there counts as 50"));
 }
 
 TEST_CASE("how fast can be a further metric", "[report][steps_to]") {

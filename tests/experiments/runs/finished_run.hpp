@@ -3,8 +3,11 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
-#include "experiments/runs/index_place.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/index/index_place.hpp"
+#include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_identity.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "tests/experiments/system/scratch.hpp"
 
 #include <string>

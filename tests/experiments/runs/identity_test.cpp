@@ -4,8 +4,8 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/runs/run_entry.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/index/run_entry.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/config/config_support.hpp"
 

@@ -1,3 +1,4 @@
+#include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/runs/finished_run.hpp"

@@ -1,5 +1,6 @@
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/safetensors.hpp"
-#include "experiments/runs/run_store.hpp"
 #include "tests/catch.hpp"
 
 #include <cstdlib>

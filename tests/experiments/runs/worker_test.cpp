@@ -1,9 +1,12 @@
 // The worker with an engine of three lines, so that each test sees what the worker itself does.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
-#include "experiments/runs/run_entry.hpp"
+#include "experiments/engines/kernels.hpp"
+#include "experiments/index/run_entry.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "experiments/runs/worker.hpp"
-#include "experiments/training/kernels.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 

@@ -2,7 +2,7 @@
 // they are, or every run that someone has is orphaned.
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,6 @@
 #include "experiments/sweep/history.hpp"
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/system/scratch.hpp"
 

@@ -31,8 +31,8 @@ std::string refusal(const std::string& metric, const std::string& more = "") {
 TEST_CASE("what is looked at inside a model is a metric where it is looked at", "[sweep][metric]") {
   const Config looking = config_of("train.inspect = \"layers\"\n"), blind = config_of("");
   CHECK(metric_of(looking, "rank_residual.last").name == "rank_residual.last");
-  CHECK_FALSE(metric_of(looking, "rank_residual.last").is_goal);
-  CHECK_THAT(metric_of(looking, "rank_residual.last").meaning, Contains("of the last layer"));
+  CHECK_FALSE(metric_of(looking, "rank_residual.last").is_goal());
+  CHECK_THAT(metric_of(looking, "rank_residual.last").description, Contains("of the last layer"));
   CHECK(metric_of(looking, "gradient_norm.blocks.0.ffn.expand").name == "gradient_norm.blocks.0.ffn.expand");
   CHECK_THROWS_WITH(metric_of(blind, "rank_residual.last"),
                     Contains("measured where train.inspect is one of layers, everything, and it is none"));

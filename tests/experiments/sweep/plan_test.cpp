@@ -2,7 +2,8 @@
 #include "experiments/config/values.hpp"
 #include "experiments/sweep/plan.hpp"
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_identity.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 #include "tests/experiments/system/scratch.hpp"

@@ -3,8 +3,10 @@
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
 
+#include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/run_claim.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/sweep/fake_launcher.hpp"
+#include "tests/experiments/launch/fake_launcher.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
 
 #include <numeric>

@@ -2,7 +2,8 @@
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/tuning.hpp"
 
-#include "experiments/runs/run_store.hpp"
+#include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/run_folder.hpp"
 #include "experiments/system/lease.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"

@@ -1,7 +1,9 @@
 // What a model does when it goes by its own outputs: evaluation and `generate` against each other and against reading.
 #include "experiments/config/config.hpp"
-#include "experiments/metrics/bleu.hpp"
-#include "experiments/metrics/chrf.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
+#include "experiments/metrics/text/bleu.hpp"
+#include "experiments/metrics/text/chrf.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
 #include <algorithm>
@@ -239,7 +241,7 @@ TEST_CASE("evaluation decodes what generate puts out, and scores its text", "[de
 TEST_CASE("decoded metrics are announced, and measured, where they are asked for", "[decoding]") {
   const auto names = [](const Config& c) {
     std::string out;
-    for (const MetricInfo& m : metrics_of(c)) out += m.name + " ";
+    for (const Metric& m : metrics_of(c)) out += m.name + " ";
     return out;
   };
   const std::string asked = names(config(test::tiny_encoder_decoder));

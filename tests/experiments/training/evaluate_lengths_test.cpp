@@ -2,6 +2,8 @@
 // and training knows nothing of it.
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/training/run_model.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -258,11 +260,11 @@ TEST_CASE("metrics at other lengths are promised, and found", "[evaluation][leng
   const Config c = config(tiny_decoder, {"train.evaluate_lengths=[3, 9]"});
   const History h = train(c);
   std::size_t promised = 0;
-  for (const MetricInfo& m : metrics_of(c)) {
+  for (const Metric& m : metrics_of(c)) {
     if (m.name.find("_at.") == m.name.npos) continue;
     ++promised;
     CHECK(std::isfinite(h.final(m.name)));
-    CHECK_THAT(m.meaning, Contains(m.name.substr(0, m.name.find("_at."))));
+    CHECK_THAT(m.description, Contains(m.name.substr(0, m.name.find("_at."))));
   }
   CHECK(promised == 2 * 4);
 }

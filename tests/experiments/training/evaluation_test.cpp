@@ -1,7 +1,8 @@
 // Evaluation against a row-by-row computation, generation, and what a run costs.
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/run_model.hpp"
 #include "tests/experiments/training/training_support.hpp"
@@ -305,8 +306,8 @@ min_length = 5
 
 TEST_CASE("descriptions say which accuracies count the end", "[evaluation]") {
   const auto meaning = [](const Config& c, const std::string& name) {
-    for (const MetricInfo& m : metrics_of(c))
-      if (m.name == name) return m.meaning;
+    for (const Metric& m : metrics_of(c))
+      if (m.name == name) return m.description;
     return std::string();
   };
   CHECK_THAT(meaning(config(test::tiny_decoder), "val_accuracy"), Contains("the token that ends an output is one"));
@@ -319,7 +320,7 @@ TEST_CASE("a run measures what metrics_of says, at the last step at least", "[ev
   for (const Config& c : {config(test::tiny_decoder), config(test::tiny_encoder), reader()}) {
     const test::History h = train(c);
     std::set<std::string> promised, found;
-    for (const MetricInfo& m : metrics_of(c)) promised.insert(m.name);
+    for (const Metric& m : metrics_of(c)) promised.insert(m.name);
     for (const Metrics& m : h.metrics)
       if (m.step == c.train.steps)
         for (const auto& [name, value] : values_of(m)) found.insert(name);
@@ -578,7 +579,7 @@ TEST_CASE("an estimate of the loss is the mean over random rows of the step, and
       if (split == Split::validation) CHECK(found.back() == Approx(loss / count).epsilon(1e-5));
     }
     const auto metrics = metrics_of(c);
-    CHECK(std::ranges::count(metrics, std::string("val_loss_estimate"), &MetricInfo::name) == 1);
+    CHECK(std::ranges::count(metrics, std::string("val_loss_estimate"), &Metric::name) == 1);
   }
 }
 

@@ -1,9 +1,10 @@
 // What inspection says of heads and modules, against plain loops, closed forms and models that are changed by hand.
 #define HEED_REAL f64 // so that what is compared differs by rounding alone
 #include "experiments/config/config.hpp"
-#include "experiments/runs/run_store.hpp"
+#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/inspected_metrics.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/training/evaluation.hpp"
-#include "experiments/training/inspected_metrics.hpp"
 #include "experiments/training/introspection.hpp"
 #include "tests/experiments/training/training_support.hpp"
 #include "tests/layers/kept_weights.hpp"
@@ -364,7 +365,7 @@ TEST_CASE("the names of what is measured are known before a run, and are all tha
       const auto info = metric_named(c, name);
       REQUIRE(info);
       CHECK(info->name == name);
-      CHECK_FALSE(info->is_goal);
+      CHECK_FALSE(info->is_goal());
     }
     CHECK(metric_named(c, "rank_residual.blocks.99")); // which the model alone knows not to be there
     CHECK_FALSE(metric_named(c, "rank_residual"));
@@ -393,7 +394,7 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
   }
   for (const Metrics& m : h.metrics) CHECK(m.step == 0);
   std::set<std::string> promised, found;
-  for (const MetricInfo& m : metrics_of(c)) promised.insert(m.name);
+  for (const Metric& m : metrics_of(c)) promised.insert(m.name);
   for (const Metrics& m : h.metrics)
     for (const auto& [name, value] : values_of(m))
       if (promised.contains(name)) found.insert(name);

@@ -1,6 +1,8 @@
 // Whole runs for tests: a configuration's text is trained, and all that came of it is kept.
 #pragma once
 
+#include "experiments/engines/engine.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 #include "tests/autograd/thread_ranks.hpp"

@@ -1,0 +1,185 @@
+// The operations of formulas: a row for each, in which its value and its gradients stand together. What a formula means
+// pair by pair is said once more, in plain loops, by `evaluate` (layers/attention/formula/), which tests hold these to.
+#pragma once
+
+#include "autograd/formula_program.hpp"
+#include "autograd/kernels/activations.hpp"
+
+namespace heed::HEED_REAL::formula_operations {
+
+using S = const Simd&;
+
+const Simd zero(Real{0}), one(Real{1});
+inline Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one, zero); }
+
+// Of one operand: value(a); by_a(d, a, y) is the gradient by a, where d is that by the value. a() and y() are the operand
+// and the value, computed only where they are asked for. Without by_a, nothing has a gradient through it.
+
+struct Negative {
+  static Simd value(S a) { return -a; }
+  static Simd by_a(S d, auto&&, auto&&) { return -d; }
+};
+struct Reciprocal {
+  static Simd value(S a) { return one / a; }
+  static Simd by_a(S d, auto&&, auto&& y) { return -d * y() * y(); }
+};
+struct Abs {
+  static Simd value(S a) { return xsimd::abs(a); }
+  static Simd by_a(S d, auto&& a, auto&&) {
+    const Simd v = a();
+    return xsimd::select(v > zero, d, xsimd::select(v < zero, -d, zero));
+  }
+};
+struct Exp {
+  static Simd value(S a) { return exponential(a); }
+  static Simd by_a(S d, auto&&, auto&& y) { return d * y(); }
+};
+struct Log {
+  static Simd value(S a) { return xsimd::log(a); }
+  static Simd by_a(S d, auto&& a, auto&&) { return d / a(); }
+};
+struct Sqrt {
+  static Simd value(S a) { return xsimd::sqrt(a); }
+  static Simd by_a(S d, auto&&, auto&& y) { return Real(0.5) * d / y(); }
+};
+struct Tanh {
+  static Simd value(S a) { return tanh_of(a); }
+  static Simd by_a(S d, auto&&, auto&& y) {
+    const Simd v = y();
+    return d * (one - v * v);
+  }
+};
+struct Sigmoid {
+  static Simd value(S a) { return logistic(a); }
+  static Simd by_a(S d, auto&&, auto&& y) {
+    const Simd v = y();
+    return d * v * (one - v);
+  }
+};
+struct Relu {
+  static Simd value(S a) { return relu_at(a).value; }
+  static Simd by_a(S d, auto&& a, auto&&) { return d * relu_at(a()).slope; }
+};
+struct Floor {
+  static Simd value(S a) { return xsimd::floor(a); }
+};
+struct Sin {
+  static Simd value(S a) { return xsimd::sin(a); }
+  static Simd by_a(S d, auto&& a, auto&&) { return d * xsimd::cos(a()); }
+};
+struct Cos {
+  static Simd value(S a) { return xsimd::cos(a); }
+  static Simd by_a(S d, auto&& a, auto&&) { return -d * xsimd::sin(a()); }
+};
+struct Negation {
+  static Simd value(S a) { return one - a; }
+};
+
+// Of two: value(a, b); by_a(d, a, b, y) and by_b.
+
+struct Add {
+  static Simd value(S a, S b) { return a + b; }
+  static Simd by_a(S d, auto&&, auto&&, auto&&) { return d; }
+  static Simd by_b(S d, auto&&, auto&&, auto&&) { return d; }
+};
+struct Subtract {
+  static Simd value(S a, S b) { return a - b; }
+  static Simd by_a(S d, auto&&, auto&&, auto&&) { return d; }
+  static Simd by_b(S d, auto&&, auto&&, auto&&) { return -d; }
+};
+struct Multiply {
+  static Simd value(S a, S b) { return a * b; }
+  static Simd by_a(S d, auto&&, auto&& b, auto&&) { return d * b(); }
+  static Simd by_b(S d, auto&& a, auto&&, auto&&) { return d * a(); }
+};
+struct Divide {
+  static Simd value(S a, S b) { return a / b; }
+  static Simd by_a(S d, auto&&, auto&& b, auto&&) { return d / b(); }
+  static Simd by_b(S d, auto&&, auto&& b, auto&& y) { return -d * y() / b(); }
+};
+struct Power {
+  static Simd value(S a, S b) { return xsimd::pow(a, b); }
+  static Simd by_a(S d, auto&& a, auto&& b, auto&&) {
+    const Simd v = a(), w = b();
+    return d * w * xsimd::pow(v, w - one);
+  }
+  static Simd by_b(S d, auto&& a, auto&&, auto&& y) { return d * y() * xsimd::log(a()); }
+};
+struct Remainder {
+  static Simd value(S a, S b) { return a - b * xsimd::floor(a / b); }
+  static Simd by_a(S d, auto&&, auto&&, auto&&) { return d; }
+  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return -d * xsimd::floor(a() / b()); }
+};
+struct Min {
+  static Simd value(S a, S b) { return xsimd::select(b < a, b, a); }
+  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), zero, d); }
+  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), d, zero); }
+};
+struct Max {
+  static Simd value(S a, S b) { return xsimd::select(a < b, b, a); }
+  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), zero, d); }
+  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), d, zero); }
+};
+struct Less {
+  static Simd value(S a, S b) { return truth(a < b); }
+};
+struct LessEqual {
+  static Simd value(S a, S b) { return truth(a <= b); }
+};
+struct Equal {
+  static Simd value(S a, S b) { return truth(a == b); }
+};
+struct Unequal {
+  static Simd value(S a, S b) { return truth(a != b); }
+};
+struct Conjunction {
+  static Simd value(S a, S b) { return a * b; }
+};
+struct Disjunction {
+  static Simd value(S a, S b) { return xsimd::max(a, b); }
+};
+
+/// Calls `use` with the operation's row; with nothing where it has none (sources, choices and places of lists).
+template <class Use> void with_row(FormulaOp op, Use&& use) {
+  switch (op) {
+    case FormulaOp::negative: return use(Negative{});
+    case FormulaOp::reciprocal: return use(Reciprocal{});
+    case FormulaOp::abs: return use(Abs{});
+    case FormulaOp::exp: return use(Exp{});
+    case FormulaOp::log: return use(Log{});
+    case FormulaOp::sqrt: return use(Sqrt{});
+    case FormulaOp::tanh: return use(Tanh{});
+    case FormulaOp::sigmoid: return use(Sigmoid{});
+    case FormulaOp::relu: return use(Relu{});
+    case FormulaOp::floor: return use(Floor{});
+    case FormulaOp::sin: return use(Sin{});
+    case FormulaOp::cos: return use(Cos{});
+    case FormulaOp::negation: return use(Negation{});
+    case FormulaOp::add: return use(Add{});
+    case FormulaOp::subtract: return use(Subtract{});
+    case FormulaOp::multiply: return use(Multiply{});
+    case FormulaOp::divide: return use(Divide{});
+    case FormulaOp::power: return use(Power{});
+    case FormulaOp::remainder: return use(Remainder{});
+    case FormulaOp::min: return use(Min{});
+    case FormulaOp::max: return use(Max{});
+    case FormulaOp::less: return use(Less{});
+    case FormulaOp::less_equal: return use(LessEqual{});
+    case FormulaOp::equal: return use(Equal{});
+    case FormulaOp::unequal: return use(Unequal{});
+    case FormulaOp::conjunction: return use(Conjunction{});
+    case FormulaOp::disjunction: return use(Disjunction{});
+    default: return;
+  }
+}
+
+/// Is the row of one operand?
+template <class Row> constexpr bool is_unary = requires(S a) { Row::value(a); };
+/// Has it gradients?
+struct Lazy {
+  Simd operator()() const;
+};
+template <class Row> constexpr bool has_gradients = requires(S d, Lazy x) { Row::by_a(d, x, x); }
+|| requires(S d, Lazy x) { Row::by_a(d, x, x, x); };
+
+} // namespace heed::HEED_REAL::formula_operations

@@ -1,0 +1,81 @@
+// Which columns a strip of queries sees by a formula's mask.
+#include "autograd/kernels/heads.hpp"
+#include "autograd/ops/score_formula_parts.hpp"
+#include "autograd/score_formula.hpp"
+
+#include <algorithm>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+using formula_operations::one, formula_operations::zero;
+
+} // namespace
+
+ScoreFormula::View ScoreFormula::view(std::int64_t i, std::int64_t j) const {
+  return views_[i / strip_rows * ((shape_.keys + key_tile - 1) / key_tile) + j / key_tile];
+}
+
+// Padding is left out, so that what is found holds for all batch entries.
+void ScoreFormula::look() {
+  Mask ranges = shape_.mask;
+  ranges.lengths = nullptr;
+  if (counts_) {
+    counts_[0] = 0;
+    for (std::int64_t d = 0; d < extent(FormulaAxis::distance); ++d)
+      counts_[d + 1] = counts_[d] + (values_[program_->mask][d] != 0 ? 1 : 0);
+  }
+  View* next = views_;
+  for (std::int64_t i = 0; i < shape_.queries; i += strip_rows) {
+    const std::int64_t rows = std::min(strip_rows, shape_.queries - i);
+    Mask::Range seen[strip_rows];
+    for (std::int64_t r = 0; r < rows; ++r) seen[r] = ranges.range(0, i + r, shape_.keys);
+    for (std::int64_t j = 0; j < shape_.keys; j += key_tile) {
+      const Columns c = columns_of(seen, rows, j, shape_.keys);
+      *next++ = c.none() ? View{} : look_at(i, rows, j, c.c0, c.c1);
+    }
+  }
+  looked_ = true;
+}
+
+ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t c0,
+                                         std::int64_t c1) const {
+  View v{static_cast<std::uint8_t>(c1 / lanes), 0, true};
+  const auto take = [&](std::int64_t c, bool any, bool all) {
+    v.all = v.all && all;
+    if (!any) return;
+    v.c0 = std::min(v.c0, static_cast<std::uint8_t>(c / lanes));
+    v.c1 = static_cast<std::uint8_t>(c / lanes + 1);
+  };
+  const std::int64_t end = std::min(c1, shape_.keys - j);
+  if (counts_) {
+    // Every distance between the lowest and the highest of some rows and columns occurs among these.
+    for (std::int64_t c = c0; c < end; c += lanes) {
+      const std::int64_t low = j + c - (i + rows - 1) + shape_.queries - 1,
+                         high = j + std::min(c + lanes, end) - 1 - i + shape_.queries - 1;
+      const std::int32_t seen = counts_[high + 1] - counts_[low];
+      take(c, seen > 0, seen == high + 1 - low);
+    }
+  } else {
+    const ScoreTile tile{b_, h_, i, rows, j + c0, end - c0, key_tile};
+    compute_pairs(tile, nullptr, &FormulaInstruction::for_mask);
+    const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
+    for (std::int64_t c = 0; c < tile.keys; c += lanes) {
+      const int n = static_cast<int>(std::min<std::int64_t>(lanes, tile.keys - c));
+      Simd most = zero, least = one;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const Simd x = seen(r, c, n);
+        most = xsimd::max(most, x);
+        least = xsimd::min(least, x);
+      }
+      alignas(64) Real all[lanes];
+      least.store_aligned(all);
+      take(c0 + c, largest_lane(most) != 0, std::all_of(all, all + n, [](Real x) { return x != 0; }));
+    }
+  }
+  if (v.c1 == 0) return {};
+  return v;
+}
+
+} // namespace heed::HEED_REAL

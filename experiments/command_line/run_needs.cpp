@@ -1,0 +1,25 @@
+#include "experiments/command_line/run_needs.hpp"
+
+#include "experiments/command_line/plan_estimate.hpp"
+
+#include <algorithm>
+
+namespace heed {
+
+RunNeed Needs::of(const RunFolder& run) {
+  if (!measured_) measure();
+  const auto known = seconds_.find(run.id());
+  return {known == seconds_.end() ? longest_ : known->second, bytes_};
+}
+
+void Needs::measure() {
+  const Estimate measured = estimate(prepared_, tasks_, out_, 1, threads_, true);
+  for (const EstimatedRun& run : measured.runs) {
+    if (!run.run->id.empty()) seconds_[run.run->id] = run.seconds;
+    longest_ = std::max(longest_, run.seconds); // of a replicate whose arm is still to be tuned
+  }
+  bytes_ = measured.bytes;
+  measured_ = true;
+}
+
+} // namespace heed

@@ -1,0 +1,34 @@
+// What a sweep's runs take on this machine, for a cluster's queue.
+#pragma once
+
+#include "experiments/launch/slurm_launcher.hpp"
+#include "experiments/sweep/preparation.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace heed {
+
+/// What runs take, from a short training of each arm, once that is asked for.
+class Needs {
+public:
+  Needs(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
+      : prepared_(prepared), tasks_(tasks), out_(std::move(out)), threads_(threads) {}
+
+  RunNeed of(const RunFolder& run);
+
+private:
+  void measure();
+
+  const Preparation& prepared_;
+  Tasks& tasks_;
+  std::filesystem::path out_;
+  int threads_;
+  bool measured_ = false;
+  std::map<std::string, double> seconds_;
+  double longest_ = 0, bytes_ = 0;
+};
+
+} // namespace heed

@@ -1,0 +1,108 @@
+#include "experiments/data/json_fields.hpp"
+
+#include "experiments/system/utf8.hpp"
+
+#include <algorithm>
+#include <boost/json/basic_parser_impl.hpp>
+#include <charconv>
+#include <cstddef>
+
+namespace heed::json_fields {
+namespace {
+
+/// Builds a value from what the parser finds, as `json::parse` does, but for reals.
+struct Builder {
+  static constexpr std::size_t max_object_size = json::object::max_size();
+  static constexpr std::size_t max_array_size = json::array::max_size();
+  static constexpr std::size_t max_key_size = json::string::max_size();
+  static constexpr std::size_t max_string_size = json::string::max_size();
+
+  json::value_stack stack;
+
+  bool on_document_begin(json::error_code&) {
+    stack.reset();
+    return true;
+  }
+  bool on_document_end(json::error_code&) { return true; }
+  bool on_object_begin(json::error_code&) { return true; }
+  bool on_object_end(std::size_t members, json::error_code&) {
+    stack.push_object(members);
+    return true;
+  }
+  bool on_array_begin(json::error_code&) { return true; }
+  bool on_array_end(std::size_t entries, json::error_code&) {
+    stack.push_array(entries);
+    return true;
+  }
+  bool on_key_part(json::string_view text, std::size_t, json::error_code&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_key(json::string_view text, std::size_t, json::error_code&) {
+    stack.push_key(text);
+    return true;
+  }
+  bool on_string_part(json::string_view text, std::size_t, json::error_code&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_string(json::string_view text, std::size_t, json::error_code&) {
+    stack.push_string(text);
+    return true;
+  }
+  bool on_number_part(json::string_view, json::error_code&) { return true; } // there is one buffer, so never called
+  bool on_int64(std::int64_t number, json::string_view text, json::error_code&) {
+    if (number == 0 && text.starts_with('-')) stack.push_double(-0.0); // no integer has that sign
+    else stack.push_int64(number);
+    return true;
+  }
+  bool on_uint64(std::uint64_t number, json::string_view, json::error_code&) {
+    stack.push_uint64(number);
+    return true;
+  }
+  bool on_double(double near, json::string_view text, json::error_code&) {
+    double exact = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exact);
+    stack.push_double(error == std::errc{} && end == text.data() + text.size() ? exact : near);
+    return true;
+  }
+  bool on_bool(bool value, json::error_code&) {
+    stack.push_bool(value);
+    return true;
+  }
+  bool on_null(json::error_code&) {
+    stack.push_null();
+    return true;
+  }
+  bool on_comment_part(json::string_view, json::error_code&) { return true; }
+  bool on_comment(json::string_view, json::error_code&) { return true; }
+};
+
+} // namespace
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char *p = text.data(), *end = p + text.size(); p != end;) {
+    char32_t c = 0;
+    const std::size_t size = decode_utf8(p, end, c);
+    if (size == 0) out += fmt::format("\\\\x{:02x}", static_cast<unsigned char>(*p));
+    else if (is_command(c)) out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+    else if (c == U'\n') out += "\\n";
+    else if (c == U'\t') out += "\\t";
+    else if (c == U'"' || c == U'\\') out.append("\\").append(p, size);
+    else out.append(p, size);
+    p += std::max<std::size_t>(size, 1);
+  }
+  return out + "\"";
+}
+
+json::value parsed(std::string_view bytes) {
+  json::basic_parser<Builder> parser{json::parse_options()};
+  json::error_code error;
+  const std::size_t read = parser.write_some(false, bytes.data(), bytes.size(), error);
+  if (!error && read < bytes.size()) error = json::error::extra_data;
+  if (error) throw Wrong{"it is not JSON: " + error.message()};
+  return parser.handler().stack.release();
+}
+
+} // namespace heed::json_fields

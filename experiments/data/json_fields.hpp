@@ -1,0 +1,133 @@
+// Reading members of JSON objects that someone may have edited: what is missing or of another type is `Wrong`, which
+// the reader of the whole file catches. Each type is read from a value, or from a member of an object. Texts are read
+// as they are: who prints them, or writes them for people, has without_controls().
+#pragma once
+
+#include "experiments/config/values.hpp"
+
+#include <boost/json.hpp>
+#include <cmath>
+#include <cstdint>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed::json_fields {
+
+namespace json = boost::json;
+
+struct Wrong {
+  std::string why;
+};
+
+/// Null where the object has no such member.
+inline const json::value* given(const json::object& object, std::string_view key) {
+  return object.if_contains({key.data(), key.size()});
+}
+
+inline const json::value& needed(const json::object& object, std::string_view key) {
+  if (const json::value* value = given(object, key)) return *value;
+  throw Wrong{fmt::format("it has no \"{}\"", key)};
+}
+
+inline std::string text(const json::value& value, std::string_view key) {
+  const json::string* string = value.if_string();
+  if (!string) throw Wrong{fmt::format("\"{}\" is not a text", key)};
+  return std::string(*string);
+}
+
+/// A text that only people read, without commands to their terminals.
+inline std::string text_for_people(const json::value& value, std::string_view key) {
+  return without_controls(text(value, key));
+}
+
+inline std::int64_t integer(const json::value& value, std::string_view key) {
+  const std::int64_t* number = value.if_int64();
+  if (!number) throw Wrong{fmt::format("\"{}\" is not a whole number", key)};
+  return *number;
+}
+
+inline double real(const json::value& value, std::string_view key) {
+  json::error_code error;
+  const double number = value.to_number<double>(error);
+  if (error) throw Wrong{fmt::format("\"{}\" is not a number", key)};
+  if (!std::isfinite(number)) throw Wrong{fmt::format("\"{}\" is greater than any number", key)}; // 1e999
+  return number;
+}
+
+inline std::optional<double> real_or_null(const json::value& value, std::string_view key) {
+  return value.is_null() ? std::nullopt : std::optional(real(value, key));
+}
+
+inline bool boolean(const json::value& value, std::string_view key) {
+  const bool* is = value.if_bool();
+  if (!is) throw Wrong{fmt::format("\"{}\" is neither true nor false", key)};
+  return *is;
+}
+
+inline const json::array& list(const json::value& value, std::string_view key) {
+  const json::array* array = value.if_array();
+  if (!array) throw Wrong{fmt::format("\"{}\" is not a list", key)};
+  return *array;
+}
+
+inline const json::object& as_object(const json::value& value, std::string_view what) {
+  const json::object* object = value.if_object();
+  if (!object) throw Wrong{fmt::format("{} is not an object", what)};
+  return *object;
+}
+
+inline std::string text(const json::object& object, std::string_view key) { return text(needed(object, key), key); }
+inline std::int64_t integer(const json::object& object, std::string_view key) {
+  return integer(needed(object, key), key);
+}
+inline double real(const json::object& object, std::string_view key) { return real(needed(object, key), key); }
+inline bool boolean(const json::object& object, std::string_view key) { return boolean(needed(object, key), key); }
+inline const json::array& list(const json::object& object, std::string_view key) {
+  return list(needed(object, key), key);
+}
+inline std::vector<std::string> texts(const json::object& object, std::string_view key) {
+  std::vector<std::string> out;
+  for (const json::value& value : list(object, key)) out.push_back(text(value, key));
+  return out;
+}
+
+/// A text as a JSON string that reads back as the same. Commands to terminals are escaped, so that a terminal may show the
+/// file. Bytes that are not UTF-8, which JSON can't hold, are written as without_controls() has them.
+std::string json_text(std::string_view text);
+
+/// What some bytes are, each real as the nearest double, so that the shortest text of one reads as the same, -0 included:
+/// Boost's own reader is off by the last bit for one in a dozen. Throws Wrong.
+json::value parsed(std::string_view bytes);
+
+/// The shortest text that reads back as the same number; JSON has none for NaN and infinities.
+inline std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
+
+/// null is NaN.
+inline double any_real(const json::value& value, std::string_view key) {
+  return real_or_null(value, key).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+inline json::object parse_object(std::string_view bytes) {
+  json::value value = parsed(bytes);
+  if (!value.is_object()) throw Wrong{"it is not a JSON object"};
+  return std::move(value.as_object());
+}
+
+/// Calls `read(value)` where the key is there: records of other versions may lack it.
+template <class Read> void where_given(const json::object& object, std::string_view key, Read read) {
+  if (const json::value* value = given(object, key)) read(*value);
+}
+
+/// What `read` gives, or what was wrong with what it read.
+template <class T, class Read> Parsed<T> guarded(Read read) {
+  try {
+    return Parsed<T>::ok(read());
+  } catch (const Wrong& wrong) {
+    return Parsed<T>::wrong(wrong.why);
+  }
+}
+
+} // namespace heed::json_fields

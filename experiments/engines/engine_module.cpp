@@ -1,0 +1,93 @@
+#include "experiments/engines/engine_module.hpp"
+
+#include "autograd/error.hpp"
+#include "experiments/system/program.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <spawn.h>
+#include <string_view>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace heed {
+
+namespace {
+
+std::string file_name(const std::string& part) { return fmt::format("libheed_{}.so", part); }
+
+/// The program that builds what isn't there; none where another started this one.
+std::string launcher() {
+  const char* name = std::getenv("HEED_LAUNCHER");
+  return name ? name : "";
+}
+
+/// The launcher with the words that make it build a part. Standard output is the command's, so the launcher's goes to
+/// standard error.
+bool build_with(const std::string& launcher, const std::string& part) {
+  std::string program = launcher, word = "--build", target = part;
+  char* words[] = {program.data(), word.data(), target.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  int status = 0;
+  const bool started = posix_spawn(&child, program.c_str(), &actions, nullptr, words, environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  if (!started) return false;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+const Engine& load(const std::string& part, const std::string& asked_by) {
+  const std::filesystem::path file = part_of_program(file_name(part));
+  if (!is_open_part(file_name(part))) {
+    if (!launcher().empty() && !build_with(launcher(), part))
+      throw Refused(fmt::format("{}: its part of the program could not be built (see above)", asked_by));
+    if (!is_program_in_place())
+      throw Refused(fmt::format("{}: {} was built or installed anew since this Heed was started, and {} is no part of "
+                                "the one that runs; start again",
+                                asked_by, this_program().string(), file.string()));
+  }
+  const auto opened = open_part(file_name(part));
+  if (!opened) {
+    std::error_code ignored;
+    const bool built_here = std::filesystem::exists(file.parent_path() / "build.ninja", ignored);
+    throw Refused(fmt::format("{}: {} is missing\n      {}", asked_by, file.string(),
+                              built_here ? fmt::format("start Heed by ./heed, which builds it, or build it: ninja -C "
+                                                       "{} {}",
+                                                       file.parent_path().string(), file_name(part))
+                                         : "install Heed anew, with all of its parts: meson install"));
+  }
+  void* module = dlopen(opened->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  using Door = const Engine* (*)();
+  const auto door = module ? reinterpret_cast<Door>(dlsym(module, "heed_engine")) : nullptr;
+  if (!door) throw Refused(fmt::format("{}: {} can't be loaded: {}", asked_by, file.string(), dlerror()));
+  return *door();
+}
+
+} // namespace
+
+bool has_engine(const std::string& part) {
+  std::error_code ignored;
+  return !launcher().empty() || is_open_part(file_name(part)) ||
+         std::filesystem::exists(part_of_program(file_name(part)), ignored);
+}
+
+const Engine& load_engine(const std::string& part, const std::string& asked_by) {
+  static std::mutex one_at_a_time;
+  static std::map<std::string, const Engine*> loaded;
+  const std::lock_guard lock(one_at_a_time);
+  const Engine*& engine = loaded[part];
+  if (!engine) engine = &load(part, asked_by);
+  return *engine;
+}
+
+} // namespace heed

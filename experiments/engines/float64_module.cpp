@@ -1,0 +1,9 @@
+// Of programs that load float64.
+#include "experiments/engines/engine_module.hpp"
+#include "experiments/engines/float64.hpp"
+
+namespace heed {
+
+const Engine& float64_engine() { return load_engine("float64", "precision = \"float64\""); }
+
+} // namespace heed

@@ -1,0 +1,77 @@
+// The functions of one precision, as a table.
+#include "autograd/error.hpp"
+#include "autograd/products.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/system/machine.hpp"
+#include "experiments/training/attending.hpp"
+#include "experiments/training/evaluation.hpp"
+#include "experiments/training/introspection.hpp"
+#include "experiments/training/optimizers.hpp"
+#include "experiments/training/trainer.hpp"
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+std::int64_t step_of(const Checkpoint& checkpoint) {
+  const auto step = checkpoint.metadata.find("step");
+  return step == checkpoint.metadata.end() ? 0 : std::stoll(step->second);
+}
+
+Metrics evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  Workers workers(usable_cores());
+  Metrics m;
+  m.step = step_of(checkpoint);
+  m.values = evaluate_split(config, task, run, split, 0, workers);
+  for (auto& estimate : loss_estimate(config, task, run, split, m.step, workers))
+    m.values.push_back(std::move(estimate));
+  return m;
+}
+
+Inspection inspect(const Config& config, const Task& task, const Checkpoint* checkpoint, Split split,
+                   std::int64_t rows) {
+  RunModel run(config, task);
+  if (checkpoint) load_parameters(run.parameters, *checkpoint);
+  else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  Workers workers(usable_cores());
+  Inspection found = inspect_model(config, task, run, split, rows, all_looks, workers);
+  if (checkpoint) found.step = step_of(*checkpoint);
+  return found;
+}
+
+std::vector<AttentionExample> attend(const Config& config, const Task& task, const Checkpoint& checkpoint,
+                                     const std::vector<AttentionRequest>& requests) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  std::vector<AttentionExample> examples;
+  for (const AttentionRequest& request : requests) {
+    examples.push_back(attend(task, run, request));
+    examples.back().step = step_of(checkpoint);
+  }
+  return examples;
+}
+
+} // namespace
+
+const Engine& engine_table() {
+  static const Engine table{.check =
+                                [](const Config& config, const Task& task) {
+                                  RunModel run(config, task);
+                                  make_optimizer(config, Parameters{}); // its options
+                                  check_inspection(config, task, run);
+                                },
+                            .cost = cost,
+                            .train = train,
+                            .evaluate = evaluate,
+                            .inspect = inspect,
+                            .inspected = inspected_names,
+                            .attend = attend,
+                            .generate = generate,
+                            .attention_cost = attention_cost,
+                            .products = product_description};
+  return table;
+}
+
+} // namespace heed::HEED_REAL

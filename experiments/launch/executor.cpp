@@ -1,0 +1,336 @@
+#include "experiments/launch/executor.hpp"
+
+#include "experiments/runs/run_claim.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/runs/worker.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <fmt/format.h>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Whole lines at the end of a text, the last `count` that say something, as one line.
+std::string last_lines(std::string_view text, std::size_t count) {
+  std::deque<std::string> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(line);
+    if (lines.size() > count) lines.pop_front();
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return fmt::format("{}", fmt::join(lines, " / "));
+}
+
+/// A worker that crashed could not note why, nor one whose disk was full; what it left behind otherwise stays.
+void note_failure(const RunFolder& run, const std::string& reason) {
+  try {
+    auto claim = RunClaim::attempt(run);
+    if (!claim) return;
+    const auto before = read_manifest(run);
+    require_readable(before);
+    if (!before && !before.is_missing()) run.manifest().set_aside();
+    Manifest manifest = before.value.value_or(Manifest{});
+    manifest.run = run.id();
+    manifest.outcome = "failed";
+    manifest.failure = reason;
+    if (claim->confirm()) run.manifest().write(to_json(manifest));
+  } catch (const Failed&) {
+    // The event says it in any case.
+  }
+}
+
+/// A run whose worker is there.
+class Running {
+public:
+  /// Starts the worker. Throws heed::Failed where none can be started.
+  Running(std::size_t index, const RunFolder& run, Launcher& launcher, int threads)
+      : index_(index), run_(run), manifest_before_(bytes_of_manifest()) {
+    log_before_ = run.log().identity().value.value_or(FileIdentity{}).size;
+    progress_written_ = progress_time();
+    worker_ = launcher.start(run, threads);
+    waits_ = launcher.outlives();
+  }
+
+  std::size_t index() const { return index_; }
+  std::size_t worker() const { return worker_; }
+
+  /// Whether it had to wait for its turn, and has begun since the last call.
+  bool just_begun() {
+    const bool begun = waits_ && RunClaim::held(run_);
+    if (begun) waits_ = false;
+    return begun;
+  }
+
+  /// The newest progress, if it is newer than at the last call.
+  std::optional<Progress> news() {
+    const auto written = progress_time();
+    if (written == progress_written_) return std::nullopt;
+    progress_written_ = written;
+    const auto bytes = run_.progress().read();
+    if (!bytes) return std::nullopt;
+    const auto progress = progress_from_json(*bytes);
+    return progress ? progress.value : std::nullopt;
+  }
+
+  /// How it ended, or that another process has taken it on since. @param stopping  it was asked to
+  RunEvent verdict(const WorkerEnd& end, bool stopping) const {
+    RunEvent event;
+    event.run = index_;
+    const bool crashed = !end.crash.empty();
+    const RunState state = state_of_claimed(run_);
+    const bool recorded = bytes_of_manifest() != manifest_before_; // else the manifest tells of an earlier start
+    // A signal may end a worker that has finished its run and is on its way out.
+    if (state == RunState::finished && (recorded || (!crashed && end.status == 0))) {
+      event.kind = RunEvent::Kind::finished;
+    } else if (!stopping && state != RunState::finished && RunClaim::held(run_)) {
+      event.kind = RunEvent::Kind::elsewhere; // what its files say is the other one's
+    } else if (crashed) {
+      event.kind = end.by_stop ? RunEvent::Kind::interrupted : RunEvent::Kind::failed;
+      event.reason = with_log(end.crash);
+      if (!end.by_stop) note_failure(run_, event.reason);
+    } else if (!end.interruption.empty() && state != RunState::finished) {
+      event.kind = RunEvent::Kind::interrupted;
+      event.reason = end.interruption;
+    } else if (!end.failure.empty()) {
+      event.kind = RunEvent::Kind::failed;
+      event.reason = end.failure;
+      if (state != RunState::failed && end.status != untouched) note_failure(run_, event.reason);
+    } else if (end.status == 0) {
+      event.kind = RunEvent::Kind::failed;
+      event.reason = fmt::format("it came to its end, but '{}' was removed or changed meanwhile", run_.path.string());
+    } else if ((recorded && state == RunState::interrupted) || (stopping && !recorded)) {
+      event.kind = RunEvent::Kind::interrupted;
+    } else {
+      event.kind = RunEvent::Kind::failed;
+      const auto manifest = read_manifest(run_);
+      event.reason = recorded && manifest && !manifest->failure.empty()
+                         ? manifest->failure
+                         : with_log(fmt::format("ended with status {}", end.status));
+    }
+    return event;
+  }
+
+private:
+  std::string bytes_of_manifest() const { return run_.manifest().read().value.value_or(""); }
+
+  std::int64_t progress_time() const { return run_.progress().identity().value.value_or(FileIdentity{}).written; }
+
+  std::string with_log(const std::string& what) const {
+    const auto log = run_.log().read();
+    const std::string last = log && log->size() > log_before_ ? last_lines(log->substr(log_before_), 3) : "";
+    return last.empty() ? what : fmt::format("{}; its last words: {}", what, last);
+  }
+
+  std::size_t index_, worker_ = 0;
+  bool waits_ = false;
+  RunFolder run_;
+  std::string manifest_before_;
+  std::uint64_t log_before_ = 0;
+  std::int64_t progress_written_ = 0;
+};
+
+/// One call of Executor::execute.
+class Execution {
+public:
+  /// @param waiting  the runs to be done, in order
+  Execution(std::span<const RunFolder> runs, std::deque<std::size_t> waiting, Launcher& launcher, Share share,
+            const std::function<void(const RunEvent&)>& on_event)
+      : runs_(runs), launcher_(launcher), share_(share), on_event_(on_event), waiting_(std::move(waiting)) {}
+
+  void skip(std::span<const std::size_t> finished) {
+    for (const std::size_t run : finished) tell(RunEvent::Kind::skipped, run);
+  }
+
+  Executed work(const std::function<bool()>& stop_requested) {
+    for (;;) {
+      if (!stopping_ && stop_requested()) stop();
+      if (!stopping_) {
+        look_elsewhere();
+        fill();
+      }
+      if (stopping_ && launcher_.outlives()) break;
+      if (running_.empty() && (stopping_ || (waiting_.empty() && elsewhere_.empty()))) break;
+      attend();
+      launcher_.wait(std::chrono::milliseconds(20));
+    }
+    executed_.remaining = waiting_.size() + elsewhere_.size();
+    executed_.left = running_.size();
+    return executed_;
+  }
+
+private:
+  void stop() {
+    stopping_ = true;
+    if (launcher_.outlives()) return;
+    for (const Running& run : running_) launcher_.stop(run.worker());
+  }
+
+  void tell(const RunEvent& event) {
+    switch (event.kind) {
+      case RunEvent::Kind::skipped:
+        ++executed_.skipped;
+        clear_finished(runs_[event.run]); // who ran it may have died before
+        break;
+      case RunEvent::Kind::finished: ++executed_.finished; break;
+      case RunEvent::Kind::failed: ++executed_.failed; break;
+      case RunEvent::Kind::interrupted: ++executed_.interrupted; break;
+      default: break;
+    }
+    on_event_(event);
+  }
+  void tell(RunEvent::Kind kind, std::size_t run, std::string reason = {}) { tell({kind, run, {}, std::move(reason)}); }
+
+  /// Starts what can be started, in order.
+  void fill() {
+    bool any = false;
+    while (running_.size() < static_cast<std::size_t>(share_.jobs) && !waiting_.empty()) {
+      const std::size_t next = waiting_.front();
+      waiting_.pop_front();
+      const RunState state = state_of(runs_[next]);
+      if (state == RunState::finished) {
+        tell(RunEvent::Kind::skipped, next);
+      } else if (state == RunState::running && !launcher_.has(runs_[next])) {
+        elsewhere_.push_back(next);
+        tell(RunEvent::Kind::elsewhere, next);
+      } else {
+        start(next);
+        any = true;
+      }
+    }
+    if (any) launcher_.submit();
+  }
+
+  void start(std::size_t next) {
+    try {
+      running_.emplace_back(next, runs_[next], launcher_, share_.threads);
+      tell(launcher_.outlives() ? RunEvent::Kind::queued : RunEvent::Kind::started, next);
+    } catch (const Failed& error) {
+      tell(RunEvent::Kind::failed, next, error.what());
+    }
+  }
+
+  /// Runs of other processes that have ended since: done is done; what they left unfinished is ours to finish.
+  void look_elsewhere() {
+    if (const auto now = Clock::now(); now < next_look_) return;
+    else next_look_ = now + std::chrono::milliseconds(500);
+    std::erase_if(elsewhere_, [&](std::size_t run) {
+      const RunState state = state_of(runs_[run]);
+      if (state == RunState::running && !launcher_.has(runs_[run])) return false;
+      const auto manifest = read_manifest(runs_[run]);
+      if (state == RunState::finished) tell(RunEvent::Kind::skipped, run);
+      else if (state == RunState::failed) tell(RunEvent::Kind::failed, run, manifest ? manifest->failure : "");
+      else waiting_.push_front(run);
+      return true;
+    });
+  }
+
+  /// Hears of those that run, and parts with those that ended.
+  void attend() {
+    const auto now = Clock::now();
+    const bool ask_for_news = now >= next_news_;
+    // Thousands in a cluster's queue are asked less often.
+    if (ask_for_news) next_news_ = now + std::chrono::milliseconds(std::max<std::size_t>(200, running_.size() * 2));
+    const std::vector<WorkerEnd> ends = launcher_.ended();
+    for (auto run = running_.begin(); run != running_.end();) {
+      const auto end = std::ranges::find(ends, run->worker(), &WorkerEnd::worker);
+      if (ask_for_news && run->just_begun()) tell(RunEvent::Kind::started, run->index());
+      if (ask_for_news || end != ends.end())
+        if (const auto progress = run->news()) tell({RunEvent::Kind::progress, run->index(), *progress, {}});
+      if (end == ends.end()) {
+        ++run;
+        continue;
+      }
+      const RunEvent event = run->verdict(*end, stopping_);
+      if (event.kind == RunEvent::Kind::elsewhere) elsewhere_.push_back(event.run);
+      if (event.kind == RunEvent::Kind::finished && !launcher_.outlives()) clear_finished(runs_[event.run]);
+      tell(event);
+      run = running_.erase(run);
+    }
+  }
+
+  std::span<const RunFolder> runs_;
+  Launcher& launcher_;
+  Share share_;
+  const std::function<void(const RunEvent&)>& on_event_;
+  std::deque<std::size_t> waiting_;
+  std::vector<std::size_t> elsewhere_;
+  std::vector<Running> running_;
+  Executed executed_;
+  bool stopping_ = false;
+  Clock::time_point next_look_ = Clock::now(), next_news_ = Clock::now();
+};
+
+} // namespace
+
+Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs, int threads) {
+  const int cores = std::max(1, machine.cores);
+  Share share;
+  if (jobs > 0) {
+    share.jobs = jobs;
+  } else {
+    share.jobs = std::max(1, cores / std::max(1, threads));
+    if (runs < static_cast<std::size_t>(share.jobs)) share.jobs = std::max(1, static_cast<int>(runs));
+    if (machine.memory > 0 && bytes_per_run > 0) {
+      constexpr double usable = 0.8; // the estimate is rough, and others live here too
+      const double fit = std::floor(usable * machine.memory / bytes_per_run);
+      if (fit < share.jobs) share.jobs = std::max(1, static_cast<int>(fit));
+    }
+  }
+  share.threads = threads > 0 ? threads : std::max(1, cores / share.jobs);
+  return share;
+}
+
+void clear_finished(const RunFolder& run) {
+  try {
+    run.progress().remove();
+    if (const auto log = run.log().identity(); log && log->size == 0) run.log().remove();
+  } catch (const Failed&) { // NOLINT(bugprone-empty-catch): no part of the run
+  }
+}
+
+namespace {
+
+// Whoever has the claim: another process may have taken it of a finished run, only to see that there is nothing to do.
+bool is_finished(const RunFolder& run) { return state_of_claimed(run) == RunState::finished; }
+
+} // namespace
+
+std::size_t unfinished(std::span<const RunFolder> runs) {
+  return static_cast<std::size_t>(std::ranges::count_if(runs, std::not_fn(is_finished)));
+}
+
+Executor::Executor(Launcher& launcher, ShareFor share_for) : launcher_(launcher), share_for_(std::move(share_for)) {}
+
+Executor::Executor(Launcher& launcher, Share share) : Executor(launcher, [share](std::size_t) { return share; }) {}
+
+Share Executor::share_for(std::size_t to_do) const {
+  const Share share = share_for_(std::max<std::size_t>(to_do, 1));
+  return {std::max(1, share.jobs), std::max(1, share.threads)};
+}
+
+Executed Executor::execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
+                           const std::function<bool()>& stop_requested) {
+  std::vector<std::size_t> finished;
+  std::deque<std::size_t> waiting;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (is_finished(runs[i])) finished.push_back(i);
+    else waiting.push_back(i);
+  const Share share = share_for(waiting.size());
+  Execution execution(runs, std::move(waiting), launcher_, share, on_event);
+  execution.skip(finished); // at once, so that whoever counts counts them from the beginning
+  return execution.work(stop_requested);
+}
+
+} // namespace heed

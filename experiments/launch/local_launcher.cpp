@@ -1,0 +1,187 @@
+#include "experiments/launch/local_launcher.hpp"
+
+#include "experiments/system/files.hpp"
+#include "experiments/system/program.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+extern char** environ;
+
+namespace heed {
+namespace {
+
+std::string signal_in_words(int signal) {
+  const char* name = strsignal(signal);
+  std::string text = fmt::format("crashed with signal {} ({})", signal, name ? name : "unknown");
+  if (signal == SIGKILL)
+    text = "was killed (signal 9), often for want of memory; run fewer at once (--jobs), or make the model smaller";
+  return text;
+}
+
+/// What a new process has besides its program: its own group, and files.
+class Circumstances {
+public:
+  Circumstances() {
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    // Ctrl-C reaches the sweep alone, which then asks its runs to stop.
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+  }
+  ~Circumstances() {
+    ::posix_spawn_file_actions_destroy(&files);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  Circumstances(const Circumstances&) = delete;
+  Circumstances& operator=(const Circumstances&) = delete;
+
+  ::posix_spawn_file_actions_t files = {};
+  ::posix_spawnattr_t attributes = {};
+};
+
+/// This process's environment, but for BLAS: a run has threads of its own, and needs none of the library's. Parts of the
+/// program were built before, where they had to be.
+std::vector<std::string> environment_of_worker() {
+  std::vector<std::string> out{"OPENBLAS_NUM_THREADS=1"};
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view variable = *entry;
+    if (!variable.starts_with("OPENBLAS_NUM_THREADS=") && !variable.starts_with("HEED_LAUNCHER="))
+      out.emplace_back(variable);
+  }
+  return out;
+}
+
+/// As C's functions want lists of texts.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// Where a worker finds the end of the pipe that it tells through.
+constexpr int told_through = 3;
+
+} // namespace
+
+struct LocalLauncher::Worker {
+  std::size_t number = 0;
+  ::pid_t process = 0;
+  Descriptor told; ///< what it tells, to be read
+  bool asked_to_stop = false;
+
+  ~Worker() {
+    if (process == 0) return;
+    ::kill(process, SIGKILL);
+    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  /// Nothing while it runs.
+  std::optional<WorkerEnd> end() {
+    int status = 0;
+    const ::pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+    process = 0;
+    WorkerEnd end;
+    end.worker = number;
+    if (ended > 0 && WIFSIGNALED(status)) {
+      end.crash = signal_in_words(WTERMSIG(status));
+      end.by_stop = asked_to_stop && WTERMSIG(status) == SIGTERM;
+    } else {
+      end.status = ended > 0 ? WEXITSTATUS(status) : 1;
+    }
+    char block[4096];
+    for (::ssize_t n; (n = ::read(told.get(), block, sizeof block)) > 0;)
+      end.failure.append(block, static_cast<std::size_t>(n));
+    return end;
+  }
+};
+
+LocalLauncher::LocalLauncher() : program_(this_program()), file_(running_program) {}
+
+LocalLauncher::LocalLauncher(std::filesystem::path program) : program_(std::move(program)), file_(program_) {}
+
+LocalLauncher::~LocalLauncher() = default;
+
+std::size_t LocalLauncher::start(const RunFolder& run, int threads) {
+  const Descriptor log = run.log().open_to_append();
+  int ends[2] = {-1, -1};
+  const bool piped = ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  auto worker = std::make_unique<Worker>();
+  worker->told = Descriptor(ends[0]);
+  const Descriptor to_tell(ends[1]);
+
+  std::vector<std::string> words{program_.string(),
+                                 "worker",
+                                 run.path.string(),
+                                 "--threads",
+                                 fmt::format("{}", threads),
+                                 "--tell",
+                                 fmt::format("{}", told_through)};
+  if (!kernels_.empty()) words.insert(words.end(), {"--kernels", kernels_});
+  const std::vector<OpenPart> parts = open_parts();
+  for (const OpenPart& part : parts)
+    words.insert(words.end(), {"--part", fmt::format("{}={}", part.file, part.descriptor)});
+  std::vector<std::string> variables = environment_of_worker();
+  Circumstances around;
+  ::posix_spawn_file_actions_addopen(&around.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&around.files, log.get(), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&around.files, to_tell.get(), told_through);
+  // The same number: it stays open there.
+  for (const OpenPart& part : parts)
+    ::posix_spawn_file_actions_adddup2(&around.files, part.descriptor, part.descriptor);
+  // Not fork: what libraries hang on it (OpenBLAS, its threads) waits for ever where memory is short.
+  const int error = piped ? ::posix_spawn(&worker->process, file_.c_str(), &around.files, &around.attributes,
+                                          pointers_to(words).data(), pointers_to(variables).data())
+                          : errno;
+  if (error != 0) {
+    worker->process = 0;
+    throw Failed(fmt::format("cannot start '{}': {}", program_.string(), std::strerror(error)));
+  }
+  worker->number = ++started_;
+  workers_.push_back(std::move(worker));
+  return started_;
+}
+
+std::vector<WorkerEnd> LocalLauncher::ended() {
+  std::vector<WorkerEnd> ends;
+  std::erase_if(workers_, [&](const std::unique_ptr<Worker>& worker) {
+    auto end = worker->end();
+    if (end) ends.push_back(std::move(*end));
+    return end.has_value();
+  });
+  return ends;
+}
+
+void LocalLauncher::wait(std::chrono::milliseconds most) {
+  // A worker's end of its pipe closes with its process. What it tells before is no reason to wake.
+  std::vector<::pollfd> ends;
+  for (const auto& worker : workers_) ends.push_back({worker->told.get(), 0, 0});
+  if (::poll(ends.data(), ends.size(), static_cast<int>(most.count())) <= 0) return;
+  // The process may not have come to its end yet, nor ever, where something else closed the pipe.
+  std::this_thread::sleep_for(std::min(most, std::chrono::milliseconds(1)));
+}
+
+void LocalLauncher::stop(std::size_t number) {
+  for (const auto& worker : workers_)
+    if (worker->number == number) {
+      worker->asked_to_stop = true;
+      ::kill(worker->process, SIGTERM);
+    }
+}
+
+} // namespace heed

@@ -1,0 +1,240 @@
+#include "experiments/launch/slurm_queue.hpp"
+
+#include "experiments/data/json_fields.hpp"
+#include "experiments/launch/slurm_program.hpp"
+#include "experiments/runs/names.hpp"
+#include "experiments/runs/run_claim.hpp"
+#include "experiments/system/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cctype>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
+
+namespace heed {
+
+using namespace json_fields;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A submission whose array's number isn't known is being made, or its maker died. After so long it is the latter.
+constexpr std::chrono::minutes longest_submission{10};
+
+/// Seconds; no task of a cluster lasts for so many years.
+constexpr double longest_task = 1e9;
+
+/// What Slurm writes at the end of a task's log where it ended the task.
+std::string ending_in_log(const std::string& log) {
+  // A task that was begun anew has the words of its earlier ends above.
+  const std::size_t begin = log.rfind("heed task: begins");
+  const std::string_view last = std::string_view(log).substr(begin == std::string::npos ? 0 : begin);
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> endings{{
+      {"DUE TO TIME LIMIT", "TIMEOUT"},
+      {"DUE TO PREEMPTION", "PREEMPTED"},
+      {"DUE TO NODE FAILURE", "NODE_FAIL"},
+      {"DUE TO JOB REQUEUE", "REQUEUED"},
+      {"oom-kill", "OUT_OF_MEMORY"},
+      {"oom_kill", "OUT_OF_MEMORY"},
+      {" CANCELLED AT ", "CANCELLED"},
+  }};
+  for (const auto& [words, state] : endings)
+    if (last.find(words) != std::string_view::npos) return std::string(state);
+  return "";
+}
+
+/// The accounting database's word, where the cluster has one.
+std::string state_in_accounting(const std::string& job) {
+  if (job.empty() || !has_program("sacct")) return "";
+  const ChildResult result = run_slurm({"sacct", "-n", "-X", "-P", "-o", "State", "-j", job});
+  if (!result.well()) return "";
+  const std::vector<std::string> lines = lines_of(result.out);
+  return lines.empty() ? "" : parts_of(trimmed(lines.front()), ' ').front(); // "CANCELLED by 1000"
+}
+
+std::string last_words(const std::string& log) {
+  const std::vector<std::string> lines = lines_of(log);
+  return lines.empty() ? "none" : std::string(trimmed(lines.back()));
+}
+
+/// In Slurm's words, how a task came to its end that is not in the queue any more.
+std::string forgotten_state(const std::string& job, const std::string& log) {
+  std::string state = state_in_accounting(job);
+  if (state.empty()) state = ending_in_log(log);
+  return state;
+}
+
+std::string advice_for(const std::string& state) {
+  if (state == "OUT_OF_MEMORY") return "; ask for more with slurm.memory";
+  if (state == "TIMEOUT") return "; it goes on from its last checkpoint; ask for more with slurm.time";
+  return "";
+}
+
+bool may_be_coming(const fs::path& out, const std::string& name) {
+  const auto file = Submission::file(out, name).identity();
+  return file && std::chrono::system_clock::now().time_since_epoch() - std::chrono::nanoseconds(file->written) <
+                     longest_submission;
+}
+
+} // namespace
+
+OutputFile Submission::folder(const fs::path& out, const std::string& name) { return {out, fs::path("slurm") / name}; }
+OutputFile Submission::file(const fs::path& out, const std::string& name) {
+  return folder(out, name) / "submission.json";
+}
+OutputFile Submission::log(const fs::path& out, const std::string& name, std::int64_t task) {
+  return folder(out, name) / fmt::format("{}.txt", task);
+}
+
+std::string to_json(const Submission& submission) {
+  std::vector<std::string> tasks;
+  for (const auto& runs : submission.tasks) {
+    std::vector<std::string> ids;
+    for (const std::string& id : runs) ids.push_back(json_text(id));
+    tasks.push_back(fmt::format("    [{}]", fmt::join(ids, ", ")));
+  }
+  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"kernels\": {},\n  \"seconds\": "
+                     "{},\n  \"command\": {},\n"
+                     "  \"tasks\": [\n{}\n  ]\n}}\n",
+                     json_text(submission.name), json_text(submission.job), submission.threads,
+                     json_text(submission.kernels), submission.seconds, json_text(submission.command),
+                     fmt::join(tasks, ",\n"));
+}
+
+Parsed<Submission> submission_from_json(std::string_view bytes) {
+  try {
+    const json::value value = parsed(bytes);
+    const json::object& object = as_object(value, "it");
+    Submission submission;
+    submission.name = text(object, "name");
+    if (!is_submission_name(submission.name))
+      throw Wrong{fmt::format("{} is not the name of a submission", json_text(submission.name))};
+    submission.job = text(object, "job");
+    if (!submission.job.empty() && !is_job_number(submission.job))
+      throw Wrong{fmt::format("{} is not the number of a job", json_text(submission.job))};
+    submission.threads = static_cast<int>(std::clamp<std::int64_t>(integer(object, "threads"), 1, 4096));
+    if (object.contains("kernels")) submission.kernels = text(object, "kernels");
+    if (!submission.kernels.empty() && !is_kernels_name(submission.kernels))
+      throw Wrong{fmt::format("{} is not the name of kernels", json_text(submission.kernels))};
+    submission.seconds = std::clamp(real(object, "seconds"), 0.0, longest_task);
+    submission.command = text(object, "command");
+    for (const json::value& task : list(object, "tasks")) {
+      submission.tasks.emplace_back();
+      for (const json::value& value : list(task, "tasks")) {
+        const std::string id = text(value, "tasks");
+        if (!is_run_id(id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(id))};
+        submission.tasks.back().push_back(id);
+      }
+    }
+    return Parsed<Submission>::ok(std::move(submission));
+  } catch (const Wrong& wrong) {
+    return Parsed<Submission>::wrong(wrong.why);
+  }
+}
+
+bool SlurmTask::alive() const {
+  constexpr std::array alive{"PENDING",      "RUNNING",     "SUSPENDED",     "COMPLETING",  "CONFIGURING",
+                             "REQUEUED",     "RESIZING",    "SIGNALING",     "STAGE_OUT",   "STOPPED",
+                             "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
+  return std::ranges::find(alive, state) != alive.end();
+}
+
+const SlurmTask* QueueLook::find(const QueueMark& mark) const {
+  const auto found = tasks.find({mark.submission, mark.task});
+  return found == tasks.end() ? nullptr : &found->second;
+}
+
+QueueLook look_at_queue(const std::set<std::string>& submissions) {
+  QueueLook look;
+  if (submissions.empty()) return look;
+  // Names can be as many as they are; a command's words can't. Slurm sends the whole queue in any case.
+  constexpr std::size_t most_names = 200;
+  std::vector<std::string> words{"squeue", "--noheader", "--array", "--states=all", "--format=%j|%F|%K|%T|%r|%N"};
+  if (submissions.size() <= most_names) words.push_back(fmt::format("--name={}", fmt::join(submissions, ",")));
+  const ChildResult result = run_slurm(words);
+  if (!result.well()) {
+    look.complaint = !result.found     ? "there is no program 'squeue' in PATH"
+                     : !result.in_time ? "squeue did not answer in time"
+                                       : std::string(trimmed(parts_of(result.err, '\n').front()));
+    if (look.complaint.empty()) look.complaint = fmt::format("squeue ended with status {}", result.status);
+    return look;
+  }
+  for (const std::string& line : lines_of(result.out)) {
+    constexpr std::size_t columns = 6;
+    const std::vector<std::string> fields = parts_of(line, '|');
+    if (fields.size() != columns || !submissions.contains(fields[0])) continue;
+    std::int64_t task = 0;
+    const auto [end, error] = std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), task);
+    if (error != std::errc{}) continue;
+    // A requeued task may be listed twice: as it was, and as it is.
+    SlurmTask found{fmt::format("{}_{}", fields[1], task), fields[3], fields[4] == "None" ? "" : fields[4], fields[5]};
+    SlurmTask& known = look.tasks[{fields[0], task}];
+    if (known.state.empty() || !known.alive()) known = std::move(found);
+  }
+  return look;
+}
+
+std::string ending_in_words(const std::string& state) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{{
+      {"CANCELLED", "cancelled"},
+      {"TIMEOUT", "out of time"},
+      {"OUT_OF_MEMORY", "out of memory"},
+      {"NODE_FAIL", "node failed"},
+      {"PREEMPTED", "preempted"},
+      {"BOOT_FAIL", "node did not start"},
+      {"DEADLINE", "past its deadline"},
+      {"", "lost"},
+  }};
+  for (const auto& [name, text] : words)
+    if (name == state) return std::string(text);
+  return "ended early";
+}
+
+QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const QueueLook& look) {
+  QueueMark mark = queued.mark;
+  if (!mark.ended.empty() || !look.complaint.empty()) return mark;
+  const SlurmTask* task = look.find(mark);
+  if (task && task->alive()) return mark;
+  const auto bytes = Submission::file(out, mark.submission).read();
+  if (bytes.is_unreadable()) return mark; // what became of it is seen another time
+  const auto submission = bytes ? submission_from_json(*bytes) : Parsed<Submission>::wrong("");
+  if (!task && submission && submission->job.empty() && may_be_coming(out, mark.submission)) return mark;
+  // Its own task, or another process, may have dealt with it since the look.
+  if (RunClaim::held(queued.run)) return mark;
+  std::optional<QueueMark> now;
+  try {
+    now = read_queue_mark(queued.run);
+  } catch (const Unreadable&) {
+    return mark;
+  }
+  if (!now || now->submission != mark.submission || now->task != mark.task || !now->ended.empty())
+    return now.value_or(mark);
+
+  const std::string log = Submission::log(out, mark.submission, mark.task).read().value.value_or("");
+  const std::string job = task                                     ? task->job
+                          : submission && !submission->job.empty() ? fmt::format("{}_{}", submission->job, mark.task)
+                                                                   : "";
+  std::string state = task ? task->state : forgotten_state(job, log);
+  // What fails or ends by itself says why in its log.
+  if (state == "FAILED" || state == "COMPLETED")
+    if (const std::string said = ending_in_log(log); !said.empty()) state = said;
+  mark.ended = ending_in_words(state);
+  const std::string who = job.empty() ? fmt::format("'{}'", mark.submission) : fmt::format("job {}", job);
+  if (mark.ended == "lost") mark.details = fmt::format("Slurm does not know {} any more", who);
+  else if (mark.ended == "ended early")
+    mark.details = fmt::format("{} ended as {} before the run did; last words in its log: {}", who, state,
+                               last_words(log));
+  else mark.details = fmt::format("{}, Slurm's {}{}", who, state, advice_for(state));
+  try {
+    write_queue_mark(queued.run, mark);
+  } catch (const Failed&) {
+    // Who may only look is told all the same.
+  }
+  return mark;
+}
+
+} // namespace heed

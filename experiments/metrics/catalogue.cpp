@@ -1,0 +1,122 @@
+#include "experiments/metrics/catalogue.hpp"
+
+#include "experiments/config/config.hpp"
+#include "experiments/metrics/inspected_metrics.hpp"
+#include "experiments/metrics/lengths.hpp"
+#include "experiments/models/model.hpp"
+#include "experiments/tasks/task_info.hpp"
+
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+namespace heed {
+
+namespace {
+
+bool puts_out_text(const Config& config) {
+  const Form form = f32::model_info(config.model.kind).form;
+  return form == Form::language_model || form == Form::sequence_to_sequence;
+}
+
+} // namespace
+
+bool puts_out_sequences(const Config& config) {
+  return f32::model_info(config.model.kind).form == Form::sequence_to_sequence;
+}
+
+bool has_sequence_accuracy(const Config& config) {
+  return puts_out_text(config) && !task_info(config.task.kind).running_text;
+}
+
+bool has_perplexity(const Config& config) { return puts_out_text(config); }
+
+bool has_bits_per_character(const Config& config) {
+  return puts_out_text(config) && task_info(config.task.kind).running_text && config.data.tokens == "characters";
+}
+
+namespace {
+
+Metric info_of(const InspectedMetric& m, std::string_view part) {
+  const char* where = part == "mean"    ? ", the mean over all layers"
+                      : part == "first" ? ", of the first layer"
+                      : part == "last"  ? ", of the last layer"
+                                        : "";
+  const bool of_heads = m.of == InspectedMetric::Of::heads, named = *where == 0;
+  return {.name = fmt::format("{}.{}", m.name, part),
+          .direction = Direction::none,
+          .unit = std::string(m.unit),
+          .description = fmt::format("{}{}{}", m.meaning, where,
+                                     of_heads && part == "mean" ? " and heads"
+                                     : of_heads && !named       ? ", the mean over its heads"
+                                                                : ""),
+          .low = m.least,
+          .high = m.greatest.value_or(std::numeric_limits<double>::infinity())};
+}
+
+} // namespace
+
+std::optional<Metric> metric_named(const Config& config, const std::string& name) {
+  for (Metric& metric : metrics_of(config))
+    if (metric.name == name) return std::move(metric);
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || dot + 1 == name.size()) return {};
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
+      return info_of(m, name.substr(dot + 1));
+  return {};
+}
+
+std::vector<Metric> metrics_of(const Config& config) {
+  std::vector<Metric> out{{"val_loss", Direction::lower, "nats",
+                           "cross-entropy on the validation split, the mean over targets, without smoothing"},
+                          {"val_accuracy", Direction::higher, "",
+                           "fraction of the validation split's targets that are the most probable class", 0, 1}};
+  if (has_sequence_accuracy(config))
+    out.back().description += "; the token that ends an output is one of them, but where every output is one token";
+  if (has_sequence_accuracy(config))
+    out.push_back({"val_sequence_accuracy", Direction::higher, "",
+                   "fraction of the validation rows without a wrong target, that which ends an output included", 0, 1});
+  if (has_perplexity(config))
+    out.push_back({"val_perplexity", Direction::lower, "",
+                   "e to the power of val_loss: as uncertain as among that many tokens", 1});
+  if (has_bits_per_character(config))
+    out.push_back({"val_bits_per_character", Direction::lower, "bits",
+                   "val_loss in bits: divided by the logarithm of 2"});
+  const std::vector<Metric> of_rows = out;
+  if (config.train.evaluate_random_batches > 0)
+    out.push_back({"val_loss_estimate", Direction::lower, "nats",
+                   fmt::format("val_loss as estimated from {} batches of {} random rows, drawn anew at each step",
+                               config.train.evaluate_random_batches, config.train.batch)});
+  if (config.train.evaluate_beam > 0) {
+    out.push_back({"val_decoded_accuracy", Direction::higher, "",
+                   "fraction of the validation rows that are decoded without an error; <unknown> is one", 0, 1});
+    out.push_back({"val_bleu", Direction::higher, "",
+                   fmt::format("BLEU of the decoded validation split against the data's own text, 0 to 100, as "
+                               "sacreBLEU's with tok:{}; 0 where no output has four words",
+                               config.train.evaluate_bleu_tokenization),
+                   0, 100});
+    out.push_back({"val_chrf", Direction::higher, "",
+                   "chrF2 of the decoded validation split against the data's own text, 0 to 100, as sacreBLEU's", 0,
+                   100});
+  }
+  for (const Metric& metric : of_rows)
+    for (const std::int64_t length : config.train.evaluate_lengths) {
+      out.push_back(metric);
+      out.back().name = name_at_length(metric.name, length);
+      out.back().length = length;
+      out.back().description = fmt::format("{} of rows of length {}, which the task makes for it", metric.name, length);
+    }
+  for (const InspectedMetric& m : inspected_metrics())
+    if (m.of != InspectedMetric::Of::modules && is_inspected(config.train.inspect, m.name))
+      for (const char* part : {"mean", "first", "last"}) out.push_back(info_of(m, part));
+  if (config.train.steps == 0) return out;
+  out.push_back({"train_loss", Direction::lower, "nats",
+                 "cross-entropy of the last training batch, with smoothing where it is set"});
+  out.push_back({"time_per_token", Direction::lower, "µs",
+                 "time of the training steps for each token that was trained on, evaluations and checkpoints left out; "
+                 "to be compared where all runs had the machine alike"});
+  return out;
+}
+
+} // namespace heed

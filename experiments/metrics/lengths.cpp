@@ -1,0 +1,40 @@
+#include "experiments/metrics/lengths.hpp"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace heed {
+
+namespace {
+constexpr std::string_view at_suffix = "_at", by_length_suffix = "_by_length";
+} // namespace
+
+std::string name_at_length(std::string_view metric, std::int64_t length) {
+  return fmt::format("{}{}.{}", metric, at_suffix, length);
+}
+
+std::string name_by_length(std::string_view metric, std::int64_t length) {
+  return fmt::format("{}{}.{}", metric, by_length_suffix, length);
+}
+
+std::string family_at_lengths(std::string_view metric) {
+  std::string own(metric.substr(0, metric.find('.')));
+  return own.ends_with(at_suffix) ? own : own + std::string(at_suffix);
+}
+
+std::string metric_of_family(std::string_view family) {
+  return std::string(family.ends_with(at_suffix) ? family.substr(0, family.size() - at_suffix.size()) : family);
+}
+
+std::optional<NameOfLength> name_of_length(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  const std::string_view family = name.substr(0, dot);
+  const bool of_length = family == by_length_metric || (family.starts_with("val_") && family.ends_with(at_suffix));
+  if (dot == name.npos || !of_length) return std::nullopt;
+  NameOfLength out{family, 0};
+  const char* const end = name.data() + name.size();
+  if (std::from_chars(name.data() + dot + 1, end, out.length).ptr != end) return std::nullopt;
+  return out;
+}
+
+} // namespace heed

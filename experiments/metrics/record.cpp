@@ -1,0 +1,71 @@
+#include "experiments/metrics/record.hpp"
+
+#include "experiments/data/json_fields.hpp"
+#include "experiments/metrics/inspected_metrics.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace heed {
+
+using namespace json_fields;
+
+std::string to_json(const Metrics& metrics) {
+  std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
+  if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
+  out += fmt::format(", \"tokens\": {}", metrics.tokens);
+  std::string open; // the object that names with a dot are being written to
+  for (const auto& [name, value] : metrics.values) {
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const std::string object = dot < name.size() ? name.substr(0, dot) : "";
+    if (!open.empty() && object != open) out += "}";
+    if (object.empty()) out += fmt::format(", {}: {}", json_text(name), number_text(value));
+    else
+      out += fmt::format("{}{}: {}", object == open ? ", " : fmt::format(", {}: {{", json_text(object)),
+                         json_text(name.substr(dot + 1)), number_text(value));
+    open = object;
+  }
+  return out + (open.empty() ? "}" : "}}");
+}
+
+Parsed<Metrics> metrics_from_json(std::string_view line) {
+  return guarded<Metrics>([&] {
+    const json::object object = parse_object(line);
+    Metrics metrics;
+    metrics.step = integer(object, "step");
+    metrics.seconds = real(object, "seconds");
+    metrics.tokens = integer(object, "tokens");
+    where_given(object, "step_seconds", [&](const json::value& v) { metrics.step_seconds = real(v, "step_seconds"); });
+    for (const auto& entry : object) {
+      const std::string key = without_controls(entry.key());
+      if (key == "step" || key == "seconds" || key == "step_seconds" || key == "tokens") continue;
+      if (const json::object* parts = entry.value().if_object())
+        for (const auto& part : *parts)
+          metrics.values.emplace_back(key + "." + without_controls(part.key()), any_real(part.value(), part.key()));
+      else metrics.values.emplace_back(key, any_real(entry.value(), key));
+    }
+    return metrics;
+  });
+}
+
+std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
+  constexpr double microseconds = 1e6;
+  auto out = line.values;
+  if (line.tokens > 0 && line.step_seconds)
+    out.emplace_back("time_per_token", microseconds * *line.step_seconds / static_cast<double>(line.tokens));
+  add_summaries(out);
+  return out;
+}
+
+std::optional<double> value_of(const Metrics& line, std::string_view name) {
+  const auto in = [&](const std::vector<std::pair<std::string, double>>& values) -> std::optional<double> {
+    for (const auto& [key, value] : values)
+      if (key == name) return value;
+    return std::nullopt;
+  };
+  const auto written = in(line.values);
+  return written ? written : in(values_of(line));
+}
+
+} // namespace heed

@@ -1,0 +1,282 @@
+// Reads all that a report says of a sweep's runs from their folders.
+#include "experiments/report/report_data.hpp"
+
+#include "experiments/config/config.hpp"
+#include "experiments/config/values.hpp"
+#include "experiments/index/run_entry.hpp"
+#include "experiments/metrics/lengths.hpp"
+#include "experiments/metrics/steps_to.hpp"
+#include "experiments/sweep/finished_runs.hpp"
+#include "experiments/sweep/preparation.hpp"
+#include "experiments/sweep/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+namespace heed {
+
+namespace {
+
+/// What a run was made with, as far as bits depend on it: not how many threads, nor the machine's name.
+std::string describe(const Manifest& manifest) {
+  const Build& build = manifest.build;
+  std::string text = fmt::format("heed {}, {} {}, {}{} on {}", build.version, build.compiler, build.flags,
+                                 build.kernels.empty() ? "" : fmt::format("kernels {}, ", build.kernels), build.blas,
+                                 manifest.cpu);
+  for (const EarlierSteps& steps : manifest.earlier)
+    text += fmt::format("; went on there after step {}, with the steps before made with {}", steps.until, steps.made);
+  return text;
+}
+
+/// What runs say of where they come from.
+struct Origins {
+  std::map<std::string, std::size_t> machines; ///< finished runs of each
+  std::string data;                            ///< the first run's that says so
+};
+
+/// val_accuracy_by_length.N, val_loss_at.N and so on, of the last line that has each.
+class LastLengths {
+public:
+  void add(const Metrics& line) {
+    std::map<std::string, std::vector<LengthPoint>, std::less<>> of_line;
+    for (const auto& [name, value] : line.values)
+      if (const auto of = name_of_length(name); of && std::isfinite(value))
+        of_line[std::string(of->family)].push_back({of->length, value});
+    for (auto& [metric, points] : of_line) {
+      std::ranges::sort(points, {}, &LengthPoint::length);
+      found[metric] = std::move(points);
+    }
+  }
+
+  std::map<std::string, std::vector<LengthPoint>, std::less<>> found;
+};
+
+/// What float32 can't hold is no result: the run diverged.
+constexpr double greatest_value = std::numeric_limits<float>::max();
+
+/// What lines say of a metric so far.
+struct FoundValue {
+  std::optional<double> last;
+  std::optional<std::int64_t> reached; ///< the first step
+};
+
+/// How a run's value by a metric is found.
+struct Reading {
+  Metric metric;
+  std::optional<StepsTo> goal;     ///< where it is steps_to(METRIC, VALUE)
+  std::optional<Metric> evaluated; ///< then METRIC
+
+  /// The last value; or the first step at which the goal is reached, the metric's greatest where it never is.
+  std::optional<double> of(const FoundValue& found) const {
+    if (!goal) return found.last;
+    return found.reached ? static_cast<double>(*found.reached) : metric.high;
+  }
+  /// @param found  of the lines before
+  void add(const Metrics& line, FoundValue& found) const {
+    if (!goal) {
+      if (const auto value = value_of(line, metric.name)) found.last = value;
+    } else if (!found.reached && reaches(line, *goal, evaluated->direction)) {
+      found.reached = line.step;
+    }
+  }
+};
+
+/// A run that never gets there counts as later than any: as one evaluation beyond the longest of all arms' runs.
+Reading reading_of(const Plan& plan, const Config& reference, const std::string& name, const std::string& option) {
+  Reading out{metric_of(reference, name, option), steps_to(name), {}};
+  if (!out.goal) return out;
+  out.evaluated = metric_of(reference, out.goal->metric, option);
+  for (const Arm& arm : plan.arms) {
+    const Config config = config_of(plan.runs.at(arm.runs.front()));
+    out.metric.high = std::max(out.metric.high, static_cast<double>(config.train.steps + config.train.evaluate_every));
+  }
+  out.metric.description += fmt::format("; a run that never gets there counts as {:g}", out.metric.high);
+  return out;
+}
+
+/// @param finished  runs that were finished at some time
+ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
+                      const std::set<std::string>& finished, const std::vector<Reading>& readings, EntryReader& reader,
+                      Origins& origins) {
+  const Reading& deciding = readings.front();
+  const std::string& metric = deciding.metric.name;
+  ReportRun run;
+  run.id = planned.id;
+  run.seed = planned.seed;
+  if (run.id.empty()) return run; // the arm has still to be tuned
+  const RunFolder folder{out / planned.id};
+  run.folder = folder.path;
+  std::vector<FoundValue> values(readings.size());
+  LastLengths lengths;
+  bool any = false;
+  const auto record = reader.read_record(folder, [&](const Metrics& line) {
+    any = true;
+    run.seconds = line.seconds;
+    if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
+        value && std::isfinite(*value))
+      run.curve.push_back({line.step, *value});
+    for (std::size_t i = 0; i < readings.size(); ++i) readings[i].add(line, values[i]);
+    lengths.add(line);
+  });
+  if (!record) {
+    run.curve.clear();
+    run.seconds = {};
+  }
+  // Of what can't be relied on, a folder without a run is none yet.
+  run.state = record ? record->state : state_of(folder);
+  if (run.state == RunState::missing) {
+    run.gone = finished.contains(run.id);
+    if (run.gone) run.problem = "it was finished, and its folder is gone; heed run makes it anew";
+    return run;
+  }
+  if (!record) {
+    run.left_out = true;
+    run.problem = record.error;
+    return run;
+  }
+  if (const std::optional<Manifest>& manifest = record->manifest) {
+    if (run.state == RunState::failed) run.problem = manifest->failure;
+    if (run.state == RunState::finished) ++origins.machines[describe(*manifest)];
+    if (origins.data.empty()) origins.data = manifest->data;
+  }
+  if (run.state == RunState::finished) {
+    run.lengths = std::move(lengths.found);
+    for (std::size_t i = 1; i < readings.size(); ++i) {
+      run.also.push_back(readings[i].of(values[i]));
+      if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
+    }
+    const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
+    if (last && std::abs(*last) <= greatest_value) {
+      run.value = last;
+    } else if (last) { // it diverged, whatever its end was called
+      run.state = RunState::failed;
+      run.problem = fmt::format("{} came to {:g}: no result", metric, *last);
+    } else run.problem = !any ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
+  }
+  auto attention = read_attention(folder);
+  if (attention) run.attention = std::move(*attention);
+  else run.attention_problem = attention.error;
+  return run;
+}
+
+} // namespace
+
+namespace {
+
+/// The order of the groups: by value, numbers as numbers; words stay in the plan's order.
+void sort_groups(ReportData& report) {
+  if (report.within.empty()) return;
+  std::vector<std::vector<double>> ranks(report.arms.size()); // of each arm, a number for each value of its group
+  for (std::size_t option = 0; option < report.within.size(); ++option) {
+    std::vector<std::string> seen;
+    std::vector<double> numbers;
+    bool numeric = true;
+    for (const ReportArm& arm : report.arms) {
+      const std::string& text = arm.group.at(option);
+      char* end = nullptr;
+      numbers.push_back(std::strtod(text.c_str(), &end));
+      numeric = numeric && !text.empty() && *end == '\0';
+      if (std::ranges::find(seen, text) == seen.end()) seen.push_back(text);
+    }
+    for (std::size_t a = 0; a < ranks.size(); ++a)
+      ranks[a].push_back(numeric ? numbers[a]
+                                 : static_cast<double>(std::ranges::find(seen, report.arms[a].group[option]) -
+                                                       seen.begin()));
+  }
+  std::vector<std::size_t> order(report.arms.size()), place(report.arms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t arm) { return ranks[arm]; });
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<ReportArm> arms;
+  std::vector<ArmTuning> tuned;
+  for (const std::size_t from : order) {
+    arms.push_back(std::move(report.arms[from]));
+    arms.back().reference = place[arms.back().reference];
+    if (report.tuning) tuned.push_back(std::move(report.tuning->arms[from]));
+  }
+  report.arms = std::move(arms);
+  if (report.tuning) report.tuning->arms = std::move(tuned);
+}
+
+} // namespace
+
+ReportData collect_report(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+                          const FactsOf& facts_of) {
+  ReportData report;
+  // A page or a table shows nothing of a command to a terminal, and is turned by none.
+  report.name = without_controls(plan.name);
+  report.hash = plan.hash;
+  report.sweep = plan.sweep;
+  report.out = out;
+  report.folder = folder;
+  report.seeds = plan.seeds;
+  report.looks = plan.looks;
+  report.within = plan.within;
+  report.match = plan.match;
+  if (plan.tuning) {
+    Plan looked_at = plan;
+    look_at_trials(looked_at, out);
+    report.tuning = std::move(looked_at.tuning);
+  }
+
+  const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
+  const Config reference_config = config_of(reference);
+  std::vector<Reading> readings{reading_of(plan, reference_config, plan.metric, "report.metric")};
+  for (const std::string& metric : plan.also)
+    readings.push_back(reading_of(plan, reference_config, metric, "report.also"));
+  Origins origins;
+  EntryReader reader;
+  const std::set<std::string> finished = recorded_as_finished(folder);
+  for (const Arm& planned : plan.arms) {
+    ReportArm arm;
+    arm.label = without_controls(planned.label);
+    arm.reference = planned.reference;
+    arm.group = planned.group;
+    arm.name = without_controls(planned.name);
+    arm.changes = planned.changes;
+    arm.matched = planned.matched;
+    for (const std::size_t index : planned.runs)
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readings, reader, origins));
+    const PlannedRun& first = plan.runs.at(planned.runs.front());
+    arm.config = first.config;
+    arm.cost = cost_of(plan, first.arm);
+    try {
+      const Config config = config_of(first);
+      const bool first_of_group = planned.reference == report.arms.size();
+      const Arm& against = plan.arms[first_of_group ? 0 : planned.reference];
+      arm.differences = difference(config_of(plan.runs.at(against.runs.front())), config);
+      ArmFacts facts = facts_of(config);
+      arm.chance = std::move(facts.chance);
+      arm.sight = std::move(facts.sight);
+    } catch (const Refused&) {
+      // The data may have moved since; the results stand without these.
+    }
+    report.arms.push_back(std::move(arm));
+  }
+  for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
+
+  report.metric = readings.front().metric;
+  report.evaluated = readings.front().evaluated;
+  for (std::size_t i = 1; i < readings.size(); ++i) report.also.push_back(readings[i].metric);
+  report.margin = plan.margin;
+  report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
+  report.learned = plan.learned;
+  report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
+  report.question = without_controls(plan.question);
+  report.frozen = plan.frozen;
+  report.earlier = earlier_sweeps(plan, out);
+  report.reference_config = reference.config;
+  report.data = origins.data;
+  sort_groups(report);
+  compute_statistics(report);
+  return report;
+}
+
+} // namespace heed

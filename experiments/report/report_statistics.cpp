@@ -1,0 +1,204 @@
+// What a report computes from its runs' values.
+#include "experiments/report/report_data.hpp"
+
+#include "experiments/report/interactions.hpp"
+#include "experiments/report/seeds_that_fail.hpp"
+#include "experiments/statistics/spending.hpp"
+#include "experiments/statistics/summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace heed {
+
+namespace {
+
+/// Seeds and values of the runs that have one.
+template <class ValueOf> statistics::SeedValues results_of(std::span<const ReportRun> runs, const ValueOf& value_of) {
+  statistics::SeedValues out;
+  for (const ReportRun& run : runs) {
+    if (run.left_out) continue;
+    const std::optional<double> value = value_of(run);
+    if (!value) continue;
+    out.seeds.push_back(run.seed);
+    out.values.push_back(*value);
+  }
+  return out;
+}
+
+/// A run's value by the deciding metric, or by a further one.
+std::optional<double> deciding_value(const ReportRun& run) { return run.value; }
+auto further_value(std::size_t which) {
+  return [which](const ReportRun& run) { return which < run.also.size() ? run.also[which] : std::nullopt; };
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(statistics::mean(values));
+}
+
+/// The standard deviation; zero where it is rounding.
+std::optional<double> spread_of(const std::vector<double>& values, double resolution) {
+  const auto spread = statistics::standard_deviation(values);
+  double largest = 0;
+  for (const double x : values) largest = std::max(largest, std::abs(x));
+  return spread && *spread <= resolution * largest ? 0 : spread;
+}
+
+statistics::Question question_of(const ReportData& report, const Metric& metric, double level) {
+  std::optional<double> range;
+  if (metric.has_bound()) range = metric.high - metric.low;
+  return {.test = report.test,
+          .higher_is_better = metric.higher_is_better(),
+          .range = range,
+          .resolution = report.resolution,
+          .level = level};
+}
+
+bool is_found(statistics::Answer answer) {
+  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
+}
+
+/// What an undecided arm's seeds would have found, where the differences' spread is as they have it.
+class SmallestFound {
+public:
+  explicit SmallestFound(const Metric& metric) {
+    if (metric.has_bound()) range_ = metric.high - metric.low;
+  }
+
+  std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
+    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided) return std::nullopt;
+    const statistics::Comparison& c = *arm.comparison;
+    const std::size_t n = c.seeds.size(), m = c.reference_runs;
+    const std::optional<double> spread = m == 0 ? c.difference.standard_deviation
+                                                : pooled(arm.standard_deviation, n, reference.standard_deviation, m);
+    if (!spread || !(*spread > 0) || !std::isfinite(*spread)) return std::nullopt;
+    const auto [known, is_new] = effects_.try_emplace({n, m, c.family});
+    if (is_new)
+      known->second = m == 0 ? statistics::smallest_effect(n, found_share, c.level, c.family)
+                             : statistics::smallest_effect_unpaired(n, m, found_share, statistics::significance_level,
+                                                                    c.family);
+    if (!known->second || *known->second * *spread > range_) return std::nullopt; // no values lie so far apart
+    return *known->second * *spread;
+  }
+
+private:
+  static std::optional<double> pooled(std::optional<double> a, std::size_t n, std::optional<double> b, std::size_t m) {
+    const double from_a = static_cast<double>(n - 1), from_b = static_cast<double>(m - 1);
+    const double va = a.value_or(0), vb = b.value_or(0);
+    if (!(from_a + from_b > 0)) return std::nullopt;
+    return std::sqrt((from_a * va * va + from_b * vb * vb) / (from_a + from_b));
+  }
+
+  double range_ = std::numeric_limits<double>::infinity();
+  /// By the runs of the arm and of the reference, and the arms that p is corrected over.
+  std::map<std::array<std::size_t, 3>, std::optional<double>> effects_;
+};
+
+/// n, mean, spread and time of each arm, by all metrics.
+void describe(ReportData& report) {
+  for (ReportArm& arm : report.arms) {
+    const std::span<const ReportRun> counted = report.counted_runs(arm);
+    const std::vector<double> values = results_of(counted, deciding_value).values;
+    std::vector<double> seconds;
+    for (const ReportRun& run : arm.runs)
+      if (!run.left_out && run.state == RunState::finished) seconds.push_back(run.seconds);
+    arm.values = values.size();
+    arm.mean = mean_of(values);
+    arm.standard_deviation = spread_of(values, report.resolution);
+    arm.interquartile_mean = values.empty() ? std::nullopt : std::optional(statistics::interquartile_mean(values));
+    arm.seconds = mean_of(seconds).value_or(0);
+    arm.comparison.reset();
+    arm.look = 0;
+    arm.also.clear();
+    for (std::size_t m = 0; m < report.also.size(); ++m) {
+      const std::vector<double> further = results_of(counted, further_value(m)).values;
+      arm.also.push_back({further.size(), mean_of(further), spread_of(further, report.resolution)});
+    }
+  }
+}
+
+/// Compares the arms over their first `seeds` runs, by all metrics together, but those that an earlier look has found an
+/// answer for.
+void compare_arms(ReportData& report, std::size_t seeds, double level) {
+  std::vector<statistics::SeedValues> results;
+  std::vector<std::size_t> reference_of;
+  std::vector<statistics::Question> questions;
+  const auto first = [&](const ReportArm& arm) {
+    return std::span<const ReportRun>(arm.runs).first(std::min(seeds, arm.runs.size()));
+  };
+  const auto values_of = [&](const ReportArm& arm, const auto& value_of) {
+    return sees_alike(report, arm) ? results_of(first(arm), value_of) : statistics::SeedValues{};
+  };
+  for (const ReportArm& arm : report.arms) {
+    results.push_back(values_of(arm, deciding_value));
+    reference_of.push_back(arm.reference);
+    questions.push_back(question_of(report, report.metric, level));
+    questions.back().margin = report.margin;
+  }
+  // Metric after metric, each with all arms.
+  for (std::size_t m = 0; m < report.also.size(); ++m)
+    for (const ReportArm& arm : report.arms) {
+      results.push_back(values_of(arm, further_value(m)));
+      reference_of.push_back((m + 1) * report.arms.size() + arm.reference);
+      questions.push_back(question_of(report, report.also[m], level));
+    }
+  const auto compared = statistics::compare_each(results, reference_of, questions);
+  const auto answer = [&](std::optional<statistics::Comparison>& of, std::size_t& look, const Metric& metric,
+                          std::size_t which) {
+    if (of && is_found(of->answer)) return;
+    of = compared[which];
+    if (of && !metric.is_goal()) of->improvement.reset(); // no side is better
+    look = report.looks.empty() || !of ? 0 : seeds;
+  };
+  for (std::size_t i = 0; i < report.arms.size(); ++i) {
+    ReportArm& arm = report.arms[i];
+    answer(arm.comparison, arm.look, report.metric, i);
+    for (std::size_t m = 0; m < report.also.size(); ++m)
+      answer(arm.also[m].comparison, arm.also[m].look, report.also[m], (m + 1) * report.arms.size() + i);
+  }
+}
+
+} // namespace
+
+void compute_statistics(ReportData& report) {
+  describe(report);
+  if (report.looks.empty())
+    compare_arms(report, std::numeric_limits<std::size_t>::max(), statistics::significance_level);
+  const std::vector<double> levels = statistics::look_levels(report.looks);
+  const std::size_t last = report.seeds_looked_at();
+  for (std::size_t k = 0; k < report.looks.size() && report.looks[k] <= last; ++k)
+    compare_arms(report, report.looks[k], levels[k]);
+  // Of several looks, interactions are told at the last.
+  report.interactions = last == report.seeds.size() ? interactions_of(report) : std::vector<Interaction>{};
+  SmallestFound smallest_found(report.metric);
+  for (ReportArm& arm : report.arms) arm.smallest_found = smallest_found(arm, report.arms[arm.reference]);
+  count_learned(report);
+  rank_failed_runs(report);
+}
+
+ReportData by_further_metric(const ReportData& report, std::size_t which) {
+  ReportData out = report;
+  out.metric = report.also.at(which);
+  out.margin.reset();
+  out.learned.reset();
+  out.interactions.clear();
+  for (ReportArm& arm : out.arms) {
+    const FurtherResult& result = arm.also.at(which);
+    arm.values = result.values;
+    arm.mean = result.mean;
+    arm.standard_deviation = result.standard_deviation;
+    arm.comparison = result.comparison;
+    arm.look = result.look;
+    arm.learned.reset();
+    arm.p_failed_worst.reset();
+    for (ReportRun& run : arm.runs) run.value = which < run.also.size() ? run.also[which] : std::nullopt;
+  }
+  SmallestFound smallest_found(out.metric);
+  for (ReportArm& arm : out.arms) arm.smallest_found = smallest_found(arm, out.arms[arm.reference]);
+  return out;
+}
+
+} // namespace heed

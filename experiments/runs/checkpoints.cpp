@@ -1,0 +1,95 @@
+#include "experiments/runs/checkpoints.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <system_error>
+#include <utility>
+
+namespace heed {
+
+namespace {
+constexpr std::string_view checkpoint_prefix = "checkpoint-", checkpoint_suffix = ".safetensors";
+} // namespace
+
+OutputFile RunFolder::checkpoint(std::int64_t step) const {
+  return folder() / fmt::format("{}{:06}{}", checkpoint_prefix, step, checkpoint_suffix);
+}
+
+std::vector<std::int64_t> checkpoint_steps(const RunFolder& run) {
+  std::vector<std::int64_t> steps;
+  const auto names = run.folder().names();
+  require_readable(names);
+  for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    if (!name.starts_with(checkpoint_prefix) || !name.ends_with(checkpoint_suffix)) continue;
+    const char* first = name.data() + checkpoint_prefix.size();
+    const char* last = name.data() + name.size() - checkpoint_suffix.size();
+    std::int64_t step = 0;
+    if (const auto [at, wrong] = std::from_chars(first, last, step); wrong == std::errc() && at == last && step >= 0)
+      steps.push_back(step);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+void write_checkpoint(const RunFolder& run, std::int64_t step, const Checkpoint& checkpoint, std::int64_t keep) {
+  // A checkpoint that survives a power cut must find the metrics up to its step.
+  run.metrics().synchronise();
+  run.checkpoint(step).write(to_safetensors(checkpoint));
+  const auto steps = checkpoint_steps(run);
+  for (auto i = static_cast<std::size_t>(keep); i < steps.size(); ++i) run.checkpoint(steps[i]).remove();
+}
+
+Parsed<Checkpoint> read_checkpoint(const RunFolder& run, std::int64_t step, CheckpointPart part) {
+  const auto file = run.checkpoint(step).open();
+  if (!file) return Parsed<Checkpoint>::wrong(file.error, file.problem);
+  auto checkpoint = read_safetensors(*file, part);
+  if (checkpoint) {
+    const auto stated = step_of(*checkpoint);
+    if (!stated)
+      return Parsed<Checkpoint>::wrong(fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), stated.error));
+    if (*stated != step)
+      return Parsed<Checkpoint>::wrong(fmt::format("'{}' is the checkpoint of step {}", run.checkpoint(step).string(),
+                                                   *stated));
+  } else if (!checkpoint.is_unreadable()) {
+    checkpoint.error = fmt::format("'{}' is damaged: {}", run.checkpoint(step).string(), checkpoint.error);
+  }
+  return checkpoint;
+}
+
+namespace {
+std::optional<KeptCheckpoint> newest_whole(const RunFolder& run, CheckpointPart part, std::vector<std::string>* damaged,
+                                           const CheckpointProblem& problem) {
+  for (const std::int64_t step : checkpoint_steps(run)) {
+    auto checkpoint = read_checkpoint(run, step, part);
+    require_readable(checkpoint);
+    std::string why = checkpoint ? problem(step, *checkpoint) : std::move(checkpoint.error);
+    if (why.empty()) return KeptCheckpoint{step, std::move(*checkpoint)};
+    if (damaged) damaged->push_back(std::move(why));
+  }
+  return std::nullopt;
+}
+} // namespace
+
+std::optional<KeptCheckpoint> newest_checkpoint(const RunFolder& run, std::vector<std::string>* damaged,
+                                                const CheckpointProblem& problem) {
+  return newest_whole(run, CheckpointPart::all, damaged, problem);
+}
+
+std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged) {
+  return newest_whole(run, CheckpointPart::weights, damaged, [](std::int64_t, const Checkpoint&) { return ""; });
+}
+
+Parsed<std::int64_t> step_of(const Checkpoint& checkpoint) {
+  using Result = Parsed<std::int64_t>;
+  const auto it = checkpoint.metadata.find("step");
+  if (it == checkpoint.metadata.end()) return Result::wrong("its metadata has no step");
+  const std::string& text = it->second;
+  std::int64_t step = 0;
+  const auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (wrong != std::errc() || at != text.data() + text.size() || step < 0)
+    return Result::wrong(fmt::format("its step is \"{}\", which is not a number 0, 1, 2, ...", text));
+  return Result::ok(step);
+}
+
+} // namespace heed

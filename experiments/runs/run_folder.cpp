@@ -1,0 +1,88 @@
+#include "experiments/runs/run_folder.hpp"
+
+#include "experiments/config/config.hpp"
+#include "experiments/config/settings.hpp"
+#include "experiments/runs/names.hpp"
+#include "experiments/runs/run_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <system_error>
+
+namespace heed {
+
+namespace fs = std::filesystem;
+
+RunFolder prepare_run(const fs::path& out, const std::string& id, std::string_view config_toml) {
+  const RunFolder run{out / id};
+  run.folder().make_folder();
+  const auto before = run.config().read();
+  if (before.is_unreadable() || (before && *before == config_toml)) return run; // of the first, the run itself says so
+  if (before.is_missing() || (state_of(run) != RunState::finished && state_of(run) != RunState::running))
+    // The folder is synchronised by the run. Without it, the next start writes the file once more.
+    run.config().write(config_toml, Durability::content);
+  return run;
+}
+
+Config read_config(const RunFolder& run) {
+  constexpr std::uint64_t largest_config = std::uint64_t{1} << 20;
+  const auto text = run.config().read(largest_config);
+  if (text.is_missing())
+    throw Refused(fmt::format("'{}' is not the folder of a run: it has no config.toml", run.path.string()));
+  require_readable(text);
+  if (!text) throw Refused(text.error);
+  return Settings::parse_saved(*text, run.config().string()).resolve();
+}
+
+std::vector<std::string> run_ids(const fs::path& out) {
+  std::vector<std::string> ids;
+  // By the system's own calls, since there may be very many: a path for each would take longer than all else.
+  const auto close = [](DIR* folder) { ::closedir(folder); };
+  errno = 0;
+  const std::unique_ptr<DIR, decltype(close)> folder(::opendir(out.c_str()), close);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (is_run_id(entry->d_name)) ids.emplace_back(entry->d_name);
+  // What can't be listed is not empty.
+  if (errno != 0 && errno != ENOENT && errno != ENOTDIR)
+    throw Refused(fmt::format("cannot read the folder '{}': {}", out.string(), std::strerror(errno)));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+RunFolder find_run(const fs::path& out, const std::string& run) {
+  // A path is the user's own word, so that it may lead through links.
+  if (std::error_code error; !run.empty() && fs::exists(fs::path(run) / "config.toml", error)) {
+    fs::path path = fs::path(run).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path(); // "runs/ab/" has no filename
+    return {fs::is_symlink(path, error) ? fs::canonical(path, error) : path};
+  }
+  const std::vector<std::string> ids = run_ids(out);
+  std::vector<std::string> matching;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(matching),
+               [&](const std::string& id) { return id.starts_with(run); });
+  if (matching.size() == 1) return {out / matching.front()};
+  if (ids.empty())
+    throw Refused(fmt::format("run '{}': there are no runs in '{}'; run a configuration first (heed run FILE), or name "
+                              "another folder with --out",
+                              run, out.string()));
+  constexpr std::size_t shown = 6;
+  const auto list = [&](const std::vector<std::string>& of) {
+    std::string text = fmt::format("{}", fmt::join(of.begin(),
+                                                   of.begin() + static_cast<std::ptrdiff_t>(std::min(shown, of.size())),
+                                                   ", "));
+    return of.size() > shown ? text + fmt::format(" and {} more", of.size() - shown) : text;
+  };
+  if (!matching.empty())
+    throw Refused(fmt::format("run '{}': {} runs in '{}' begin so: {}; give more of the ID", run, matching.size(),
+                              out.string(), list(matching)));
+  const std::string near = nearest(run, ids);
+  throw Refused(fmt::format("run '{}': neither the folder of a run nor the beginning of an ID in '{}', which has {}{}",
+                            run, out.string(), list(ids), near.empty() ? "" : "; did you mean " + near + "?"));
+}
+
+} // namespace heed

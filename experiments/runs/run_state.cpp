@@ -1,0 +1,80 @@
+#include "experiments/runs/run_state.hpp"
+
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/metrics_file.hpp"
+#include "experiments/runs/queue_mark.hpp"
+#include "experiments/runs/run_claim.hpp"
+#include "experiments/system/threads.hpp"
+
+#include <utility>
+
+namespace heed {
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::missing: return "missing";
+    case RunState::queued: return "queued";
+    case RunState::running: return "running";
+    case RunState::interrupted: return "interrupted";
+    case RunState::failed: return "failed";
+    case RunState::finished: return "finished";
+  }
+  return "unknown";
+}
+
+RunLook look_at_claimed(const RunFolder& run) {
+  RunLook look;
+  look.manifest = read_manifest(run);
+  look.has_manifest = !look.manifest.is_missing();
+  look.state = RunState::interrupted;
+  if (look.manifest) {
+    if (look.manifest->outcome == "failed") look.state = RunState::failed;
+    if (look.manifest->outcome != "finished") return look;
+    auto wrong = wrong_metrics(run, *look.manifest);
+    if (!wrong) look.unreadable = std::move(wrong.error);
+    else if (wrong->empty()) look.state = RunState::finished;
+    else look.wrong_metrics = std::move(*wrong);
+    return look;
+  }
+  if (look.manifest.is_unreadable()) look.unreadable = look.manifest.error;
+  // What a run leaves behind is more to be trusted than the one file that is gone or damaged.
+  if (look.has_manifest || run.metrics().exists()) return look;
+  try {
+    if (checkpoint_steps(run).empty()) look.state = RunState::missing;
+  } catch (const Unreadable& error) {
+    look.unreadable = error.what();
+  }
+  return look;
+}
+
+namespace {
+
+/// Of a run whose claim nobody has.
+RunLook look_at_unclaimed(const RunFolder& run) {
+  RunLook look = look_at_claimed(run);
+  if (look.state != RunState::finished && waits_in_queue(run)) look.state = RunState::queued;
+  return look;
+}
+
+} // namespace
+
+RunLook look_at(const RunFolder& run) {
+  if (!RunClaim::held(run)) return look_at_unclaimed(run);
+  RunLook look = look_at_claimed(run);
+  look.state = RunState::running;
+  return look;
+}
+
+RunState state_of(const RunFolder& run) {
+  return RunClaim::held(run) ? RunState::running : look_at_unclaimed(run).state;
+}
+
+std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {
+  std::vector<RunState> out(runs.size());
+  for_each_in_threads(runs.size(), [&](std::size_t i) { out[i] = state_of(runs[i]); });
+  return out;
+}
+
+RunState state_of_claimed(const RunFolder& run) { return look_at_claimed(run).state; }
+
+} // namespace heed

@@ -1,0 +1,427 @@
+// A plan as JSON: the content of plan.json.
+#include "experiments/sweep/plan.hpp"
+
+#include "experiments/config/settings.hpp"
+#include "experiments/config/values.hpp"
+#include "experiments/data/json_fields.hpp"
+#include "experiments/runs/names.hpp"
+#include "experiments/system/content_hash.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <fmt/format.h>
+#include <system_error>
+
+namespace heed {
+namespace {
+
+using namespace json_fields;
+
+// Each run has its configuration.
+constexpr std::int64_t plan_format = 1;
+// Each arm has the configuration of its runs once, in two parts, between which the seed stands. Where there are many
+// runs, the file would else be mostly that (1.5 kB a run), and take longer to read than all else.
+constexpr std::int64_t short_plan_format = 2;
+constexpr std::size_t most_in_full = 10'000; ///< runs of a plan that has each with its configuration
+
+/// What stands before and after the seed in a configuration.
+struct ConfigParts {
+  std::string before, after;
+  std::string with(std::int64_t seed) const { return fmt::format("{}{}{}", before, seed, after); }
+};
+
+/// Of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is another than its arm's.
+std::optional<std::vector<ConfigParts>> config_parts_of(const Plan& plan) {
+  if (plan.tuning || plan.runs.size() <= most_in_full) return std::nullopt;
+  std::vector<ConfigParts> out;
+  for (const Arm& arm : plan.arms) {
+    const PlannedRun& first = plan.runs.at(arm.runs.front());
+    const std::string line = fmt::format("\nseed = {}\n", first.seed);
+    const std::size_t at = first.config.find(line), digits = at + std::string_view("\nseed = ").size();
+    if (at == std::string::npos) return std::nullopt;
+    out.push_back({first.config.substr(0, digits), first.config.substr(at + line.size() - 1)});
+  }
+  const auto fits = [&](const PlannedRun& run) { return run.config == out[run.arm].with(run.seed); };
+  return std::ranges::all_of(plan.runs, fits) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::string parts_hash(const std::vector<ConfigParts>& parts) {
+  ContentHash hash;
+  for (const ConfigParts& of_arm : parts)
+    hash.add(fmt::format("arm {} {}\n{}\n{}\n", of_arm.before.size(), of_arm.after.size(), of_arm.before,
+                         of_arm.after));
+  return hash.text().substr(0, 12);
+}
+
+std::vector<PlannedChange> read_changes(const json::array& changes) {
+  std::vector<PlannedChange> out;
+  for (const json::value& change : changes) {
+    const json::object& pair = as_object(change, "a change");
+    out.push_back({text(pair, "key"), text(pair, "value")});
+  }
+  return out;
+}
+
+std::optional<PlannedCost> read_cost(const json::object& object) {
+  const json::value* cost = object.if_contains("cost");
+  if (!cost) return std::nullopt;
+  const json::object& of = as_object(*cost, "\"cost\"");
+  return PlannedCost{integer(of, "parameters"), real(of, "flops_per_step"), real(of, "bytes")};
+}
+
+Arm read_arm(const json::object& object) {
+  Arm arm;
+  arm.label = text(object, "label");
+  arm.changes = read_changes(list(object, "changes"));
+  if (const json::value* reference = object.if_contains("reference")) {
+    const std::int64_t index = integer(*reference, "reference");
+    if (index < 0) throw Wrong{"\"reference\" is below 0"};
+    arm.reference = static_cast<std::size_t>(index);
+    arm.name = text(object, "name");
+    arm.group = texts(object, "group");
+  }
+  if (const json::value* matched = object.if_contains("matched")) {
+    const json::object& of = as_object(*matched, "\"matched\"");
+    arm.matched = Matched{integer(of, "width"), real(of, "amount"), real(of, "target")};
+  }
+  arm.cost = read_cost(object);
+  return arm;
+}
+
+ConfigParts read_parts(const json::object& object) {
+  const std::vector<std::string> parts = texts(object, "config");
+  if (parts.size() != 2) throw Wrong{"an arm's \"config\" has not two parts"};
+  return {parts[0], parts[1]};
+}
+
+/// @param parts  the arms' configurations; none: each run has its own
+PlannedRun read_run(const json::object& object, std::size_t arms, const std::vector<ConfigParts>& parts) {
+  PlannedRun run;
+  run.id = text(object, "id");
+  run.seed = integer(object, "seed");
+  const std::int64_t arm = integer(object, "arm");
+  if (arm < 0 || static_cast<std::uint64_t>(arm) >= arms)
+    throw Wrong{fmt::format("run {} belongs to arm {} of {}", run.id, arm, arms)};
+  run.arm = static_cast<std::size_t>(arm);
+  // The ID becomes the name of a folder.
+  if (!is_run_id(run.id)) throw Wrong{fmt::format("{} is not the ID of a run", json_text(run.id))};
+  run.config = parts.empty() ? text(object, "config") : parts.at(run.arm).with(run.seed);
+  return run;
+}
+
+std::vector<PlannedRun> read_runs(const json::object& object, std::string_view key, std::size_t arms,
+                                  const std::vector<ConfigParts>& parts = {}) {
+  std::vector<PlannedRun> out;
+  for (const json::value& run : list(object, key)) out.push_back(read_run(as_object(run, "a run"), arms, parts));
+  return out;
+}
+
+/// That a trial tries just the tuned options, with values that are on the grid.
+void check_point(const std::vector<PlannedChange>& point, const std::vector<TunedOption>& options) {
+  const auto on_grid = [](const PlannedChange& change, const TunedOption& option) {
+    return change.key == option.key && std::ranges::find(option.values, change.value) != option.values.end();
+  };
+  if (!std::ranges::equal(point, options, on_grid))
+    throw Wrong{"a trial's point is not one of the tuned options' grid"};
+}
+
+/// That these are the arm's runs with just these seeds.
+void check_runs(const std::vector<const PlannedRun*>& runs, std::size_t arm, const std::vector<std::int64_t>& seeds) {
+  const auto belongs = [&](const PlannedRun* run, std::int64_t seed) { return run->arm == arm && run->seed == seed; };
+  if (!std::ranges::equal(runs, seeds, belongs)) throw Wrong{"a trial has not a run for each seed"};
+}
+
+Tuning read_tuning(const json::object& object, std::size_t arms, const std::vector<std::int64_t>& seeds) {
+  Tuning tuning;
+  for (const json::value& seed : list(object, "seeds")) tuning.seeds.push_back(integer(seed, "seeds"));
+  for (const json::value& value : list(object, "options")) {
+    const json::object& option = as_object(value, "a tuned option");
+    tuning.options.push_back({text(option, "key"), texts(option, "values"), boolean(option, "ordered")});
+  }
+  if (tuning.seeds.empty() || tuning.options.empty()) throw Wrong{"its tuning has no seeds, or no options"};
+  tuning.runs = read_runs(object, "runs", arms);
+  std::vector<int> trials_of_run(tuning.runs.size());
+  for (const json::value& of_arm : list(object, "trials")) {
+    const json::array* trials = of_arm.if_array();
+    if (!trials || trials->empty()) throw Wrong{"an arm has no trials"};
+    tuning.arms.emplace_back();
+    for (const json::value& value : *trials) {
+      const json::object& trial = as_object(value, "a trial");
+      Trial out;
+      out.point = read_changes(list(trial, "point"));
+      out.replicates = read_runs(trial, "replicates", arms);
+      out.cost = read_cost(trial);
+      check_point(out.point, tuning.options);
+      std::vector<const PlannedRun*> trial_runs, replicates;
+      for (const json::value& index : list(trial, "runs")) {
+        const std::int64_t run = integer(index, "runs");
+        if (run < 0 || static_cast<std::size_t>(run) >= tuning.runs.size())
+          throw Wrong{fmt::format("a trial has run {} of {}", run, tuning.runs.size())};
+        out.runs.push_back(static_cast<std::size_t>(run));
+        trial_runs.push_back(&tuning.runs[out.runs.back()]);
+        ++trials_of_run[out.runs.back()];
+      }
+      for (const PlannedRun& run : out.replicates) replicates.push_back(&run);
+      check_runs(trial_runs, tuning.arms.size() - 1, tuning.seeds);
+      check_runs(replicates, tuning.arms.size() - 1, seeds);
+      tuning.arms.back().trials.push_back(std::move(out));
+    }
+  }
+  if (std::ranges::count(trials_of_run, 1) != std::ssize(tuning.runs))
+    throw Wrong{"a run of the tuning does not belong to just one trial"};
+  if (tuning.arms.size() != arms) throw Wrong{fmt::format("{} of {} arms have trials", tuning.arms.size(), arms)};
+  return tuning;
+}
+
+/// Of all runs' configurations. They are no part of a plan's own hash: options that can't change a result may differ.
+std::string configs_hash(const Plan& plan) {
+  ContentHash hash;
+  const auto add = [&](const std::vector<PlannedRun>& runs) {
+    for (const PlannedRun& run : runs) hash.add(fmt::format("run {}\n{}\n", run.id, run.config));
+  };
+  if (!plan.tuning) add(plan.runs);
+  else {
+    add(plan.tuning->runs);
+    for (const ArmTuning& arm : plan.tuning->arms)
+      for (const Trial& trial : arm.trials) add(trial.replicates);
+  }
+  return hash.text().substr(0, 12);
+}
+
+/// Of what a plan says of its own time.
+std::string frozen_hash(const Plan& plan, const Frozen& frozen) {
+  return content_hash(fmt::format("{} {} {} {}", plan.hash, frozen.at, frozen.finished, frozen.runs)).substr(0, 12);
+}
+
+constexpr std::string_view checksum_key = ",\n\"checksum\": ";
+
+/// Of all of a plan's file up to its checksum. Plans of earlier versions have none, and nothing that covers their costs
+/// and kernels.
+std::string checksum_of(std::string_view bytes) {
+  return content_hash(bytes.substr(0, bytes.rfind(checksum_key))).substr(0, 12);
+}
+
+Frozen read_frozen(const json::object& object, const Plan& plan) {
+  const auto count = [&](std::string_view key) {
+    const std::int64_t n = integer(object, key);
+    if (n < 0) throw Wrong{fmt::format("\"{}\" is below 0", key)};
+    return static_cast<std::size_t>(n);
+  };
+  Frozen frozen{text(object, "at"), count("finished"), count("runs")};
+  if (object.contains("kernels")) frozen.kernels = text(object, "kernels");
+  if (!frozen.kernels.empty() && !is_kernels_name(frozen.kernels))
+    throw Wrong{fmt::format("{} is not the name of kernels", json_text(frozen.kernels))};
+  if (text(object, "hash") != frozen_hash(plan, frozen)) throw Wrong{"its \"frozen\" was edited"};
+  return frozen;
+}
+
+/// "\x1b" in a text as the control character.
+std::string with_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned control = 0;
+    const std::string_view digits = text.substr(std::min(at + 2, text.size()), 2);
+    const bool read = text.substr(at).starts_with("\\x") && digits.size() == 2 &&
+                      std::from_chars(digits.data(), digits.data() + 2, control, 16).ptr == digits.data() + 2;
+    const std::string character = control < 0x80 ? std::string(1, static_cast<char>(control))
+                                                 : std::string{'\xc2', static_cast<char>(control)};
+    const bool is_control = read && control_character(character);
+    out += is_control ? character : std::string(1, text[at]);
+    if (is_control) at += 3;
+  }
+  return out;
+}
+
+/// Earlier versions wrote control characters in arms' names as "\x1b", beside the hash of the names as they were.
+void restore_controls(Plan& plan) {
+  Plan restored = plan;
+  for (Arm& arm : restored.arms)
+    for (std::string* text : {&arm.label, &arm.name}) *text = with_controls(*text);
+  if (hash_of(restored) == plan.hash) plan = std::move(restored);
+}
+
+Plan read(std::string_view bytes) {
+  const json::value whole = parsed(bytes);
+  const json::object& object = as_object(whole, "it");
+  const std::int64_t format = integer(object, "format");
+  if (format != plan_format && format != short_plan_format)
+    throw Wrong{fmt::format("its format is {}, this Heed reads {} and {}", format, plan_format, short_plan_format)};
+
+  Plan plan;
+  plan.name = text(object, "name");
+  plan.hash = text(object, "hash");
+  plan.metric = text(object, "metric");
+  if (object.contains("also")) plan.also = texts(object, "also");
+  if (object.contains("match")) plan.match = text(object, "match");
+  if (const json::value* margin = object.if_contains("margin")) {
+    plan.margin = real(*margin, "margin");
+    if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
+  }
+  if (object.contains("test")) plan.test = text(object, "test");
+  if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
+  if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
+  if (object.contains("question")) plan.question = text(object, "question");
+  plan.sweep = boolean(object, "sweep");
+  for (const json::value& seed : list(object, "seeds")) plan.seeds.push_back(integer(seed, "seeds"));
+  if (object.contains("looks"))
+    for (const json::value& look : list(object, "looks")) {
+      const std::int64_t n = integer(look, "looks");
+      if (n < 2 || (!plan.looks.empty() && static_cast<std::size_t>(n) <= plan.looks.back()))
+        throw Wrong{"\"looks\" are not rising numbers of seeds"};
+      plan.looks.push_back(static_cast<std::size_t>(n));
+    }
+  if (!plan.looks.empty() && plan.looks.back() != plan.seeds.size())
+    throw Wrong{"the last of \"looks\" is not of all seeds"};
+  if (const json::value* within = object.if_contains("within"))
+    for (const json::value& value : list(*within, "within")) {
+      const json::object& option = as_object(value, "an option of \"within\"");
+      plan.within.push_back({text(option, "key"), text(option, "name")});
+    }
+  std::vector<ConfigParts> parts;
+  for (const json::value& arm : list(object, "arms")) {
+    plan.arms.push_back(read_arm(as_object(arm, "an arm")));
+    if (format == short_plan_format) parts.push_back(read_parts(arm.get_object()));
+  }
+  for (const Arm& arm : plan.arms)
+    if (arm.reference >= plan.arms.size() || plan.arms[arm.reference].reference != arm.reference ||
+        arm.group.size() != plan.within.size())
+      throw Wrong{fmt::format("arm \"{}\" has no reference in its group", arm.label)};
+  plan.runs = read_runs(object, "runs", plan.arms.size(), parts);
+  if (const json::value* tuning = object.if_contains("tuning")) {
+    plan.tuning = read_tuning(as_object(*tuning, "\"tuning\""), plan.arms.size(), plan.seeds);
+    apply_choices(plan);
+  }
+
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) plan.arms[plan.runs[i].arm].runs.push_back(i);
+  for (const Arm& arm : plan.arms)
+    if (arm.runs.size() != plan.seeds.size())
+      throw Wrong{fmt::format("arm \"{}\" has {} runs for {} seeds", arm.label, arm.runs.size(), plan.seeds.size())};
+  if (plan.runs.empty()) throw Wrong{"it has no runs"};
+  if (hash_of(plan) != plan.hash) restore_controls(plan);
+  if (const std::string hash = hash_of(plan); hash != plan.hash)
+    throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", plan.hash, hash)};
+  if (const json::value* frozen = object.if_contains("frozen"))
+    plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
+  const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
+  if (const std::string stated = text(object, "configs"); stated != hash)
+    throw Wrong{fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", stated, hash)};
+  if (const json::value* checksum = object.if_contains("checksum"))
+    if (const std::string stated = text(*checksum, "checksum"), sum = checksum_of(bytes); stated != sum)
+      throw Wrong{fmt::format("its checksum is {}, its content's {}: it was edited", stated, sum)};
+  return plan;
+}
+
+std::string changes_json(const std::vector<PlannedChange>& changes) {
+  std::vector<std::string> out;
+  for (const PlannedChange& change : changes)
+    out.push_back(fmt::format("{{\"key\": {}, \"value\": {}}}", json_text(change.key), json_text(change.value)));
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+/// Nothing where it is not known.
+std::string cost_json(const std::optional<PlannedCost>& cost) {
+  return cost ? fmt::format(", \"cost\": {{\"parameters\": {}, \"flops_per_step\": {}, \"bytes\": {}}}",
+                            cost->parameters, cost->flops_per_step, cost->bytes)
+              : "";
+}
+
+std::string texts_json(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts) out.push_back(json_text(text));
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+/// Nothing where there are no groups.
+std::string within_json(const std::vector<PlannedOption>& within) {
+  std::vector<std::string> out;
+  for (const PlannedOption& option : within)
+    out.push_back(fmt::format("{{\"key\": {}, \"name\": {}}}", json_text(option.key), json_text(option.name)));
+  return out.empty() ? "" : fmt::format("\"within\": [{}],\n", fmt::join(out, ", "));
+}
+
+/// The runs as lines of a list.
+std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = true) {
+  std::string out = "[";
+  const char* between = "\n";
+  for (const PlannedRun& run : runs) {
+    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}{}}}", between, json_text(run.id), run.arm, run.seed,
+                       with_config ? fmt::format(", \"config\": {}", json_text(run.config)) : "");
+    between = ",\n";
+  }
+  return out + "\n]";
+}
+
+std::string tuning_json(const Tuning& tuning) {
+  std::vector<std::string> options, arms;
+  for (const TunedOption& option : tuning.options) {
+    options.push_back(fmt::format("{{\"key\": {}, \"ordered\": {}, \"values\": {}}}", json_text(option.key),
+                                  option.ordered, texts_json(option.values)));
+  }
+  for (const ArmTuning& arm : tuning.arms) {
+    std::vector<std::string> trials;
+    for (const Trial& trial : arm.trials)
+      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}]{}, \"replicates\": {}}}", changes_json(trial.point),
+                                   fmt::join(trial.runs, ", "), cost_json(trial.cost), runs_json(trial.replicates)));
+    arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
+  }
+  return fmt::format("{{\n\"seeds\": [{}],\n\"options\": [{}],\n\"trials\": [{}],\n\"runs\": {}\n}}",
+                     fmt::join(tuning.seeds, ", "), fmt::join(options, ", "), fmt::join(arms, ",\n"),
+                     runs_json(tuning.runs));
+}
+
+} // namespace
+
+std::string to_json(const Plan& plan) {
+  const std::string also = plan.also.empty() ? "" : fmt::format("\"also\": {},\n", texts_json(plan.also));
+  const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
+  const std::string test = plan.test == "paired" ? "" : fmt::format("\"test\": {},\n", json_text(plan.test));
+  const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
+  const std::string question = plan.question.empty() ? ""
+                                                     : fmt::format("\"question\": {},\n", json_text(plan.question));
+  const std::string looks = plan.looks.empty() ? "" : fmt::format("\"looks\": [{}],\n", fmt::join(plan.looks, ", "));
+  const std::optional<std::vector<ConfigParts>> parts = config_parts_of(plan);
+  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
+                                "\"metric\": {},\n{}{}{}{}{}{}"
+                                "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",
+                                parts ? short_plan_format : plan_format, json_text(plan.name), json_text(plan.hash),
+                                json_text(parts ? parts_hash(*parts) : configs_hash(plan)), json_text(plan.metric),
+                                also, margin, test, learned, question, within_json(plan.within), json_text(plan.match),
+                                plan.sweep, fmt::join(plan.seeds, ", "), looks);
+  const char* between = "\n";
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    const Arm& arm = plan.arms[a];
+    const std::string config = parts ? fmt::format(", \"config\": {}",
+                                                   texts_json({parts->at(a).before, parts->at(a).after}))
+                                     : "";
+    const std::string matched = arm.matched
+                                    ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
+                                                  arm.matched->width, arm.matched->amount, arm.matched->target)
+                                    : "";
+    const std::string grouped = plan.within.empty()
+                                    ? ""
+                                    : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
+                                                  texts_json(arm.group), json_text(arm.name));
+    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}{}}}", between, json_text(arm.label),
+                       changes_json(arm.changes), grouped, matched, cost_json(arm.cost), config);
+    between = ",\n";
+  }
+  // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
+  out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
+  if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
+  if (const auto& frozen = plan.frozen)
+    out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"kernels\": {}, \"hash\": {}}}",
+                       json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen->kernels),
+                       json_text(frozen_hash(plan, *frozen)));
+  return out + std::string(checksum_key) + json_text(checksum_of(out)) + "\n}\n";
+}
+
+Parsed<Plan> plan_from_json(std::string_view bytes) {
+  try {
+    return Parsed<Plan>::ok(read(bytes));
+  } catch (const Wrong& wrong) {
+    return Parsed<Plan>::wrong(wrong.why);
+  }
+}
+
+} // namespace heed

@@ -1,9 +1,0 @@
-// The door of an engine's file (engine_module.hpp).
-#include "autograd/real.hpp"
-#include "experiments/training/training.hpp"
-
-namespace heed::HEED_REAL {
-const Engine& engine_table();
-}
-
-extern "C" const heed::Engine* heed_engine() { return &heed::HEED_REAL::engine_table(); }

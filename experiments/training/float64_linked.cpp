@@ -1,8 +1,0 @@
-#include "experiments/training/engine_table.hpp"
-#include "experiments/training/float64.hpp"
-
-namespace heed {
-
-const Engine& float64_engine() { return f64::engine_table(); }
-
-} // namespace heed

@@ -1,9 +1,0 @@
-// Of programs that load float64.
-#include "experiments/training/engine_module.hpp"
-#include "experiments/training/float64.hpp"
-
-namespace heed {
-
-const Engine& float64_engine() { return load_engine("float64", "precision = \"float64\""); }
-
-} // namespace heed

@@ -1,0 +1,383 @@
+// What runs next, and what is told of it, with a launcher that starts no processes.
+#include "experiments/launch/executor.hpp"
+#include "experiments/runs/run_claim.hpp"
+#include "experiments/runs/run_records.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "tests/catch.hpp"
+#include "tests/experiments/launch/fake_launcher.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+using namespace heed;
+using Catch::Contains;
+using Kind = RunEvent::Kind;
+using Calls = std::vector<std::string>;
+
+namespace {
+
+struct Runs {
+  Scratch out;
+  FakeLauncher launcher;
+  std::vector<RunFolder> folders;
+  std::vector<RunEvent> events;
+  std::function<void(const RunEvent&)> heard = [](const RunEvent&) {}; // of each event, as it comes
+
+  explicit Runs(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) folders.push_back(prepare_run(out.path, "run" + std::to_string(i), ""));
+  }
+
+  std::deque<Act>& acts(std::size_t run) { return launcher.acts[folders[run].id()]; }
+
+  Executed execute(
+      int jobs, const std::function<bool()>& stop = [] { return false; }) {
+    events.clear();
+    launcher.calls.clear();
+    Executor executor(launcher, Share{jobs, 3});
+    const auto take = [&](const RunEvent& event) {
+      events.push_back(event);
+      heard(event);
+    };
+    return executor.execute(folders, take, stop);
+  }
+
+  /// All events but progress, in their order.
+  std::vector<std::pair<std::size_t, Kind>> told() const {
+    std::vector<std::pair<std::size_t, Kind>> list;
+    for (const RunEvent& event : events)
+      if (event.kind != Kind::progress) list.emplace_back(event.run, event.kind);
+    return list;
+  }
+  std::string reason_of(std::size_t run) const {
+    for (const RunEvent& event : events)
+      if (event.run == run && !event.reason.empty()) return event.reason;
+    return {};
+  }
+};
+
+using Told = std::vector<std::pair<std::size_t, Kind>>;
+
+} // namespace
+
+TEST_CASE("runs start in their order, no more at once than jobs, and none that is finished", "[sweep][executor]") {
+  Runs runs(5);
+  record(runs.folders[1], "finished");
+  const Executed executed = runs.execute(2);
+  CHECK(executed.finished == 4);
+  CHECK(executed.skipped == 1);
+  CHECK(executed.all_done());
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run2", "start run3", "start run4"});
+  CHECK(runs.launcher.most_at_once == 2);
+  CHECK(runs.launcher.threads == 3);
+  CHECK(runs.told() == Told{{1, Kind::skipped}, // those are counted from the beginning
+                            {0, Kind::started},
+                            {2, Kind::started},
+                            {0, Kind::finished},
+                            {2, Kind::finished},
+                            {3, Kind::started},
+                            {4, Kind::started},
+                            {3, Kind::finished},
+                            {4, Kind::finished}});
+  CHECK(runs.execute(2).skipped == 5);
+  CHECK(runs.launcher.calls.empty());
+}
+
+TEST_CASE("how many at once follows from how many are to do", "[sweep][executor]") {
+  Runs runs(3);
+  record(runs.folders[0], "finished");
+  std::vector<std::size_t> asked;
+  Executor executor(runs.launcher, [&](std::size_t to_do) {
+    asked.push_back(to_do);
+    return Share{static_cast<int>(to_do), 0};
+  });
+  const auto execute = [&] {
+    executor.execute(
+        runs.folders, [](const RunEvent&) {}, [] { return false; });
+  };
+  execute();
+  CHECK(runs.launcher.most_at_once == 2);
+  CHECK(runs.launcher.threads == 1);
+  execute();
+  CHECK(asked == std::vector<std::size_t>{2, 1});
+}
+
+TEST_CASE("a failure is told with its reason, and stops no other run", "[sweep][executor]") {
+  Runs runs(6);
+  runs.acts(0) = {fails("the loss is NaN")};
+  runs.acts(1) = {crashes("the node is gone")};
+  runs.acts(2) = {Act{[](const RunFolder& run) { put(run.log(), "begins\ncannot write: no space\n"); }, ends_with(1)}};
+  runs.acts(3) = {Act{.refusal = "the queue is full"}};
+  runs.acts(4) = {Act{[](const RunFolder&) {}, ends_with(0)}};
+  const Executed executed = runs.execute(1);
+  CHECK(executed.failed == 5);
+  CHECK(executed.finished == 1);
+  CHECK_FALSE(executed.all_done());
+  CHECK(runs.reason_of(0) == "the loss is NaN");
+  CHECK(runs.reason_of(1) == "the node is gone");
+  CHECK(runs.reason_of(2) == "ended with status 1; its last words: begins / cannot write: no space");
+  CHECK(runs.reason_of(3) == "the queue is full");
+  CHECK_THAT(runs.reason_of(4), Contains("came to its end, but") && Contains("run4' was removed or changed"));
+  // What a crash could not note is noted for it.
+  CHECK(state_of(runs.folders[1]) == RunState::failed);
+  CHECK(read_manifest(runs.folders[1])->failure == "the node is gone");
+}
+
+TEST_CASE("a run that failed or was interrupted before starts again, with a reason of its own", "[sweep][executor]") {
+  Runs runs(2);
+  record(runs.folders[0], "failed", "old");
+  record(runs.folders[1], "interrupted");
+  put(runs.folders[0].log(), "old words\n");
+  runs.acts(0) = {Act{[](const RunFolder&) {}, ends_with(2)}};
+  const Executed executed = runs.execute(1);
+  CHECK(executed.failed == 1);
+  CHECK(executed.finished == 1);
+  CHECK(runs.reason_of(0) == "ended with status 2");
+}
+
+TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][executor]") {
+  Runs runs(5);
+  runs.acts(0) = {waits_for_stop()};
+  runs.acts(1) = {finishes()};
+  runs.acts(1).front().until_stopped = true; // at its end when it is asked
+  runs.acts(2) = {crashes("was killed")};
+  runs.acts(2).front().until_stopped = runs.acts(2).front().end.by_stop = true;
+  const Executed executed = runs.execute(3, [&] { return runs.events.size() == 3; });
+  CHECK(executed.interrupted == 2);
+  CHECK(executed.finished == 1);
+  CHECK(executed.remaining == 2);
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "start run2", "stop run0", "stop run1", "stop run2"});
+  CHECK(runs.told() == Told{{0, Kind::started},
+                            {1, Kind::started},
+                            {2, Kind::started},
+                            {0, Kind::interrupted},
+                            {1, Kind::finished},
+                            {2, Kind::interrupted}});
+  CHECK(state_of(runs.folders[2]) == RunState::missing);
+  // What crashes in a stop but not by it has failed.
+  runs.acts(0) = {crashes("out of memory")};
+  runs.acts(0).front().until_stopped = true;
+  CHECK(runs.execute(1, [&] { return runs.told().size() == 2; }).failed == 1); // one is finished, one has started
+}
+
+TEST_CASE("a stop before anything starts leaves all", "[sweep][executor]") {
+  Runs runs(2);
+  CHECK(runs.execute(1, [] { return true; }).remaining == 2);
+  CHECK(runs.launcher.calls.empty());
+}
+
+TEST_CASE("what another process runs is waited for, and what it leaves undone is gone on with", "[sweep][executor]") {
+  Runs runs(4);
+  auto first = RunClaim::attempt(runs.folders[0]), second = RunClaim::attempt(runs.folders[1]),
+       third = RunClaim::attempt(runs.folders[2]);
+  REQUIRE((first && second && third));
+  runs.heard = [&](const RunEvent& event) {
+    if (event.run != 3 || event.kind != Kind::finished) return;
+    record(runs.folders[0], "finished");
+    record(runs.folders[1], "interrupted");
+    record(runs.folders[2], "failed", "there");
+    first.reset();
+    second.reset();
+    third.reset();
+  };
+  const Executed executed = runs.execute(1);
+  CHECK(runs.launcher.calls == Calls{"start run3", "start run1"});
+  CHECK(runs.told() == Told{{0, Kind::elsewhere},
+                            {1, Kind::elsewhere},
+                            {2, Kind::elsewhere},
+                            {3, Kind::started},
+                            {3, Kind::finished},
+                            {0, Kind::skipped},
+                            {2, Kind::failed},
+                            {1, Kind::started},
+                            {1, Kind::finished}});
+  CHECK(runs.reason_of(2) == "there");
+  CHECK(executed.skipped == 1);
+  CHECK(executed.finished == 2);
+  CHECK(executed.failed == 1);
+}
+
+TEST_CASE("a run is done that another process looks at once more", "[sweep][executor]") {
+  Runs runs(2);
+  runs.execute(1);
+  REQUIRE(unfinished(runs.folders) == 0);
+  const auto taken = RunClaim::attempt(runs.folders[1]);
+  REQUIRE(taken);
+  CHECK(unfinished(runs.folders) == 0);
+}
+
+TEST_CASE("what another process takes on as a worker here ends is that one's", "[sweep][executor]") {
+  Runs runs(1);
+  std::optional<RunClaim> taken;
+  runs.acts(0) = {Act{[&](const RunFolder& run) {
+                        taken = RunClaim::attempt(run);
+                        record(run, "running");
+                      },
+                      ends_with(1)}};
+  runs.heard = [&](const RunEvent& event) {
+    if (event.kind != Kind::elsewhere) return;
+    record(runs.folders[0], "finished");
+    taken.reset();
+  };
+  CHECK(runs.execute(1).all_done());
+  CHECK(runs.told() == Told{{0, Kind::started}, {0, Kind::elsewhere}, {0, Kind::skipped}});
+}
+
+TEST_CASE("the last progress is told before the end", "[sweep][executor]") {
+  Runs runs(1);
+  runs.acts(0) = {Act{[](const RunFolder& run) {
+    put(run.progress(), R"({"step": 10, "steps": 10, "loss": 2.5, "steps_per_second": 4})");
+    record(run, "finished");
+  }}};
+  runs.execute(1);
+  REQUIRE(runs.events.size() == 3);
+  CHECK(runs.events[1].kind == Kind::progress);
+  CHECK(runs.events[1].progress.step == 10);
+  CHECK(runs.events[2].kind == Kind::finished);
+}
+
+TEST_CASE("what a run needs while it goes on goes with its end, but for words and for what is not finished",
+          "[sweep][executor]") {
+  Runs runs(3);
+  const auto leaves = [](const std::string& words, const std::string& outcome) {
+    return [=](const RunFolder& run) {
+      put(run.progress(), R"({"step": 10, "steps": 10, "loss": 2.5, "steps_per_second": 4})");
+      put(run.log(), words);
+      record(run, outcome);
+    };
+  };
+  runs.acts(0) = {Act{leaves("", "finished")}};
+  runs.acts(1) = {Act{leaves("a warning\n", "finished")}};
+  runs.acts(2) = {Act{leaves("", "failed"), ends_with(1)}};
+  runs.execute(3);
+  const auto there = [](const std::filesystem::path& file) { return std::filesystem::exists(file); };
+  CHECK_FALSE(there(runs.folders[0].progress()));
+  CHECK_FALSE(there(runs.folders[0].log()));
+  CHECK(there(runs.folders[0].manifest()));
+  CHECK_FALSE(there(runs.folders[1].progress()));
+  CHECK(content(runs.folders[1].log()) == "a warning\n");
+  CHECK(there(runs.folders[2].progress()));
+  CHECK(there(runs.folders[2].log()));
+
+  // Whoever ran it died before it could: the next who finds it finished does.
+  for (const std::size_t run : {0, 1}) put(runs.folders[run].progress(), "{}");
+  put(runs.folders[0].log(), "");
+  runs.acts(2) = {Act{leaves("", "finished")}};
+  CHECK(runs.execute(3).skipped == 2);
+  CHECK_FALSE(there(runs.folders[0].progress()));
+  CHECK_FALSE(there(runs.folders[0].log()));
+  CHECK_FALSE(there(runs.folders[1].progress()));
+  CHECK(content(runs.folders[1].log()) == "a warning\n");
+
+  // Where they can't be removed, they stay, and the run is finished all the same.
+  Runs again(1);
+  again.acts(0) = {Act{leaves("", "finished")}};
+  const WriteHook hook([](const std::filesystem::path& path) { return path.extension() == ".txt" ? EACCES : 0; });
+  CHECK(again.execute(1).all_done());
+  CHECK(there(again.folders[0].log()));
+  CHECK(again.events.back().kind == Kind::finished);
+}
+
+TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
+  Machine machine;
+  machine.cores = 8;
+  machine.memory = 10e9;
+  const auto share = [&](std::size_t runs, double bytes, int jobs = 0, int threads = 0) {
+    const Share s = share_machine(machine, runs, bytes, jobs, threads);
+    return std::pair(s.jobs, s.threads);
+  };
+  CHECK(share(100, 1e6) == std::pair(8, 1));
+  CHECK(share(3, 1e6) == std::pair(3, 2)); // fewer runs than cores: threads take the rest
+  CHECK(share(1, 1e6) == std::pair(1, 8));
+  CHECK(share(100, 2e9) == std::pair(4, 2)); // 80 % of the memory holds 4
+  CHECK(share(100, 1e12) == std::pair(1, 8));
+  CHECK(share(100, 1e6, 0, 4) == std::pair(2, 4));
+  CHECK(share(100, 1e12, 6) == std::pair(6, 1)); // who asks for it gets it
+  CHECK(share(100, 1e6, 2, 3) == std::pair(2, 3));
+  CHECK(share(0, 0) == std::pair(1, 8));
+}
+
+TEST_CASE("a failure that could not be recorded is told by the worker, and noted where it can be",
+          "[sweep][executor]") {
+  Runs runs(2);
+  // The manifest still says that it runs: the disk took no later one.
+  runs.acts(0) = {
+      Act{[](const RunFolder& run) { record(run, "running"); }, {.status = 1, .failure = "the disk is full"}}};
+  const Executed executed = runs.execute(1);
+  CHECK(executed.failed == 1);
+  CHECK(executed.finished == 1);
+  CHECK(runs.reason_of(0) == "the disk is full");
+  CHECK(state_of(runs.folders[0]) == RunState::failed);
+  CHECK(read_manifest(runs.folders[0])->failure == "the disk is full");
+}
+
+TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sweep][executor]") {
+  Runs runs(2);
+  runs.launcher.queue = true;
+  std::optional<RunClaim> taken;
+  runs.acts(0) = {waits_for_stop()};
+  runs.heard = [&](const RunEvent& event) {
+    if (event.run == 1 && event.kind == Kind::finished) taken = RunClaim::attempt(runs.folders[0]);
+    if (event.run != 0 || event.kind != Kind::started) return;
+    taken.reset();
+    record(runs.folders[0], "finished");
+    runs.launcher.stop(1);
+  };
+  runs.acts(0).front().leaves = [](const RunFolder&) {};
+  runs.acts(0).front().end = {};
+  const Executed executed = runs.execute(5);
+  CHECK(executed.finished == 2);
+  CHECK(runs.told() ==
+        Told{{0, Kind::queued}, {1, Kind::queued}, {1, Kind::finished}, {0, Kind::started}, {0, Kind::finished}});
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit", "stop run0"}); // handed over together
+}
+
+TEST_CASE("a stop leaves what outlives this process where it is", "[sweep][executor]") {
+  Runs runs(3);
+  runs.launcher.queue = true;
+  runs.acts(0) = runs.acts(1) = {waits_for_stop()};
+  const Executed executed = runs.execute(2, [&] { return !runs.events.empty(); });
+  CHECK(executed.left == 2);
+  CHECK(executed.remaining == 1);
+  CHECK(executed.interrupted == 0);
+  CHECK_FALSE(executed.all_done());
+  CHECK(runs.launcher.calls == Calls{"start run0", "start run1", "submit"});
+}
+
+TEST_CASE("a run that the launcher's own kind has is followed, not waited for", "[sweep][executor]") {
+  Runs runs(2);
+  const auto first = RunClaim::attempt(runs.folders[0]);
+  REQUIRE(first);
+  runs.launcher.queued_before = {"run0"};
+  runs.acts(0) = {finishes()};
+  CHECK(runs.execute(1).finished == 2);
+  CHECK(runs.launcher.starts_of("run0") == 1);
+}
+
+TEST_CASE("what took a run away is told, and is no failure", "[sweep][executor]") {
+  Runs runs(2);
+  WorkerEnd end;
+  end.interruption = "out of time (job 7_0)";
+  runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
+  runs.acts(1) = {Act{[](const RunFolder& run) { record(run, "finished"); }, end}}; // it was at its end by then
+  const Executed executed = runs.execute(1);
+  CHECK(executed.interrupted == 1);
+  CHECK(executed.finished == 1);
+  CHECK(executed.failed == 0);
+  CHECK(runs.reason_of(0) == "out of time (job 7_0)");
+}
+
+TEST_CASE("a signal that ends a worker after its run is finished takes nothing away", "[sweep][executor]") {
+  Runs runs(3);
+  const auto finishes_and = [](WorkerEnd end) { return Act{finishes().leaves, end}; };
+  runs.acts(0) = {finishes_and({.crash = "crashed with signal 15 (Terminated)", .by_stop = true})};
+  runs.acts(1) = {finishes_and({.crash = "crashed with signal 9 (Killed)"})};
+  put(runs.folders[1].progress(), "{}");
+  const Executed executed = runs.execute(1);
+  CHECK(executed.finished == 3);
+  CHECK(executed.all_done());
+  CHECK(state_of(runs.folders[1]) == RunState::finished);
+  CHECK_FALSE(runs.folders[1].progress().exists());
+}

@@ -1,0 +1,114 @@
+// A launcher without processes: a test says what a worker leaves in its run's folder, and how it ends.
+#pragma once
+
+#include "experiments/launch/launcher.hpp"
+#include "tests/experiments/system/scratch.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// What one start of a run comes to.
+struct Act {
+  std::function<void(const RunFolder&)> leaves = [](const RunFolder&) {};
+  WorkerEnd end = {};
+  bool until_stopped = false; ///< else it has ended when it is first looked at
+  std::string refusal = {};   ///< why no worker can be started
+};
+
+inline void record(const RunFolder& run, const std::string& outcome, const std::string& failure = "") {
+  put(run.manifest(),
+      R"({"run": ")" + run.id() + R"(", "outcome": ")" + outcome + R"(", "failure": ")" + failure + R"("})");
+}
+
+inline WorkerEnd ends_with(int status) {
+  WorkerEnd end;
+  end.status = status;
+  return end;
+}
+
+inline Act finishes() {
+  return {[](const RunFolder& run) { record(run, "finished"); }};
+}
+inline Act fails(const std::string& why) {
+  return {[why](const RunFolder& run) { record(run, "failed", why); }, ends_with(1)};
+}
+inline Act crashes(const std::string& why) {
+  return {[](const RunFolder&) {}, {.crash = why}};
+}
+inline Act waits_for_stop() {
+  return {[](const RunFolder& run) { record(run, "interrupted"); }, ends_with(1), true};
+}
+
+class FakeLauncher : public Launcher {
+public:
+  std::map<std::string, std::deque<Act>> acts; ///< by the run's ID, for each of its starts
+  std::function<Act()> otherwise = finishes;
+  std::vector<std::string> calls; ///< "start run0", "stop run0"
+  std::size_t most_at_once = 0;
+  int threads = 0;                     ///< that the last start was given
+  bool queue = false;                  ///< workers wait for their turn and go on without this process
+  std::set<std::string> queued_before; ///< runs that such a worker has already
+
+  std::size_t start(const RunFolder& run, int with_threads) override {
+    calls.push_back("start " + run.id());
+    threads = with_threads;
+    Act act = otherwise();
+    if (auto& own = acts[run.id()]; !own.empty()) {
+      act = own.front();
+      own.pop_front();
+    }
+    if (!act.refusal.empty()) throw Failed(act.refusal);
+    act.end.worker = ++started_;
+    workers_.push_back({run, act, false});
+    most_at_once = std::max(most_at_once, workers_.size());
+    return started_;
+  }
+
+  std::vector<WorkerEnd> ended() override {
+    std::vector<WorkerEnd> ends;
+    std::erase_if(workers_, [&](const Worker& worker) {
+      if (worker.act.until_stopped && !worker.stopped) return false;
+      worker.act.leaves(worker.run);
+      ends.push_back(worker.act.end);
+      return true;
+    });
+    return ends;
+  }
+
+  void stop(std::size_t number) override {
+    for (Worker& worker : workers_)
+      if (worker.act.end.worker == number) {
+        worker.stopped = true;
+        calls.push_back("stop " + worker.run.id());
+      }
+  }
+
+  void submit() override {
+    if (queue) calls.emplace_back("submit");
+  }
+  bool outlives() const override { return queue; }
+  bool has(const RunFolder& run) override { return queued_before.contains(run.id()); }
+
+  std::size_t starts_of(const std::string& id) const {
+    return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), "start " + id));
+  }
+
+private:
+  struct Worker {
+    RunFolder run;
+    Act act;
+    bool stopped;
+  };
+  std::vector<Worker> workers_;
+  std::size_t started_ = 0;
+};
+
+} // namespace heed
