@@ -7,7 +7,6 @@
 // number's exponential taken once.
 #include "autograd/ops.hpp"
 #include "autograd/xtensor.hpp"
-#include "experiments/engines/engine.hpp"
 
 #include <benchmark/benchmark.h>
 #include <xtensor/xmath.hpp>

@@ -26,7 +26,9 @@ FeedForward::FeedForward(const Scope& scope, const std::string& name, std::int64
                          bool bias, const InitRule& output_init, double dropped)
     : expand(scope / "expand", width, find(name).gated ? 2 * hidden : hidden, bias, {.in = width, .out = hidden}),
       project((scope / "project").starting_with(output_init), hidden, width, bias), activation(find(name).activation),
-      gated(find(name).gated), dropout(dropped) {}
+      gated(find(name).gated), dropout(dropped) {
+  if (gated) scope.set_parts(expand.weight, {hidden, hidden});
+}
 
 Tensor FeedForward::operator()(Pass& pass, const Tensor& x) const {
   if (!gated) return project(pass, pass.dropout(expand(pass, x, activation), dropout));

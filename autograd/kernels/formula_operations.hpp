@@ -9,25 +9,26 @@ namespace heed::HEED_REAL::formula_operations {
 
 using S = const Simd&;
 
-const Simd zero(Real{0}), one(Real{1});
-inline Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one, zero); }
+inline Simd zero() { return Simd(Real{0}); }
+inline Simd one() { return Simd(Real{1}); }
+inline Simd truth(const xsimd::batch_bool<Real>& t) { return xsimd::select(t, one(), zero()); }
 
-// Of one operand: value(a); by_a(d, a, y) is the gradient by a, where d is that by the value. a() and y() are the operand
-// and the value, computed only where they are asked for. Without by_a, nothing has a gradient through it.
+// Of one operand: value(a); by_a(d, a, y) is the gradient by a, where d is that by the value. a() and y() are the
+// operand and the value, computed only where they are asked for. Without by_a, nothing has a gradient through it.
 
 struct Negative {
   static Simd value(S a) { return -a; }
   static Simd by_a(S d, auto&&, auto&&) { return -d; }
 };
 struct Reciprocal {
-  static Simd value(S a) { return one / a; }
+  static Simd value(S a) { return one() / a; }
   static Simd by_a(S d, auto&&, auto&& y) { return -d * y() * y(); }
 };
 struct Abs {
   static Simd value(S a) { return xsimd::abs(a); }
   static Simd by_a(S d, auto&& a, auto&&) {
     const Simd v = a();
-    return xsimd::select(v > zero, d, xsimd::select(v < zero, -d, zero));
+    return xsimd::select(v > zero(), d, xsimd::select(v < zero(), -d, zero()));
   }
 };
 struct Exp {
@@ -46,14 +47,14 @@ struct Tanh {
   static Simd value(S a) { return tanh_of(a); }
   static Simd by_a(S d, auto&&, auto&& y) {
     const Simd v = y();
-    return d * (one - v * v);
+    return d * (one() - v * v);
   }
 };
 struct Sigmoid {
   static Simd value(S a) { return logistic(a); }
   static Simd by_a(S d, auto&&, auto&& y) {
     const Simd v = y();
-    return d * v * (one - v);
+    return d * v * (one() - v);
   }
 };
 struct Relu {
@@ -72,7 +73,7 @@ struct Cos {
   static Simd by_a(S d, auto&& a, auto&&) { return -d * xsimd::sin(a()); }
 };
 struct Negation {
-  static Simd value(S a) { return one - a; }
+  static Simd value(S a) { return one() - a; }
 };
 
 // Of two: value(a, b); by_a(d, a, b, y) and by_b.
@@ -101,7 +102,7 @@ struct Power {
   static Simd value(S a, S b) { return xsimd::pow(a, b); }
   static Simd by_a(S d, auto&& a, auto&& b, auto&&) {
     const Simd v = a(), w = b();
-    return d * w * xsimd::pow(v, w - one);
+    return d * w * xsimd::pow(v, w - one());
   }
   static Simd by_b(S d, auto&& a, auto&&, auto&& y) { return d * y() * xsimd::log(a()); }
 };
@@ -112,13 +113,13 @@ struct Remainder {
 };
 struct Min {
   static Simd value(S a, S b) { return xsimd::select(b < a, b, a); }
-  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), zero, d); }
-  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), d, zero); }
+  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), zero(), d); }
+  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(b() < a(), d, zero()); }
 };
 struct Max {
   static Simd value(S a, S b) { return xsimd::select(a < b, b, a); }
-  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), zero, d); }
-  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), d, zero); }
+  static Simd by_a(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), zero(), d); }
+  static Simd by_b(S d, auto&& a, auto&& b, auto&&) { return xsimd::select(a() < b(), d, zero()); }
 };
 struct Less {
   static Simd value(S a, S b) { return truth(a < b); }
@@ -139,7 +140,7 @@ struct Disjunction {
   static Simd value(S a, S b) { return xsimd::max(a, b); }
 };
 
-/// Calls `use` with the operation's row; with nothing where it has none (sources, choices and places of lists).
+/// Calls `use` with the operation's row; not at all where it has none (sources, choices and places of lists).
 template <class Use> void with_row(FormulaOp op, Use&& use) {
   switch (op) {
     case FormulaOp::negative: return use(Negative{});
@@ -175,10 +176,11 @@ template <class Use> void with_row(FormulaOp op, Use&& use) {
 
 /// Is the row of one operand?
 template <class Row> constexpr bool is_unary = requires(S a) { Row::value(a); };
-/// Has it gradients?
+/// Stands for an operand or a value that is computed where it is asked for.
 struct Lazy {
   Simd operator()() const;
 };
+/// Has the row gradients?
 template <class Row> constexpr bool has_gradients = requires(S d, Lazy x) { Row::by_a(d, x, x); }
 || requires(S d, Lazy x) { Row::by_a(d, x, x, x); };
 

@@ -10,9 +10,42 @@
 
 namespace heed::HEED_REAL {
 
+struct ScoreFormula::Sink {
+  Real* p;
+  std::int64_t row;
+  bool each, first;
+};
+
 namespace {
 
-using formula_operations::one, formula_operations::zero;
+const Simd zero(Real{0});
+
+template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, F&& f) {
+  for (std::int64_t r = 0; r < t.queries; ++r)
+    if (a.each) map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, f(load(a.p + r * a.row + c, n)), n); });
+    else {
+      const Simd v = f(Simd(a.p[r * a.row]));
+      map(t.keys, [&](std::int64_t c, int n) { store(y + r * row + c, v, n); });
+    }
+}
+template <class A, class F> void fill(const ScoreTile& t, Real* y, std::int64_t row, const A& a, const A& b, F&& f) {
+  for (std::int64_t r = 0; r < t.queries; ++r) {
+    Real* to = y + r * row;
+    const Real *pa = a.p + r * a.row, *pb = b.p + r * b.row;
+    if (a.each && b.each)
+      map(t.keys, [&](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), load(pb + c, n)), n); });
+    else if (a.each)
+      map(t.keys, [&, v = Simd(*pb)](std::int64_t c, int n) { store(to + c, f(load(pa + c, n), v), n); });
+    else if (b.each)
+      map(t.keys, [&, v = Simd(*pa)](std::int64_t c, int n) { store(to + c, f(v, load(pb + c, n)), n); });
+    else map(t.keys, [&, v = f(Simd(*pa), Simd(*pb))](std::int64_t c, int n) { store(to + c, v, n); });
+  }
+}
+
+std::int64_t place(Real number, std::int64_t size) {
+  // A number that is none is the first.
+  return number >= 0 ? static_cast<std::int64_t>(std::min(std::floor(number), static_cast<Real>(size - 1))) : 0;
+}
 
 } // namespace
 

@@ -9,7 +9,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-using formula_operations::one, formula_operations::zero;
+const Simd zero(Real{0}), one(Real{1});
 
 } // namespace
 

@@ -6,18 +6,14 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/text.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
 namespace heed {
 
-namespace {
-
-std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, plural(n)); }
-
-} // namespace
+namespace {} // namespace
 
 std::optional<OlderSweep> find_older_sweep(const Plan& plan, const std::filesystem::path& out) {
   if (is_frozen(plan, out)) return std::nullopt;

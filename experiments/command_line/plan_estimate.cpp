@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/engines/engine.hpp"
 #include "experiments/sweep/tuning.hpp"
 
 #include <algorithm>

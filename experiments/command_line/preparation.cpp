@@ -47,7 +47,6 @@ void check_sense(const Preparation& prepared, const std::filesystem::path& out, 
 }
 
 std::string size_in_words(const Plan& plan) {
-  auto counted = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, plural(n)); };
   const std::string runs = counted(plan.runs.size(), "run");
   if (plan.runs.size() == 1 && !plan.tuning) return runs;
   std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"),

@@ -15,8 +15,6 @@ namespace heed {
 
 namespace {
 
-std::string number_of_runs(std::size_t n) { return fmt::format("{} run{}", n, plural(n)); }
-
 /// Runs that one sentence is of.
 struct Group {
   std::size_t runs = 0;
@@ -79,7 +77,7 @@ std::string queue_report(const std::filesystem::path& out,
   if (!look.complaint.empty())
     text += fmt::format("  Slurm does not answer ({}); this is what the folders say\n", look.complaint);
   for (const auto& [sentence, group] : waiting)
-    text += fmt::format("  {} {}{}\n", number_of_runs(group.runs), sentence,
+    text += fmt::format("  {} {}{}\n", counted(group.runs, "run"), sentence,
                         group.nodes.empty() ? "" : fmt::format(" on {}", fmt::join(group.nodes, ", ")));
   return text + gone;
 }

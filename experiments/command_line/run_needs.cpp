@@ -6,13 +6,13 @@
 
 namespace heed {
 
-RunNeed Needs::of(const RunFolder& run) {
+RunNeed RunNeeds::of(const RunFolder& run) {
   if (!measured_) measure();
   const auto known = seconds_.find(run.id());
   return {known == seconds_.end() ? longest_ : known->second, bytes_};
 }
 
-void Needs::measure() {
+void RunNeeds::measure() {
   const Estimate measured = estimate(prepared_, tasks_, out_, 1, threads_, true);
   for (const EstimatedRun& run : measured.runs) {
     if (!run.run->id.empty()) seconds_[run.run->id] = run.seconds;

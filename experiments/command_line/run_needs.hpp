@@ -12,9 +12,9 @@
 namespace heed {
 
 /// What runs take, from a short training of each arm, once that is asked for.
-class Needs {
+class RunNeeds {
 public:
-  Needs(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
+  RunNeeds(const Preparation& prepared, Tasks& tasks, std::filesystem::path out, int threads)
       : prepared_(prepared), tasks_(tasks), out_(std::move(out)), threads_(threads) {}
 
   RunNeed of(const RunFolder& run);

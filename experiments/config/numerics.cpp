@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -44,12 +45,15 @@ public:
     const auto found = std::ranges::find(options_, key, &FlatOption::key);
     return found == options_.end() ? std::string_view() : std::string_view(found->value);
   }
-  /// Has it a formula, for the whole model or for some blocks?
-  bool has_formulas() const {
-    return std::ranges::any_of(options_, [](const FlatOption& option) {
-      return (option.key.ends_with("attention.score_mod") || option.key.ends_with("attention.mask_mod")) &&
-             option.value != "\"\"";
-    });
+  /// Has the last block a formula, whose choices pooling has?
+  bool last_block_has_formulas() const {
+    const std::string last = std::string("block[") +
+                             std::to_string(static_cast<std::int64_t>(number("model.layers")) - 1) + "].";
+    for (const std::string key : {"attention.score_mod", "attention.mask_mod"}) {
+      const std::string_view own = (*this)[last + key], formula = own.empty() ? (*this)[key] : own;
+      if (!formula.empty() && formula != "\"\"") return true;
+    }
+    return false;
   }
   double number(std::string_view key) const { return std::strtod(std::string((*this)[key]).c_str(), nullptr); }
 
@@ -91,7 +95,9 @@ bool loses_numbers(std::string_view value, const Lines&) { return may_lose_numbe
 /// `b` counts all rows of an evaluation, and `queries` no padding.
 bool counts_rows(std::string_view value, const Lines&) { return names(value, "b") || names(value, "queries"); }
 /// The formulas are of self attention only.
-bool pools_by_formula(std::string_view value, const Lines& all) { return value == "\"context\"" && all.has_formulas(); }
+bool pools_by_formula(std::string_view value, const Lines& all) {
+  return value == "\"context\"" && all.last_block_has_formulas();
+}
 
 constexpr NewBits new_bits[] = {{7, "attention.normalizer", has_threshold},
                                 {7, "attention.cross_normalizer", has_threshold},

@@ -4,14 +4,17 @@
 #pragma once
 
 #include "experiments/config/values.hpp"
+#include "experiments/system/files.hpp"
 
 #include <boost/json.hpp>
 #include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heed::json_fields {

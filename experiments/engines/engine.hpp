@@ -5,7 +5,6 @@
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/values.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>

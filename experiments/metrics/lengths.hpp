@@ -1,5 +1,5 @@
-// Metrics of rows of one length, by their names: NAME_at.N, of rows that the task makes with that length (train.
-// evaluate_lengths), and NAME_by_length.N, of those of the split's own rows that have it (train.evaluate_by_length).
+// Metrics of rows of one length, by their names: NAME_at.N, of rows that the task makes with that length
+// (train.evaluate_lengths), and NAME_by_length.N, of the split's own rows that have it (train.evaluate_by_length).
 #pragma once
 
 #include <cstdint>

@@ -25,14 +25,15 @@ struct Metric {
   /// Is there a better side?
   bool is_goal() const { return direction != Direction::none; }
   bool higher_is_better() const { return direction == Direction::higher; }
-  bool has_bound() const { return high < std::numeric_limits<double>::infinity(); } ///< above, too
+  bool has_upper_bound() const { return high < std::numeric_limits<double>::infinity(); } ///< is `high` finite?
   bool has(double value) const { return value >= low && value <= high; }
   /// The best and the worst value that there can be; none where that side has no bound, and where none is better.
   std::optional<double> best() const;
   std::optional<double> worst() const;
 };
 
-/// Is a better than b? The one place that decides it. Nothing is better where there is no better side.
+/// Is a better than b? In C++, this decides it for all rooms but statistics/, which is told which side is better. Nothing
+/// is better where there is no better side.
 bool is_better(double a, double b, Direction direction);
 /// Is a better than b, or equal to it?
 inline bool is_at_least(double a, double b, Direction direction) { return a == b || is_better(a, b, direction); }

@@ -25,9 +25,8 @@ std::optional<StepsTo> steps_to(const std::string& name);
 /// The metric that evaluations have: METRIC of steps_to(METRIC, VALUE), any other name itself.
 std::string evaluated_metric(const std::string& name);
 
-/// The first step at which an evaluation has the value or a better one; none: no evaluation has. What is not a number
-/// passes nothing.
-/// Where neither side is better, more is.
+/// Has this line's metric the value or a better one? Where neither side is better, more is. What is not a number passes
+/// nothing.
 bool reaches(const Metrics& line, const StepsTo& goal, Direction direction);
 
 } // namespace heed

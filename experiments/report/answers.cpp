@@ -141,7 +141,7 @@ std::string learned_sentence(const ReportData& report, const ReportArm& arm) {
 /// " 2 of its 6 runs and 1 of the reference's never got there and count as 310 steps: p holds, and the difference is of
 /// what they count as."
 std::string never_there(const ReportData& report, const ReportArm& arm) {
-  if (!report.metric.name.starts_with("steps_to") || !report.metric.has_bound() || !arm.comparison) return "";
+  if (!report.metric.name.starts_with("steps_to") || !report.metric.has_upper_bound() || !arm.comparison) return "";
   const auto late = [&](const ReportArm& of) {
     return std::ranges::count_if(of.runs, [&](const ReportRun& run) { return run.value == report.metric.high; });
   };
@@ -154,15 +154,15 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      who, own + others == 1 ? "s" : "", report.metric.high);
 }
 
-/// "[-0.0003, 0.0005] (90 %)": where two one-sided tests put the difference. An end at the margin is outside.
+/// "[-0.0003, 0.0005] (90 %, this arm alone)": where two one-sided tests put the difference.
 std::string equivalence_text(const Comparison& c, int decimals) {
   const auto& [low, high] = *c.equivalence;
   const Decimals shown = decimals_showing({low, high}, decimals);
-  return fmt::format("{}{}, {}{} ({:.3g} %)", low > -*c.margin ? '[' : '(', fixed(low, shown), fixed(high, shown),
-                     high < *c.margin ? ']' : ')', 100 * (1 - 2 * c.level));
+  return fmt::format("[{}, {}] ({:.3g} %, this arm alone)", fixed(low, shown), fixed(high, shown),
+                     100 * (1 - 2 * c.level));
 }
 
-/// " This arm alone has [-0.02, 0.09]; ...": where the interval for all arms at once says little, and why.
+/// " This arm alone has [-0.02, 0.09], uncorrected: ...": where the interval for all comparisons at once says little.
 std::string own_interval(const ReportData& report, const Comparison& c) {
   if (!c.interval_flips) return "";
   const auto width = [](const statistics::Interval& of) { return of.high - of.low; };
@@ -172,9 +172,9 @@ std::string own_interval(const ReportData& report, const Comparison& c) {
   const double low = turned ? -c.interval_flips->high : c.interval_flips->low,
                high = turned ? -c.interval_flips->low : c.interval_flips->high;
   const Decimals decimals = decimals_showing({low, high}, decimals_for({(high - low) / 2}));
-  return fmt::format(" This arm alone has [{}, {}]: that of all {} arms at once is {}, since with {} seeds some flip "
-                     "leaves another arm almost no spread.",
-                     fixed(low, decimals), fixed(high, decimals), c.family, c.interval ? "wide" : "without an end",
+  return fmt::format(" This arm alone, uncorrected, has [{}, {}]: the interval for all {} comparisons at once is {}, "
+                     "since {} seeds are few for so many.",
+                     fixed(low, decimals), fixed(high, decimals), c.family, c.interval ? "wide" : "unbounded",
                      runs_text(c));
 }
 

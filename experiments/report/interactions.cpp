@@ -129,6 +129,7 @@ std::vector<Interaction> interactions_of(const ReportData& report) {
     if (!compared[2 * i + 1]) continue;
     Interaction interaction = std::move(contrasts[i].of);
     interaction.comparison = *compared[2 * i + 1];
+    if (!report.metric.is_goal()) interaction.comparison.improvement.reset(); // no side is better
     const auto mean = [](const std::vector<double>& of) {
       double sum = 0;
       for (const double x : of) sum += x;

@@ -6,7 +6,6 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
@@ -104,7 +103,7 @@ std::string latex_mean(const ReportArm& arm, int decimals) {
 }
 
 std::string latex_difference(const Verdict& verdict) {
-  if (verdict.word == "equal") return verdict.difference;
+  if (verdict.equal) return verdict.difference;
   return maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
 }
 

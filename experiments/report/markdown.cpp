@@ -1,3 +1,4 @@
+#include "experiments/metrics/lengths.hpp"
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/markdown_text.hpp"
@@ -74,7 +75,7 @@ std::string lengths_section(const ReportData& report) {
   const std::string metric = metric_at_lengths(report);
   if (metric.empty()) return "";
   return fmt::format("## At each length\n\nThe mean of {} over the seeds, on rows of each length.\n\n{}",
-                     markdown_text(metric.substr(0, metric.rfind("_at"))),
+                     markdown_text(metric_of_family(metric)),
                      means_table(report, [&](const ReportArm& arm) { return length_band(arm, metric); }));
 }
 

@@ -18,7 +18,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <string_view>
 
 namespace heed {
 
@@ -132,7 +131,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   // Of what can't be relied on, a folder without a run is none yet.
   run.state = record ? record->state : state_of(folder);
   if (run.state == RunState::missing) {
-    run.gone = finished.contains(run.id);
+    run.gone = finished.contains(run.id) && !folder.folder().exists();
     if (run.gone) run.problem = "it was finished, and its folder is gone; heed run makes it anew";
     return run;
   }
@@ -165,10 +164,6 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   else run.attention_problem = attention.error;
   return run;
 }
-
-} // namespace
-
-namespace {
 
 /// The order of the groups: by value, numbers as numbers; words stay in the plan's order.
 void sort_groups(ReportData& report) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "experiments/config/difference.hpp"
-#include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_state.hpp"
@@ -58,7 +57,7 @@ struct ReportRun {
   std::vector<AttentionExample> attention; ///< attention.json, where the run has one
   std::string attention_problem;           ///< why there are none, or not all that were asked for; empty otherwise
 
-  /// Is it in no number, and no more to be waited for?
+  /// Is it in no number, though it was run?
   bool lost() const { return left_out || gone || state == RunState::failed; }
   /// How it stands in a word or three: its state, "left out", "gone", or "not chosen yet" while its arm is being tuned.
   std::string_view standing() const {

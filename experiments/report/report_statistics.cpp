@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace heed {
 
@@ -49,7 +52,7 @@ std::optional<double> spread_of(const std::vector<double>& values, double resolu
 
 statistics::Question question_of(const ReportData& report, const Metric& metric, double level) {
   std::optional<double> range;
-  if (metric.has_bound()) range = metric.high - metric.low;
+  if (metric.has_upper_bound()) range = metric.high - metric.low;
   return {.test = report.test,
           .higher_is_better = metric.higher_is_better(),
           .range = range,
@@ -65,7 +68,7 @@ bool is_found(statistics::Answer answer) {
 class SmallestFound {
 public:
   explicit SmallestFound(const Metric& metric) {
-    if (metric.has_bound()) range_ = metric.high - metric.low;
+    if (metric.has_upper_bound()) range_ = metric.high - metric.low;
   }
 
   std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {

@@ -52,8 +52,9 @@ bool unpaired(const ReportData& report) { return report.test == statistics::Test
 /// Of sentences about arms that are the same.
 std::string equivalence_note(const ReportData& report) {
   if (!any(report, [](const auto& c) { return c.equivalence.has_value(); })) return "";
-  return " A sentence about an arm that is the same has the interval of the equivalence test, which lies within the "
-         "margin.";
+  return " A sentence about an arm that is the same has the interval of the two one-sided tests of that arm alone, "
+         "which "
+         "lies within the margin.";
 }
 
 std::string difference_note(const ReportData& report) {
@@ -286,9 +287,10 @@ std::vector<std::string> summary_notes(const ReportData& report) {
     notes.emplace_back("left out: of runs whose folders can't be relied on (damaged, edited, from another version), no "
                        "number here takes anything.");
   if (const std::size_t n = report.gone())
-    notes.push_back(fmt::format("gone: {} run{} finished, and {} missing now; no number here takes anything of {}.", n,
-                                n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are",
-                                n == 1 ? "it" : "them"));
+    notes.push_back(fmt::format(
+        "gone: {} run{} finished, and {} missing now; no number here takes anything of {}. p holds "
+        "where runs are not removed because of their results.",
+        n, n == 1 ? " was" : "s were", n == 1 ? "its folder is" : "their folders are", n == 1 ? "it" : "them"));
   notes.emplace_back("time: of one run's training, the mean over its seeds.");
   if (std::string note = planned_note(report); !note.empty()) notes.push_back(std::move(note));
   return notes;

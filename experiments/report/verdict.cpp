@@ -24,8 +24,8 @@ Mark mark_of(const statistics::Comparison& c, const Metric& metric) {
 }
 
 Verdict verdict_of(const statistics::Comparison& c, const Metric& metric, int decimals) {
-  Verdict out{mark_of(c, metric), std::string(answer_word(c)), {}, {}};
-  if (equal_in_all_seeds(c)) {
+  Verdict out{mark_of(c, metric), equal_in_all_seeds(c), std::string(answer_word(c)), {}, {}};
+  if (out.equal) {
     out.difference = equal_words(c);
     return out;
   }

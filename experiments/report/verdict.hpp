@@ -16,6 +16,7 @@ Mark mark_of(const statistics::Comparison& comparison, const Metric& metric);
 
 struct Verdict {
   Mark mark = Mark::open;
+  bool equal = false;     ///< the metric is the same number in all seeds
   std::string word;       ///< "differs", "same", "undecided", "underpowered", "equal"
   std::string difference; ///< "+0.31", or "equal, bit for bit"
   std::string interval;   ///< "[+0.28, +0.34]"; empty where there is none

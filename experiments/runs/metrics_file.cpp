@@ -1,5 +1,6 @@
 #include "experiments/runs/metrics_file.hpp"
 
+#include "experiments/metrics/lines.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A run's metrics.jsonl: what is added to it, and whether it is what it was.
 #pragma once
 
-#include "experiments/metrics/lines.hpp"
+#include "experiments/metrics/record.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_records.hpp"
 

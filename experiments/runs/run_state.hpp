@@ -28,7 +28,7 @@ struct RunLook {
   RunState state = RunState::missing;
   bool has_manifest = false; ///< there is such a file, whole or not
   Parsed<Manifest> manifest; ///< as read_manifest gives it
-  std::string wrong_metrics; ///< as the function of this name says
+  std::string wrong_metrics; ///< as wrong_metrics() says (metrics_file.hpp)
   std::string unreadable;    ///< which file can't be read now, and why; empty where all can be
 };
 RunLook look_at(const RunFolder& run);

@@ -87,13 +87,6 @@ Interval cut(Interval of, std::optional<double> range) {
   return range ? Interval{std::max(of.low, -*range), std::min(of.high, *range)} : of;
 }
 
-/// What is left within the margin.
-std::optional<Interval> within_margin(const std::optional<Interval>& of, const Comparison& c) {
-  return of ? std::optional(cut(*of, c.margin)) : std::nullopt;
-}
-/// That of an equivalence test, which has two sides at the level.
-double equivalence_confidence(double level) { return 1 - 2 * level; }
-
 bool can_reach_level(const Comparison& c) { return c.smallest_p <= c.level; }
 /// On one side, a flip's mirror image is another flip.
 bool can_be_called_same(const Comparison& c) { return c.smallest_p / 2 <= c.level; }
@@ -199,9 +192,10 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
     if (c) c->answer = answer_of(*c);
   const auto is_same = [](const Comparison* c) { return c->answer == Answer::same; };
   if (std::ranges::any_of(members, is_same)) {
-    const FlipIntervals intervals = flip_intervals(differences, equivalence_confidence(questions.front().level));
+    // One side at the level is both sides at twice the level: a flip's mirror image is another flip.
+    const FlipIntervals intervals = flip_intervals(differences, 1 - 2 * questions.front().level);
     for (std::size_t i = 0; i < members.size(); ++i)
-      if (is_same(members[i])) members[i]->equivalence = within_margin(intervals.together[i], *members[i]);
+      if (is_same(members[i])) members[i]->equivalence = intervals.alone[i];
   }
   return out;
 }
@@ -237,6 +231,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     c.exact = test.exact;
     c.flips = test.permutations;
     c.interval_flips = test.interval;
+    c.equivalence = test.sides;
     c.interval = permutation_test(equal, b, together).interval;
     c.effect_size = effect_size_unpaired(equal, b);
     c.family = members;
@@ -260,12 +255,7 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
     auto& c = out[i];
     if (!c) continue;
     c->answer = answer_of(*c);
-    if (c->answer == Answer::same) {
-      const double confidence = equivalence_confidence(c->level / static_cast<double>(members));
-      const std::vector<double>& b = arms[reference_of[i]].values;
-      const std::vector<double> equal = without_rounding(arms[i].values, b, questions[i].resolution);
-      c->equivalence = within_margin(permutation_test(equal, b, confidence).interval, *c);
-    }
+    if (c->answer != Answer::same) c->equivalence.reset();
     if (c->interval)
       c->interval = cut(agreeing(*c->interval, *c->p <= questions[i].level, c->difference.mean), questions[i].range);
   }

@@ -47,8 +47,8 @@ struct Comparison {
   std::uint64_t flips = 0;                     ///< that p counts
   std::optional<double> margin, p_equivalence; ///< TOST against [report] margin, where there is one; this arm alone
   std::optional<double> p_equivalence_flips;   ///< sign flips over all arms with 5 pairs: what `same` goes by
-  /// Where the answer is `same`: the interval of 1 - 2 level, 90 %, by the same flips, of all arms together. Agrees with
-  /// the answer: an end beyond the margin is moved to it, and is then outside.
+  /// Where the answer is `same`: what the two one-sided tests of this arm alone don't reject, each at the level (90 % where
+  /// that is 5 %). It lies within the margin, since p_equivalence_flips is no smaller than their p.
   std::optional<Interval> equivalence;
   Answer answer = Answer::undecided;
   bool rounded = false;              ///< some values of a pair that differed by rounding were taken as equal

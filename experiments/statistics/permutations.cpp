@@ -114,7 +114,7 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   PermutationTest test;
   test.exact = ways(a.size(), b.size()) <= static_cast<double>(most_exact_permutations);
   std::uint64_t reached = 0, above = 0, count = 0;
-  std::vector<double> lows, highs;
+  std::vector<double> lows, highs, from, to;
   const Visit visit = [&](double sum, std::size_t kept) {
     const double other = pool.difference(sum);
     reached += std::abs(other) >= std::abs(own) - rounding_of_differences;
@@ -128,6 +128,9 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
     const bool always = moved == 0 || slope <= -1;
     lows.push_back(always ? -unbounded : std::min(one, two));
     highs.push_back(always ? unbounded : std::max(one, two));
+    // Of one side: other - slope theta >= own - theta from `one` on.
+    from.push_back(moved == 0 ? -unbounded : one);
+    to.push_back(moved == 0 ? unbounded : one);
   };
   if (test.exact) choose(pool, 0, pool.n, 0, 0, visit);
   else draw(pool, visit);
@@ -136,10 +139,14 @@ PermutationTest permutation_test(std::span<const double> a, std::span<const doub
   test.p = static_cast<double>(reached) / static_cast<double>(count);
   test.p_above = static_cast<double>(above) / static_cast<double>(count);
   const auto rank = static_cast<std::ptrdiff_t>(std::floor((1 - confidence) * static_cast<double>(count) + 1e-9));
-  std::nth_element(lows.begin(), lows.begin() + rank, lows.end());
-  std::nth_element(highs.begin(), highs.begin() + rank, highs.end(), std::greater<>());
-  const double low = lows[static_cast<std::size_t>(rank)], high = highs[static_cast<std::size_t>(rank)];
-  if (std::isfinite(low) && std::isfinite(high)) test.interval = Interval{low * scale, high * scale};
+  const auto between = [&](std::vector<double>& low, std::vector<double>& high) -> std::optional<Interval> {
+    std::nth_element(low.begin(), low.begin() + rank, low.end());
+    std::nth_element(high.begin(), high.begin() + rank, high.end(), std::greater<>());
+    const Interval out{low[static_cast<std::size_t>(rank)] * scale, high[static_cast<std::size_t>(rank)] * scale};
+    return std::isfinite(out.low) && std::isfinite(out.high) ? std::optional(out) : std::nullopt;
+  };
+  test.interval = between(lows, highs);
+  test.sides = between(from, to);
   return test;
 }
 

@@ -21,6 +21,7 @@ struct PermutationTest {
   bool exact = true;
   std::uint64_t permutations = 1;   ///< how many, the data as they are included
   std::optional<Interval> interval; ///< the differences that are not rejected; none where an end is infinite
+  std::optional<Interval> sides;    ///< likewise by two one-sided tests, each of which has the confidence
 };
 
 /// The permutation test of the difference mean(a) - mean(b): were the runs' values drawn alike, they could as well have

@@ -14,13 +14,9 @@ namespace {
 
 OutputFile file_in(const std::filesystem::path& folder) { return file_of_sweep(folder, "finished.txt"); }
 
-} // namespace
-
-std::set<std::string> recorded_as_finished(const std::filesystem::path& folder) {
+/// The lines that are IDs.
+std::set<std::string> ids_in(std::string_view rest) {
   std::set<std::string> out;
-  const auto bytes = file_in(folder).read();
-  if (!bytes) return out;
-  std::string_view rest = *bytes;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     if (is_run_id(rest.substr(0, end))) out.emplace(rest.substr(0, end));
@@ -29,9 +25,15 @@ std::set<std::string> recorded_as_finished(const std::filesystem::path& folder) 
   return out;
 }
 
+} // namespace
+
+std::set<std::string> recorded_as_finished(const std::filesystem::path& folder) {
+  const auto bytes = file_in(folder).read();
+  return bytes ? ids_in(*bytes) : std::set<std::string>();
+}
+
 void record_finished(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder) {
-  std::set<std::string> known = recorded_as_finished(folder);
-  const std::size_t before = known.size();
+  const std::set<std::string> known = recorded_as_finished(folder);
   std::vector<RunFolder> runs;
   const auto add = [&](const std::vector<PlannedRun>& planned) {
     for (const PlannedRun& run : planned)
@@ -40,11 +42,16 @@ void record_finished(const Plan& plan, const std::filesystem::path& out, const s
   add(plan.runs);
   if (plan.tuning) add(plan.tuning->runs);
   const std::vector<RunState> states = states_of(runs);
+  std::set<std::string> finished;
   for (std::size_t i = 0; i < runs.size(); ++i)
-    if (states[i] == RunState::finished) known.insert(runs[i].id());
-  if (known.size() == before) return;
+    if (states[i] == RunState::finished) finished.insert(runs[i].id());
+  if (finished.empty()) return;
+
+  const auto bytes = file_in(folder).read(); // another process may have added some
+  if (bytes.is_unreadable()) return;         // it may name runs that nothing else knows of
+  if (bytes) finished.merge(ids_in(*bytes));
   std::string text;
-  for (const std::string& id : known) text += id + "\n";
+  for (const std::string& id : finished) text += id + "\n";
   file_in(folder).write(text);
 }
 

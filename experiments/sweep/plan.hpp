@@ -3,8 +3,6 @@
 #pragma once
 
 #include "experiments/config/settings.hpp"
-#include "experiments/engines/engine.hpp"
-#include "experiments/runs/run_folder.hpp"
 #include "experiments/system/output_file.hpp"
 #include "experiments/training/training.hpp"
 

@@ -11,7 +11,8 @@
 #include <boost/json.hpp>
 #include <charconv>
 #include <fmt/format.h>
-#include <system_error>
+#include <fmt/ranges.h>
+#include <optional>
 
 namespace heed {
 namespace {

@@ -17,8 +17,8 @@ namespace {
 
 /// "between 0 and 1", "at least 0"
 std::string range_of(const Metric& metric) {
-  return metric.has_bound() ? fmt::format("between {:g} and {:g}", metric.low, metric.high)
-                            : fmt::format("at least {:g}", metric.low);
+  return metric.has_upper_bound() ? fmt::format("between {:g} and {:g}", metric.low, metric.high)
+                                  : fmt::format("at least {:g}", metric.low);
 }
 
 /// The option, and where it stands: "report.margin (copy.toml:7:8)".
@@ -77,7 +77,7 @@ void refuse_unreachable(const Preparation& prepared) {
   const Metric& metric = prepared.metric;
   check_target(prepared, plan.metric, "report.metric");
   for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
-  if (plan.margin && metric.has_bound() && *plan.margin >= metric.high - metric.low)
+  if (plan.margin && metric.has_upper_bound() && *plan.margin >= metric.high - metric.low)
     throw Refused(fmt::format("{} = {:g}: {} lies {}, so that any two arms would be the same; take a smaller margin",
                               placed(prepared.settings, "report.margin"), *plan.margin, metric.name, range_of(metric)));
   if (plan.learned && !metric.has(*plan.learned))

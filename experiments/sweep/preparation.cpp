@@ -3,6 +3,8 @@
 #include "autograd/error.hpp"
 #include "autograd/pages.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/engines/engine.hpp"
+#include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/metrics/steps_to.hpp"
 #include "experiments/models/model.hpp"

@@ -4,7 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/launch/executor.hpp"
-#include "experiments/metrics/catalogue.hpp"
+#include "experiments/metrics/metric.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
@@ -48,7 +48,7 @@ Task::Chance chance_of(const Config& config, Tasks& tasks);
 /// heed::Refused where the data is not usable.
 std::string sight_of(const Config& config, Tasks& tasks);
 
-/// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (steps_to.hpp), whose greatest value is that
+/// The metric's name, direction and unit; steps_to(METRIC, VALUE) is one, too (metrics/steps_to.hpp), whose greatest value is that
 /// of a run which never gets there: one evaluation beyond the configuration's last step. A metric that the configuration's runs do not have is heed::Refused.
 /// @param option  that names it
 Metric metric_of(const Config& config, const std::string& name, const std::string& option = "report.metric");

@@ -59,7 +59,11 @@ public:
 
   SweepResult result() && {
     const std::size_t all = runs(), to_do = nothing_to_do_ ? 0 : left();
-    record_finished(plan_, out_, folder_);
+    try {
+      record_finished(plan_, out_, folder_);
+    } catch (const Failed&) {
+      // All results are there; only a run that is removed later will not be known as one that was finished.
+    }
     return {std::move(plan_), std::move(folder_), all, to_do, total_};
   }
 

@@ -25,7 +25,8 @@ OutputFile choices_file(const fs::path& folder) { return file_of_sweep(folder, "
 
 Direction direction_in(const Plan& plan) {
   const auto metric = metric_named(config_of(plan.tuning->runs.front()), plan.metric);
-  return metric && metric->is_goal() ? metric->direction : Direction::lower;
+  if (!metric) return Direction::lower;
+  return metric->is_goal() ? metric->direction : Direction::higher; // of plans from before such metrics were refused
 }
 
 /// Whether all runs of the trial are finished or failed; then it has a value or a problem.

@@ -1,6 +1,10 @@
 #include "experiments/system/text.hpp"
 
+#include <fmt/format.h>
+
 namespace heed {
+
+std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, plural(n)); }
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view white = " \t\r\n\v\f";

@@ -1,6 +1,7 @@
-// Lines and words of what other programs write.
+// Lines and words, of what other programs write and of what is said.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@ namespace heed {
 
 /// "s" unless there is one: fmt::format("{} run{}", n, plural(n)).
 template <class Count> constexpr const char* plural(Count n) { return n == 1 ? "" : "s"; }
+/// "1 run", "3 runs".
+std::string counted(std::size_t n, std::string_view what);
 
 /// Without white space at its ends.
 std::string_view trimmed(std::string_view text);

@@ -148,10 +148,8 @@ void generate(const Config& config, const Task& task, const Checkpoint& checkpoi
   if (tokens.empty()) throw Refused("--prompt is empty: give at least one token to go on from");
   note_unknown(task, {&sampling.prompt, 1}, sampling);
   if (std::ssize(tokens) > run.shape.length && sampling.note)
-    sampling.note(
-        fmt::format("the prompt has {} tokens, and the model reads rows of {}: it goes on from the last {} of "
-                    "them",
-                    tokens.size(), run.shape.length, run.shape.length));
+    sampling.note(fmt::format("the prompt has {} tokens, and the model's context is {}: the first {} are ignored",
+                              tokens.size(), run.shape.length, std::ssize(tokens) - run.shape.length));
   if (sampling.write) sampling.write(sampling.prompt);
   Continuation continuation(run);
   for (std::int64_t i = 0; i < sampling.tokens; ++i) {

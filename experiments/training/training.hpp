@@ -1,5 +1,5 @@
 // Training, evaluation and generation of one run, whatever its precision. The implementations are compiled twice
-// (heed::f32, heed::f64, and once for each kind of kernels); `engine()` picks one.
+// (heed::f32, heed::f64, and once for each kind of kernels); `engine()` picks one (engines/engine.hpp).
 #pragma once
 
 #include "experiments/metrics/record.hpp"

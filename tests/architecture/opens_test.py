@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import run_case  # noqa: E402
 
 CHECKOUT = pathlib.Path(sys.argv[1])
-ROOMS = ["runs", "index", "launch", "sweep", "report", "exports", "command_line"]
+ROOMS = ["metrics", "runs", "index", "launch", "sweep", "report", "exports", "command_line"]
 OTHER_WAYS = re.compile(
     r"(?<![\w.>:])(?:read_file|read_beginning|write_file|append_line|remove_file|make_folder|remove_leftovers|"
     r"synchronise_file)\(|FileParts::open\(|(?<![\w.])NewFile\(|(?<!\w)::(?:open|openat|creat|mkdir|unlink|rename|link|"

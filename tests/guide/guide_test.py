@@ -155,6 +155,52 @@ def build_guide_variants(place):
     return [other.folder / name for name in objects]
 
 
+# ---- a metric of one's own -------------------------------------------------------------------------------------------
+
+# In each file, what stands before the addition, and the addition.
+METRIC = {
+    "experiments/metrics/catalogue.cpp": (
+        "  if (has_perplexity(config))\n",
+        """  out.push_back({"val_error_rate", Direction::lower, "", "fraction of the targets that are wrong", 0, 1});\n"""),
+    "experiments/training/evaluation.cpp": (
+        "  if (has_sequence_accuracy(config)) out.emplace_back(",
+        """  out.emplace_back(name + "_error_rate", 1 - share(hits.right, hits.targets));\n"""),
+}
+
+
+def a_metric_is_added_in_two_files(place):
+    """A program with it trains, compares arms by it and names its better side."""
+    copy = place / "metric"
+    shutil.copytree(place / "sources", copy, symlinks=True)
+    for name, (after, addition) in METRIC.items():
+        text = (copy / name).read_text()
+        assert text.count(after) == 1, f"{name} has not one line that begins so: {after}"
+        (copy / name).write_text(text.replace(after, addition + after))
+    other = build.setup_like(copy, place / "with-metric")
+    objects = other.objects(r"libexperiments(_f32)?\.a\.p/.*(metrics_joined_|training_precise_joined_)\w+\.cpp\.o$")
+    assert objects, "no object has the metric"
+    other.ninja(*objects)
+    heed = build.link_with("heed", [other.folder / name for name in objects], place / "heed-with-metric")
+    config = place / "metric.toml"
+    config.write_text("""[model]
+width = 16
+layers = 1
+heads = 2
+[train]
+steps = 3
+[report]
+metric = "val_error_rate"
+also = ["steps_to(val_error_rate, 0.5)"]
+[sweep]
+[[sweep.block]]
+grid = { "attention.score" = ["additive"] }
+""")
+    told = run([heed, "run", str(config), "--out", str(place / "metric-runs"), "train.evaluate_every=1"])
+    assert re.search(r"val_error_rate: .*lower is better; fraction of the targets that are wrong", told), told
+    rates = [line for line in told.splitlines() if re.match(r"  (reference|score = additive) +1 +[01]\.\d", line)]
+    assert len(rates) == 2, told
+
+
 def of_precision(objects, precision):
     return [path for path in objects if f"_{precision}." in str(path)]
 
@@ -422,6 +468,8 @@ def main():
         for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
             with points.point(f"the guide's variants pass every test that layers have, in {precision}"):
                 passes_layer_tests(tests, of_precision(objects, precision), place)
+        with points.point("a metric is added in two files"):
+            a_metric_is_added_in_two_files(place)
         desk = Desk(place / "desk", checkout, build, heed)
         desk_with_score = Desk(place / "with-score", checkout, build, with_score)
         for document in tried_documents:

@@ -166,30 +166,9 @@ TEST_CASE("each value of each option of a relative scheme changes its parameters
   }
 }
 
-TEST_CASE("alibi's slopes are those of the authors' code, where heads are no power of two, too", "[position]") {
-  // github.com/ofirpress/attention_with_linear_biases, fairseq/models/transformer.py: get_slopes
-  const auto powers = [](std::initializer_list<double> exponents) {
-    std::vector<double> out;
-    for (const double x : exponents) out.push_back(std::exp2(-x));
-    return out;
-  };
-  const std::vector<std::vector<double>> published = {powers({4, 8, 2}), powers({2, 4, 6, 8, 1, 3}),
-                                                      powers({1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5}),
-                                                      powers({1, 2, 3, 4, 5, 6, 7, 8})};
-  const OptionValues none;
-  for (const std::vector<double>& slopes : published)
-    for (std::size_t h = 0; h < slopes.size(); ++h) {
-      const auto heads = static_cast<std::int64_t>(slopes.size());
-      INFO("head " << h << " of " << heads);
-      const auto terms = position_info("alibi").pair(
-          {nullptr, -3, RelativeShape{heads, 4, 4, 9}, static_cast<std::int64_t>(h), {}, &none});
-      CHECK(static_cast<double>(terms.score) == Approx(-3 * slopes[h]));
-    }
-}
-
 TEST_CASE("t5's near distances have buckets of their own, whatever the furthest is", "[position]") {
-  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket): the near ones are told
-  // apart before anything is cut off.
+  // By the authors' code (mesh_tensorflow, transformer_layers.py: _relative_position_bucket), the near ones are told apart
+  // before anything is cut off. Where `furthest` is among them, the others all have the last bucket.
   for (const bool both_sides : {false, true})
     for (const std::int64_t furthest : {2, 3, 7, 8, 9, 20}) {
       INFO("furthest " << furthest << ", both sides " << both_sides);

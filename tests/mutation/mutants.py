@@ -35,6 +35,7 @@ FOLDERS = {
     "autograd": ["autograd", "layers", "models"],
     "layers": ["layers", "models"],
     "experiments/statistics": ["statistics"],
+    "experiments/metrics": ["metrics", "runs", "sweep", "report"],
     "experiments/sweep": ["sweep", "command_line"],
     "experiments/launch": ["launch", "sweep", "command_line"],
     "experiments/runs": ["runs", "launch", "sweep", "command_line"],

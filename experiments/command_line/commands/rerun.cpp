@@ -5,6 +5,7 @@
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/numerics.hpp"
+#include "experiments/engines/engine.hpp"
 #include "experiments/engines/kernels.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/launch/local_launcher.hpp"

@@ -33,7 +33,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -240,7 +239,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
   if (arguments.threads > 0) settings.cpus = arguments.threads;
   if (settings.cpus == 0) settings.cpus = std::max<std::int64_t>(1, prepared.arms.front().config.train.threads);
   const int threads = static_cast<int>(std::min<std::int64_t>(settings.cpus, 4096));
-  Needs needs(prepared, tasks, out, threads);
+  RunNeeds needs(prepared, tasks, out, threads);
   SlurmLauncher launcher(this_program(), out, prepared.plan.name, settings,
                          [&](const RunFolder& run) { return needs.of(run); });
   launcher.check();

@@ -5,7 +5,7 @@
 #include "experiments/command_line/progress_board.hpp"
 #include "experiments/command_line/queue_report.hpp"
 #include "experiments/config/config.hpp"
-#include "experiments/index/run_index.hpp"
+#include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/runs/run_records.hpp"
@@ -58,21 +58,13 @@ std::int64_t steps_of(const PlannedRun& planned) {
   }
 }
 
-/// Why runs are in no report: by ID.
-using Reasons = std::map<std::string, std::string>;
-
-Reasons reasons_of(const std::vector<LeftOut>& left_out) {
-  Reasons out;
-  for (const LeftOut& run : left_out) out.emplace(run.id, run.reason);
-  return out;
-}
-
 void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label, const std::string& who,
-             const Reasons& left_out, Look& look) {
-  if (const auto reason = left_out.find(run.id());
-      reason != left_out.end() && (state == RunState::finished || state == RunState::failed)) {
+             EntryReader& reader, Look& look) {
+  const bool ended = state == RunState::finished || state == RunState::failed || state == RunState::interrupted;
+  if (const auto record = ended ? reader.read_record(run) : Parsed<RunRecord>::ok({});
+      !record && !record.is_unreadable()) {
     ++look.left_out;
-    look.lost += fmt::format("  {}: {}\n", who, reason->second);
+    look.lost += fmt::format("  {}: {}\n", who, record.error);
     look.board.push_back({label, steps, static_cast<double>(steps)});
     look.events.push_back({RunEvent::Kind::skipped, look.board.size() - 1, {}, {}});
     return;
@@ -105,8 +97,8 @@ void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std
   look.steps_per_second += progress->steps_per_second;
 }
 
-Look look_at(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-             const Reasons& left_out) {
+Look look_at(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder) {
+  EntryReader reader;
   Look look;
   const std::set<std::string> finished = recorded_as_finished(folder);
   std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // seeds differ in none
@@ -126,8 +118,8 @@ Look look_at(const Plan& plan, const std::filesystem::path& out, const std::file
     if (is_new) known->second = steps_of(run);
     const std::string who = fmt::format("{}, {} ({})", plan.name, label, run.id);
     const RunState state = run.id.empty() ? RunState::missing : all_states[at];
-    look_at(folders[at], state, known->second, label, who, left_out, look);
-    if (state == RunState::missing && finished.contains(run.id))
+    look_at(folders[at], state, known->second, label, who, reader, look);
+    if (state == RunState::missing && finished.contains(run.id) && !folders[at].folder().exists())
       look.lost += fmt::format("  {}: it was finished, and its folder is gone\n", who);
   };
   if (plan.tuning) {
@@ -173,7 +165,6 @@ int status(const StatusArguments& arguments, Console& console) {
     table.headings.emplace_back(name_of(state));
     table.alignment.push_back(Align::right);
   }
-  const Reasons left_out = reasons_of(RunIndex(out).left_out());
   std::vector<std::size_t> left_out_of; // each row
   std::string running, failed, unreadable, lost, damaged;
   for (const std::filesystem::path& folder : sweep_folders(out)) {
@@ -184,7 +175,7 @@ int status(const StatusArguments& arguments, Console& console) {
       damaged += fmt::format("  {}\n", error.what());
       continue;
     }
-    const Look look = look_at(plan, out, folder, left_out);
+    const Look look = look_at(plan, out, folder);
     if (look.counts[1] > 0)
       running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
     failed += look.failed;
@@ -207,7 +198,7 @@ int status(const StatusArguments& arguments, Console& console) {
   if (!queue.empty()) console.out << "\n" << console.out_style.bold("Slurm") << "\n" << queue;
   if (!failed.empty()) console.out << "\n" << console.out_style.red("failed") << "\n" << failed;
   if (!unreadable.empty()) console.out << "\n" << console.out_style.red("not to be read now") << "\n" << unreadable;
-  if (!lost.empty()) console.out << "\n" << console.out_style.red("in no report") << "\n" << lost;
+  if (!lost.empty()) console.out << "\n" << console.out_style.red("excluded from reports") << "\n" << lost;
   if (!damaged.empty()) console.out << "\n" << console.out_style.red("damaged") << "\n" << damaged;
   return 0;
 }

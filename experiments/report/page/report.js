@@ -11,8 +11,8 @@ function drawHead() {
   if (progress.finished + lost < progress.total)
     head.append(element("p", { class: "warning" }, "Not all runs have finished: what follows is of those that have."));
   else if (lost)
-    head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed or ` +
-      `${lost === 1 ? "is" : "are"} left out: what follows is of the others.`));
+    head.append(element("p", { class: "warning" }, `${lost} run${lost === 1 ? "" : "s"} failed, ` +
+      `${lost === 1 ? "is" : "are"} left out or gone: what follows is of the others.`));
   for (const sentence of report.limits) head.append(element("p", { class: "warning" }, sentence));
   head.append(element("nav", { "aria-label": "Sections" },
     ...sections.flatMap(([id, title]) => [element("a", { href: `#${id}` }, title), " "])));

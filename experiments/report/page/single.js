@@ -2,7 +2,7 @@
 
 function drawSingle() {
   const valued = (arm) => arm.runs.filter((run) => run.value !== null);
-  const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out"].includes(run.state));
+  const lost = (arm) => arm.runs.filter((run) => run.value === null && ["failed", "left out", "gone"].includes(run.state));
   const shown = arms.filter((arm) => valued(arm).length || lost(arm).length);
   if (report.seeds.length < 2 || !shown.some((arm) => valued(arm).length)) return;
   // Thresholds are found for an arm and its reference; one that the configuration gives is the same for all.

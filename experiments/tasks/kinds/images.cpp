@@ -5,6 +5,7 @@
 #include "experiments/data/split_sizes.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/training_order.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/image_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -125,21 +126,29 @@ public:
             .notes = {"pixels are scaled to mean 0 and deviation 1 over training"}};
   }
 
-  /// Images that are evaluated and were trained on: a folder that was named twice, or a set with doubles.
+  /// Images that are in two splits: a folder was named twice, or a set has doubles.
   std::vector<std::string> warnings() const override {
     const auto hash_of = [&](const Part& from, std::int64_t i) {
       return XXH3_64bits(from.pixels(i), static_cast<std::size_t>(images_.image.size()));
     };
-    std::unordered_set<XXH64_hash_t> trained;
-    for (std::int64_t i = 0; i < part(Split::train).size(); ++i) trained.insert(hash_of(part(Split::train), i));
+    const auto hashes_of = [&](Split split) {
+      std::unordered_set<XXH64_hash_t> hashes;
+      for (std::int64_t i = 0; i < part(split).size(); ++i) hashes.insert(hash_of(part(split), i));
+      return hashes;
+    };
     std::vector<std::string> out;
-    for (const auto& [split, name] : {std::pair{Split::validation, "validation"}, {Split::test, "test"}}) {
+    const auto compare = [&](Split split, const char* name, const std::unordered_set<XXH64_hash_t>& others,
+                             const char* other) {
       std::int64_t known = 0;
-      for (std::int64_t i = 0; i < part(split).size(); ++i) known += trained.contains(hash_of(part(split), i));
+      for (std::int64_t i = 0; i < part(split).size(); ++i) known += others.contains(hash_of(part(split), i));
       if (known > 0)
-        out.push_back(fmt::format("{} of the {} images of {} {} also among those of training", known,
-                                  part(split).size(), name, known == 1 ? "is" : "are"));
-    }
+        out.push_back(fmt::format("{} of the {} {} images {} also {} image{}", known, part(split).size(), name,
+                                  known == 1 ? "is" : "are", other, plural(known)));
+    };
+    const auto trained = hashes_of(Split::train);
+    compare(Split::validation, "validation", trained, "training");
+    compare(Split::test, "test", trained, "training");
+    compare(Split::test, "test", hashes_of(Split::validation), "validation");
     return out;
   }
 

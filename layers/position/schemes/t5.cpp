@@ -29,8 +29,8 @@ const OptionTable<Options>& table() {
 }
 
 /// The bucket of a distance, of `n` on one side: half of them have one distance each, the others cover what is
-/// logarithmically as much, up to `furthest`. Where that is below the first of these, as in the authors' code, near
-/// distances have their own buckets nevertheless, and all others the last.
+/// logarithmically as much, up to `furthest`. As in the authors' code, near distances have their own buckets whatever
+/// `furthest` is; where it is no further than these, the authors' logarithm is undefined, and all others have the last.
 std::int64_t bucket_of(std::int64_t distance, std::int64_t n, std::int64_t furthest) {
   const std::int64_t exact = n / 2;
   if (distance < exact) return distance;

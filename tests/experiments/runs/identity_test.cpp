@@ -188,7 +188,9 @@ TEST_CASE("a version that changed some configurations' bits concerns their ident
   CHECK(numerics(context) == 6);
   CHECK(numerics(context + "attention.mask_mod = \"abs(i - j) < 3\"") == 8);
   CHECK(numerics(encoder + "attention.mask_mod = \"abs(i - j) < 3\"") == 6);
-  CHECK(numerics(context + "[[block.override]]\nlayers = [1]\nattention.score_mod = \"s * 2\"") == 8);
+  const std::string two = context + "model.layers = 2\n[[block.override]]\nattention.score_mod = \"s * 2\"\nlayers = ";
+  CHECK(numerics(two + "[0]") == 6); // pooling has the last block's choices
+  CHECK(numerics(two + "[1]") == 8);
   CHECK(text("").starts_with("numerics 6\n"));
   CHECK(text("attention.normalizer = \"sparsemax\"").starts_with("numerics 7\n"));
 }

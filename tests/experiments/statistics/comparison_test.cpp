@@ -71,14 +71,30 @@ TEST_CASE("beside same stands the equivalence test's interval, within the margin
   REQUIRE(one[0]->equivalence);
   CHECK(one[0]->equivalence->low == Approx(-0.0105));
   CHECK(one[0]->equivalence->high == Approx(0.01));
-  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03);
+  const auto all = with_reference(std::vector{alike, worse, unclear}, 0.03); // the arm's own, whatever the others do
   REQUIRE(all[0]->equivalence);
-  CHECK(all[0]->equivalence->low <= one[0]->equivalence->low);
-  CHECK(all[0]->equivalence->low >= -0.03);
-  CHECK(all[0]->equivalence->high <= 0.03);
-  CHECK(all[0]->equivalence->high < all[0]->interval->high);
+  CHECK(all[0]->equivalence->low == one[0]->equivalence->low);
+  CHECK(all[0]->equivalence->high == one[0]->equivalence->high);
   CHECK_FALSE(all[1]->equivalence);
   CHECK_FALSE(all[2]->equivalence);
+}
+
+TEST_CASE("unpaired, the equivalence interval inverts the one-sided tests, also with unequal numbers of runs",
+          "[statistics]") {
+  // 3 and 8 runs, so that a permutation's mirror image is none. By the 165 permutations of a - theta and b.
+  const std::vector<double> a{1.02, 1.10, 0.97}, b{1.00, 1.05, 0.94, 1.12, 1.01, 0.99, 1.08, 0.96};
+  const auto test = permutation_test(a, b, 0.95);
+  REQUIRE(test.sides);
+  const auto p = [&](double theta, bool above) {
+    std::vector<double> moved = a;
+    for (double& x : moved) x -= theta;
+    return above ? permutation_test(moved, b).p_above : permutation_test(b, moved).p_above;
+  };
+  constexpr double little = 1e-6;
+  CHECK(p(test.sides->low - little, true) <= 0.05);
+  CHECK(p(test.sides->low + little, true) > 0.05);
+  CHECK(p(test.sides->high + little, false) <= 0.05);
+  CHECK(p(test.sides->high - little, false) > 0.05);
 }
 
 TEST_CASE("without a margin nothing is the same", "[statistics]") {

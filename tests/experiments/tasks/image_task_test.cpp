@@ -219,12 +219,11 @@ TEST_CASE("images: a number of rows for validation, and folders of their own for
   config.data.test_path = other.path();
   CHECK(make_task(config)->facts().sizes == std::array<std::int64_t, 3>{20, 5, 5});
   CHECK_THAT(make_task(config)->facts().files[2], Contains(other.path()));
-  CHECK(make_task(config)->warnings().empty());
+  CHECK(make_task(config)->warnings() == std::vector<std::string>{"5 of the 5 test images are also validation images"});
   const TemporaryFolder again; // 15 to 24, of which 15 to 19 are training's
   write(again, "t10k", 10, 15, 2);
   config.data.test_path = again.path();
-  CHECK(make_task(config)->warnings() ==
-        std::vector<std::string>{"5 of the 10 images of test are also among those of training"});
+  CHECK(make_task(config)->warnings() == std::vector<std::string>{"5 of the 10 test images are also training images"});
   config.data.test_path = bad.path();
   CHECK_THAT(refusal([&] { make_task(config); }), Contains("[data] test_path = ") && Contains("1 x 3 x 3"));
   config.data.test_path = "/nowhere";
