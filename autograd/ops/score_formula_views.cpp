@@ -9,7 +9,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-const Simd zero(Real{0}), one(Real{1});
+const Simd unseen(Real{0}), seen_by_all(Real{1});
 
 } // namespace
 
@@ -63,7 +63,7 @@ ScoreFormula::View ScoreFormula::look_at(std::int64_t i, std::int64_t rows, std:
     const Operand seen = operand(program_->mask, FormulaAxis::pair, tile, nullptr);
     for (std::int64_t c = 0; c < tile.keys; c += lanes) {
       const int n = static_cast<int>(std::min<std::int64_t>(lanes, tile.keys - c));
-      Simd most = zero, least = one;
+      Simd most = unseen, least = seen_by_all;
       for (std::int64_t r = 0; r < rows; ++r) {
         const Simd x = seen(r, c, n);
         most = xsimd::max(most, x);

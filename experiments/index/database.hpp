@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace heed {
 
 /// What a cell of a table holds; NULL is the first of these. A NaN is stored as NULL.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+/// Null where there is none.
+template <class Number> Cell cell_of(const std::optional<Number>& value) { return value ? Cell(*value) : Cell(); }
 /// Its text; empty where it holds none.
 inline std::string text_in(const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);

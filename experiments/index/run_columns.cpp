@@ -9,8 +9,6 @@ namespace {
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 Cell number_or_null(std::int64_t n) { return n == 0 ? Cell() : Cell(n); }
 
-template <class Number> Cell cell_of(const std::optional<Number>& value) { return value ? Cell(*value) : Cell(); }
-
 /// A value of the entry's options; null where it has none.
 Cell option_of(const RunEntry& entry, std::string_view key) {
   for (const auto& [name, value] : entry.options)
