@@ -143,11 +143,14 @@ TEST_CASE("fused projections say which maps they are", "[training][optimizer]") 
     const Config c = test::config(test::tiny_decoder, more);
     const auto task = make_task(c);
     const RunModel run(c, *task);
-    return run.parameters.find("blocks.0.attention." + name + ".weight")->parts;
+    return run.parameters.find("blocks.0." + name + ".weight")->parts;
   };
   const std::int64_t width = test::config(test::tiny_decoder).model.width;
-  CHECK(parts({}, "qkv") == std::vector<std::int64_t>(3, width));
-  CHECK(parts({"attention.key_value_heads=1"}, "key_value") == std::vector<std::int64_t>(2, width / 2));
+  CHECK(parts({}, "attention.qkv") == std::vector<std::int64_t>(3, width));
+  CHECK(parts({"attention.key_value_heads=1"}, "attention.key_value") == std::vector<std::int64_t>(2, width / 2));
+  const std::vector<std::int64_t> gated = parts({"block.activation=swiglu"}, "ffn.expand");
+  CHECK((gated.size() == 2 && gated[0] == gated[1]));
+  CHECK(parts({}, "ffn.expand").empty());
 }
 
 TEST_CASE("adafactor's and muon's ten steps are PyTorch's", "[training][optimizer]") {
