@@ -1,4 +1,4 @@
-// What a comparison comes to for who reads it: decided here, once, and shown by all formats.
+// The verdict on an arm. It is decided here only, and all formats show it.
 #pragma once
 
 #include "experiments/metrics/metric.hpp"

@@ -190,13 +190,10 @@ std::vector<std::optional<Comparison>> compare_pairs(std::span<const SeedValues>
       out, [](const Comparison& c) { return c.p_flip; }, [](Comparison& c, double p) { c.p_holm = p; });
   for (auto& c : out)
     if (c) c->answer = answer_of(*c);
-  const auto is_same = [](const Comparison* c) { return c->answer == Answer::same; };
-  if (std::ranges::any_of(members, is_same)) {
-    // One side at the level is both sides at twice the level: a flip's mirror image is another flip.
-    const FlipIntervals intervals = flip_intervals(differences, 1 - 2 * questions.front().level);
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if (is_same(members[i])) members[i]->equivalence = intervals.alone[i];
-  }
+  const Family same = family([](const Comparison& c) { return c.answer == Answer::same; });
+  // One side at the level is both sides at twice the level: a flip's mirror image is another flip.
+  const FlipIntervals intervals = flip_intervals(same.differences, 1 - 2 * questions.front().level);
+  for (std::size_t i = 0; i < same.comparisons.size(); ++i) same.comparisons[i]->equivalence = intervals.alone[i];
   return out;
 }
 

@@ -60,19 +60,18 @@ std::int64_t steps_of(const PlannedRun& planned) {
 
 void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label, const std::string& who,
              EntryReader& reader, Look& look) {
+  const std::size_t index = look.board.size();
+  look.board.push_back({label, steps, static_cast<double>(steps)});
   const bool ended = state == RunState::finished || state == RunState::failed || state == RunState::interrupted;
   if (const auto record = ended ? reader.read_record(run) : Parsed<RunRecord>::ok({});
       !record && !record.is_unreadable()) {
     ++look.left_out;
     look.lost += fmt::format("  {}: {}\n", who, record.error);
-    look.board.push_back({label, steps, static_cast<double>(steps)});
-    look.events.push_back({RunEvent::Kind::skipped, look.board.size() - 1, {}, {}});
+    look.events.push_back({RunEvent::Kind::skipped, index, {}, {}});
     return;
   }
   for (std::size_t i = 0; i < states.size(); ++i)
     if (states[i] == state) ++look.counts[i];
-  const std::size_t index = look.board.size();
-  look.board.push_back({label, steps, static_cast<double>(steps)});
   if (state == RunState::finished) {
     look.events.push_back({RunEvent::Kind::skipped, index, {}, {}});
     return;
