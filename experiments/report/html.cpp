@@ -1,5 +1,6 @@
 // One HTML file that needs nothing else: the document as JSON, and the program that draws it.
 #include "experiments/report/json.hpp"
+#include "experiments/report/page_document.hpp"
 #include "experiments/report/page_files.hpp"
 #include "experiments/report/renderers.hpp"
 
@@ -46,7 +47,7 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 std::string render_html(const ReportData& report) {
   const std::string title = html_text(report.name);
-  const std::string data = script_safe(report_document(report, thinning_of(report), Audience::page));
+  const std::string data = script_safe(page_document(report, thinning_of(report)));
   return filled(page_files::page, {{"title", title},
                                    {"style", page_files::style},
                                    {"d3", page_files::d3},

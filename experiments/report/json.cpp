@@ -45,35 +45,33 @@ json::value probability_or_null(std::optional<double> p) {
   return p && std::isfinite(*p) ? json::value(probability(*p)) : json::value(nullptr);
 }
 
-json::value comparison_of(const statistics::Comparison& c, const Metric& metric, Audience audience) {
-  json::object out{{"seeds", integers(c.seeds)},
-                   {"pairs", c.difference.pairs},
-                   {"difference", json_number(c.difference.mean)},
-                   {"equal", equal_in_all_seeds(c)},
-                   {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
-                   {"interval", interval(c.interval)},
-                   {"interval_flips", interval(c.interval_flips)},
-                   {"interval_student", interval(c.difference.interval)},
-                   {"confidence", json_number(c.difference.confidence)},
-                   {"level", json_number(c.level)},
-                   {"standard_deviation", json_number(c.difference.standard_deviation)},
-                   {"interquartile", estimate(c.interquartile)},
-                   {"effect_size", json_number(c.effect_size)},
-                   {"correlation", json_number(c.correlation)},
-                   {"improvement", estimate(c.improvement)},
-                   {"p", json_number(c.p)},
-                   {"p_text", probability_or_null(c.p)},
-                   {"exact", c.exact},
-                   {"p_flip", json_number(c.p_flip)},
-                   {"p_holm", json_number(c.p_holm)},
-                   {"margin", json_number(c.margin)},
-                   {"interval_equivalence", interval(c.equivalence)},
-                   {"p_equivalence", json_number(c.p_equivalence)},
-                   {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
-                   {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
-                   {"answer", statistics::name_of(c.answer)}};
-  if (audience == Audience::page) out["mark"] = name_of(mark_of(c, metric));
-  return out;
+json::value comparison_of(const statistics::Comparison& c) {
+  return json::object{{"seeds", integers(c.seeds)},
+                      {"pairs", c.difference.pairs},
+                      {"difference", json_number(c.difference.mean)},
+                      {"equal", equal_in_all_seeds(c)},
+                      {"equal_text", equal_in_all_seeds(c) ? json::value(equal_words(c)) : json::value(nullptr)},
+                      {"interval", interval(c.interval)},
+                      {"interval_flips", interval(c.interval_flips)},
+                      {"interval_student", interval(c.difference.interval)},
+                      {"confidence", json_number(c.difference.confidence)},
+                      {"level", json_number(c.level)},
+                      {"standard_deviation", json_number(c.difference.standard_deviation)},
+                      {"interquartile", estimate(c.interquartile)},
+                      {"effect_size", json_number(c.effect_size)},
+                      {"correlation", json_number(c.correlation)},
+                      {"improvement", estimate(c.improvement)},
+                      {"p", json_number(c.p)},
+                      {"p_text", probability_or_null(c.p)},
+                      {"exact", c.exact},
+                      {"p_flip", json_number(c.p_flip)},
+                      {"p_holm", json_number(c.p_holm)},
+                      {"margin", json_number(c.margin)},
+                      {"interval_equivalence", interval(c.equivalence)},
+                      {"p_equivalence", json_number(c.p_equivalence)},
+                      {"p_equivalence_flips", json_number(c.p_equivalence_flips)},
+                      {"p_equivalence_flips_text", probability_or_null(c.p_equivalence_flips)},
+                      {"answer", statistics::name_of(c.answer)}};
 }
 
 json::object metric_object(const Metric& metric) {
@@ -163,8 +161,7 @@ json::array difference_texts(const ReportArm& arm, const Metric& metric, const D
   return {json::string(verdict.difference), json::string(verdict.interval)};
 }
 
-json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits& digits, const Thinning& thinning,
-                   Audience audience) {
+json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits& digits, const Thinning& thinning) {
   json::array changes, differences, runs;
   for (const PlannedChange& change : arm.changes)
     changes.push_back(json::object{{"key", change.key}, {"value", change.value}});
@@ -172,32 +169,31 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
     differences.push_back(json::object{{"key", difference.key}, {"reference", difference.a}, {"arm", difference.b}});
   for (const ReportRun& run : arm.runs) runs.push_back(run_of(run, thinning));
   const bool reference = report.is_reference(arm);
-  return json::object{
-      {"label", arm.label},
-      {"against", arm.reference},
-      {"group", texts(arm.group)},
-      {"name", arm.name.empty() ? arm.label : arm.name},
-      {"changes", std::move(changes)},
-      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
-      {"n", arm.values},
-      {"mean", json_number(arm.mean)},
-      {"standard_deviation", json_number(arm.standard_deviation)},
-      {"interquartile_mean", json_number(arm.interquartile_mean)},
-      {"comparison", arm.comparison ? comparison_of(*arm.comparison, report.metric, audience) : json::value(nullptr)},
-      {"digits", object_of(digits)},
-      {"difference_texts", difference_texts(arm, report.metric, digits)},
-      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
-      {"smallest_effect", json_number(arm.smallest_found)},
-      {"learned", learned_of(arm)},
-      {"p_failed_worst", json_number(arm.p_failed_worst)},
-      {"cost", cost_of(arm)},
-      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
-      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
-      {"by_length", lengths_of(arm, by_length_metric)},
-      {"at_lengths", at_lengths_of(report, arm)},
-      {"config", arm.config},
-      {"differences", std::move(differences)},
-      {"runs", std::move(runs)}};
+  return json::object{{"label", arm.label},
+                      {"against", arm.reference},
+                      {"group", texts(arm.group)},
+                      {"name", arm.name.empty() ? arm.label : arm.name},
+                      {"changes", std::move(changes)},
+                      {"answer", reference ? json::value(nullptr) : json::value(answer_sentence(report, arm))},
+                      {"n", arm.values},
+                      {"mean", json_number(arm.mean)},
+                      {"standard_deviation", json_number(arm.standard_deviation)},
+                      {"interquartile_mean", json_number(arm.interquartile_mean)},
+                      {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
+                      {"digits", object_of(digits)},
+                      {"difference_texts", difference_texts(arm, report.metric, digits)},
+                      {"look", arm.look == 0 ? json::value(nullptr) : json::value(arm.look)},
+                      {"smallest_effect", json_number(arm.smallest_found)},
+                      {"learned", learned_of(arm)},
+                      {"p_failed_worst", json_number(arm.p_failed_worst)},
+                      {"cost", cost_of(arm)},
+                      {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
+                      {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
+                      {"by_length", lengths_of(arm, by_length_metric)},
+                      {"at_lengths", at_lengths_of(report, arm)},
+                      {"config", arm.config},
+                      {"differences", std::move(differences)},
+                      {"runs", std::move(runs)}};
 }
 
 json::value progress_of(const ReportData& report) {
@@ -271,7 +267,7 @@ json::value chance_of(const ReportData& report) {
 }
 
 /// Each further metric with what the arms came to by it.
-json::array further_metrics(const ReportData& report, Audience audience) {
+json::array further_metrics(const ReportData& report) {
   json::array out;
   for (std::size_t i = 0; i < report.also.size(); ++i) {
     const ReportData further = by_further_metric(report, i);
@@ -284,8 +280,7 @@ json::array further_metrics(const ReportData& report, Audience audience) {
           {"n", arm.values},
           {"mean", json_number(arm.mean)},
           {"standard_deviation", json_number(arm.standard_deviation)},
-          {"comparison",
-           arm.comparison ? comparison_of(*arm.comparison, further.metric, audience) : json::value(nullptr)},
+          {"comparison", arm.comparison ? comparison_of(*arm.comparison) : json::value(nullptr)},
           {"digits", object_of(digits.of(arm))},
           {"difference_texts", difference_texts(arm, further.metric, digits.of(arm))}});
     out.push_back(json::object{{"metric", metric_object(further.metric)},
@@ -296,7 +291,7 @@ json::array further_metrics(const ReportData& report, Audience audience) {
   return out;
 }
 
-json::array interactions_array(const ReportData& report, Audience audience) {
+json::array interactions_array(const ReportData& report) {
   json::array out;
   for (const Interaction& interaction : report.interactions)
     out.push_back(json::object{{"option", interaction.option},
@@ -305,19 +300,19 @@ json::array interactions_array(const ReportData& report, Audience audience) {
                                {"group", interaction.group},
                                {"effect_without", json_number(interaction.effect_without)},
                                {"effect_with", json_number(interaction.effect_with)},
-                               {"comparison", comparison_of(interaction.comparison, report.metric, audience)},
+                               {"comparison", comparison_of(interaction.comparison)},
                                {"answer", interaction_sentence(report, interaction)}});
   return out;
 }
 
 } // namespace
 
-json::object report_document(const ReportData& report, const Thinning& thinning, Audience audience) {
+json::object report_document(const ReportData& report, const Thinning& thinning) {
   json::array arms, machines, within;
   for (const PlannedOption& option : report.within)
     within.push_back(json::object{{"key", option.key}, {"name", option.name}});
   const TableDigits digits(report);
-  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits.of(arm), thinning, audience));
+  for (const ReportArm& arm : report.arms) arms.push_back(arm_of(report, arm, digits.of(arm), thinning));
   for (const ReportMachine& machine : report.machines)
     machines.push_back(json::object{{"description", machine.description}, {"runs", machine.runs}});
   json::object out{{"format", "heed report"},
@@ -336,14 +331,14 @@ json::object report_document(const ReportData& report, const Thinning& thinning,
                    {"metric", metric_object(report.metric)},
                    {"curve_metric", metric_object(report.curve_metric())},
                    {"metric_at_lengths", metric_at_lengths(report)},
-                   {"also", further_metrics(report, audience)},
+                   {"also", further_metrics(report)},
                    {"margin", json_number(report.margin)},
                    {"test", report.test == statistics::Test::unpaired ? "unpaired" : "paired"},
                    {"digits", object_of(digits.common())},
                    {"notes", texts(summary_notes(report))},
                    {"limits", texts(limit_sentences(report))},
                    {"chance", chance_of(report)},
-                   {"interactions", interactions_array(report, audience)},
+                   {"interactions", interactions_array(report)},
                    {"machines", std::move(machines)},
                    {"data", report.data},
                    {"reference_config", report.reference_config},

@@ -23,14 +23,22 @@ Mark mark_of(const statistics::Comparison& c, const Metric& metric) {
   return improves(c.difference.mean, metric.direction) ? Mark::better : Mark::worse;
 }
 
+std::array<std::string_view, 2> side_words(Direction direction) {
+  if (direction == Direction::none) return {"lower", "higher"};
+  return improves(1, direction) ? std::array<std::string_view, 2>{"worse", "better"}
+                                : std::array<std::string_view, 2>{"better", "worse"};
+}
+
 Verdict verdict_of(const statistics::Comparison& c, const Metric& metric, int decimals) {
-  Verdict out{mark_of(c, metric), equal_in_all_seeds(c), std::string(answer_word(c)), {}, {}};
+  Verdict out{mark_of(c, metric), equal_in_all_seeds(c), std::string(answer_word(c)), {}, {}, {}};
+  const double mean = c.difference.mean;
+  if (mean != 0) out.side = side_words(metric.direction)[mean > 0];
   if (out.equal) {
     out.difference = equal_words(c);
     return out;
   }
   const Decimals shown = decimals_showing(c, decimals);
-  out.difference = signed_fixed(c.difference.mean, shown);
+  out.difference = signed_fixed(mean, shown);
   out.interval = interval_text(c, shown, true);
   return out;
 }

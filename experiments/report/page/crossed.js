@@ -69,26 +69,25 @@ function crossings() {
  * room for it.
  * Colours are faint enough for the ink to be read on all of them.
  */
-function cellLook(arm, view, [least, most]) {
+function cellLook(arm, view, { least, most }) {
   if (view === "values") {
     // Numbers that are shown alike have one colour.
-    const alike = arm.mean === null || valueText(least) === valueText(most);
-    const share = alike ? 0 : (arm.mean - least) / (most - least);
-    return { text: valueText(arm.mean, arm), share, colour: "--heat",
-      more: arm.standard_deviation === null ? "" : `± ${valueText(arm.standard_deviation, arm)}` };
+    const alike = arm.mean === null || least.texts.common_mean === most.texts.common_mean;
+    const share = alike ? 0 : (arm.mean - least.mean) / (most.mean - least.mean);
+    return { text: arm.texts.mean, more: arm.texts.spread, share, colour: "--heat" };
   }
   if (arm.reference) return { text: "reference", more: "", share: 0, colour: "--heat", soft: true };
   if (!arm.comparison) return { text: "–", more: "", share: 0, colour: "--heat" };
   const mark = verdict(arm), [difference, interval] = comparisonTexts(arm);
   if (view === "answers") {
     const colour = { better: "--better", worse: "--worse", differs: "--better", same: "--same", open: "--open" }[mark];
-    const word = answerWord(arm).replace("differs: ", "");
-    return { text: word, more: arm.comparison.equal ? "" : difference, share: mark === "open" ? 0.15 : 0.7, colour,
+    return { text: arm.comparison.short_word, more: arm.comparison.equal ? "" : difference, share: mark === "open" ? 0.15 : 0.7, colour,
       mark };
   }
-  const better = (arm.comparison.difference > 0) === (neutral || report.metric.higher_is_better);
+  const size = Math.abs(arm.comparison.difference);
   return { text: arm.comparison.equal ? "equal" : difference, more: interval, mark,
-    share: Math.sqrt(Math.abs(arm.comparison.difference) / (most || 1)), colour: better ? "--better" : "--worse" };
+    share: size ? Math.sqrt(size / Math.abs(most.comparison.difference)) : 0,
+    colour: sideColours[arm.comparison.side] || "--heat" };
 }
 const mostColour = 0.42;  // of a colour on the paper
 const rampColour = (colour, share) => `color-mix(in srgb, var(${colour}) ${(100 * mostColour * share).toFixed(1)}%, ` +
@@ -103,28 +102,33 @@ function drawCrossed() {
   const armAt = (row, column) => table.at(row, column, group);
   const shownArms = () => table.rows.flatMap((row) => table.columns.map((column) => armAt(row, column)))
     .filter(Boolean);
-  /** What has no colour, and what has the most. */
-  const reach = () => (view === "values"
-    ? d3.extent(shownArms().filter(({ mean }) => mean !== null), ({ mean }) => mean)
-    : [0, d3.max(shownArms().filter((arm) => arm.comparison), (arm) => Math.abs(arm.comparison.difference)) || 0]);
+  const greatest = (candidates, by) => candidates.reduce((a, b) => (a === null || by(b) > by(a) ? b : a), null);
+  /** The arms with the least and the most of what is coloured: {least, most}; null where there is none. */
+  function reach() {
+    const shown = shownArms();
+    if (view !== "values")
+      return { least: null, most: greatest(shown.filter((arm) => arm.comparison),
+        (arm) => Math.abs(arm.comparison.difference)) };
+    const valued = shown.filter(({ mean }) => mean !== null);
+    return { least: greatest(valued, ({ mean }) => -mean), most: greatest(valued, ({ mean }) => mean) };
+  }
 
   function fillRamp() {
-    const [least, most] = reach(), bar = element("span", { class: "ramp", "aria-hidden": "true" });
+    const { least, most } = reach(), bar = element("span", { class: "ramp", "aria-hidden": "true" });
     const differences = view === "differences";
-    const alike = differences ? most === 0 : least === undefined || valueText(least) === valueText(most);
+    const alike = differences ? most === null || most.comparison.difference === 0
+      : least === null || least.texts.common_mean === most.texts.common_mean;
     if (view === "answers" || alike) {
       ramp.replaceChildren();
       return;
     }
     const stops = d3.range(11).map((i) => {
       if (!differences) return rampColour("--heat", i / 10);
-      const up = (i > 5) === (neutral || report.metric.higher_is_better);
-      return rampColour(up ? "--better" : "--worse", Math.sqrt(Math.abs(i - 5) / 5));
+      return rampColour(sideColours[sides[i > 5 ? 1 : 0]], Math.sqrt(Math.abs(i - 5) / 5));
     });
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    ramp.replaceChildren(differences ? differenceTexts(-most)[0] : valueText(least), bar,
-      differences ? differenceTexts(most)[0] : valueText(most), `   ${differences ? "difference in " : ""}` +
-      `${report.metric.name}${unit}`);
+    const [from, to] = differences ? most.comparison.texts.ends : [least.texts.common_mean, most.texts.common_mean];
+    ramp.replaceChildren(from, bar, to, `   ${differences ? "difference in " : ""}${report.metric.name}${unit}`);
   }
 
   function draw(svg, width) {
@@ -182,7 +186,7 @@ function drawCrossed() {
       if (!arm) return [["no arm of this sweep", ""]];
       return [["arm", arm.label], [report.metric.name, meanText(arm)],
         ...(!arm.comparison ? [] : [["difference", comparisonTexts(arm).join(" ")],
-          ["answer", answerWord(arm)]])];
+          ["answer", arm.comparison.word]])];
     });
     walk(cells, places);
   }

@@ -9,14 +9,13 @@ function drawCurves() {
   // Where the metric is how fast a run gets somewhere, curves are of what it gets there in.
   const of = report.curve_metric, own = of.name === report.metric.name;
   const curveName = of.name + (of.unit ? ` (${of.unit})` : "");
-  const curveText = own ? valueText : (value) => fixed(value, 4);
 
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(has);
     const steps = [...new Set(shownArms.flatMap((arm) => arm.curve.step))].sort((a, b) => a - b);
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(arm.curve.step, arm.curve, band, curveText),
+        points: seedPoints(arm.curve.step, arm.curve, band),
         runs: band !== "runs" ? null : arm.runs.filter((run) => run.curve.step.length > 1)
           .map(({ curve }) => curve.step.map((step, i) => [step, curve.value[i]])) })),
       x: { kind: "linear", values: steps, label: "step", text: withCommas },
@@ -44,7 +43,7 @@ function drawLengths() {
   let metric = metrics.includes(report.metric_at_lengths) ? report.metric_at_lengths : metrics[0];
   let band = "range", group = 0, log = false;
   const lengthsOf = (arm) => all(arm).find((lengths) => lengths.metric === metric);
-  const share = (value) => fixed(value, 3), made = () => metric !== "val_accuracy_by_length";
+  const made = () => metric !== "val_accuracy_by_length";
 
   function plot() {
     const together = groups.length > 1 && group === null, shownArms = armsOf(group).filter(lengthsOf);
@@ -52,7 +51,7 @@ function drawLengths() {
     const wide = made() && lengths[lengths.length - 1] >= 8 * lengths[0];
     return {
       lines: shownArms.map((arm) => ({ ...armLine(arm, group, together),
-        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band, share) })),
+        points: seedPoints(lengthsOf(arm).length, lengthsOf(arm), band) })),
       x: { kind: wide ? "log" : "linear", values: lengths, label: "length", text: withCommas },
       y: { log }, marks: made(),
     };

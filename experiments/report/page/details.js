@@ -24,7 +24,7 @@ function drawFairness() {
     const one = tuning.options.length === 1;
     const heading = (point) => element("th", { scope: "col" }, one ? point.replace(/^.* = /, "") : point);
     const cell = (of, i) => {
-      const text = of.problems[i] ? "failed" : of.values[i] === null ? "–" : valueText(of.values[i]);
+      const text = of.problems[i] ? "failed" : of.texts[i];
       return element("td", { title: of.problems[i] || null }, i === of.chosen ? element("strong", {}, text) : text);
     };
     const choice = (of) => (of.chosen === null ? "–" : `${tuning.points[of.chosen].replace(one ? /^.* = / : "", "")}` +
@@ -70,8 +70,8 @@ function drawRuns() {
   const rows = arms.flatMap((arm) => arm.runs.map((run) => element("tr", {},
     element("th", { scope: "row" }, arm.label), element("td", {}, String(run.seed)),
     element("td", { class: ["failed", "left out"].includes(run.state) ? "failed" : null }, run.state),
-    element("td", { "data-tsv": run.value === null ? "" : run.value }, valueText(run.value, arm)),
-    element("td", { "data-tsv": run.seconds || "" }, run.seconds > 0 ? duration(run.seconds) : "–"),
+    element("td", { "data-tsv": run.value === null ? "" : run.value }, run.texts.value),
+    element("td", { "data-tsv": run.seconds || "" }, run.texts.seconds),
     element("td", { class: "text" }, element("code", {}, run.folder)))));
   const table = element("table", { id: "all-runs" },
     element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>

@@ -78,29 +78,27 @@ function drawForest() {
       fitText(place(g.append("text")).attr("class", "label").attr("x", 0), arm.name, used);
     });
     explain(rows, (arm) => arm.label, (arm) => {
-      const c = arm.comparison;
+      const c = arm.comparison, { texts } = c;
       return [["difference", comparisonTexts(arm).join(" ")],
-        ["pairs of runs", `${c.pairs}${c.correlation === null ? "" : `, correlation ${fixed(c.correlation, 2)}`}`],
-        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", differenceTexts(c.difference, c.interval_flips, arm)[1]]]),
-        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", differenceTexts(c.difference, c.interval_student, arm)[1]]]),
+        ["pairs of runs", `${c.pairs}${texts.correlation && `, correlation ${texts.correlation}`}`],
+        ...(c.interval_flips === null ? [] : [["this arm alone, by flips", texts.flips]]),
+        ...(c.interval_student === null ? [] : [["this arm alone, Student's t", texts.student]]),
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.equal ? [] : [["interquartile mean (BCa, approximate)",
-          differenceTexts(c.interquartile.value, c.interquartile.interval, arm).join(" ")]]),
+          texts.interquartile]]),
         ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]]),
-        ...(c.interval_equivalence === null ? [] : [["equivalence interval", differenceTexts(c.difference, c.interval_equivalence, arm)[1]]])];
+        ...(c.interval_equivalence === null ? [] : [["equivalence interval", texts.equivalence]])];
     });
 
     if (grouped)
       svg.append("g").selectAll("text").data(shownGroups).join("text").attr("class", "strong label").attr("x", 0)
         .attr("y", (group) => group.at + heading - 9).text((group) => group.title);
 
-    const sides = neutral ? ["◂ lower", "higher ▸"]
-      : report.metric.higher_is_better ? ["◂ worse", "better ▸"] : ["◂ better", "worse ▸"];
     const zero = inside(0), note = floor + 40;
-    if (zero - left > 60) svg.append("text").attr("class", "soft").attr("x", left).attr("y", note).text(sides[0]);
+    if (zero - left > 60) svg.append("text").attr("class", "soft").attr("x", left).attr("y", note).text(`◂ ${sides[0]}`);
     if (width - right - zero > 60)
       svg.append("text").attr("class", "soft").attr("x", width - right).attr("y", note).attr("text-anchor", "end")
-        .text(sides[1]);
+        .text(`${sides[1]} ▸`);
     svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", note)
       .attr("text-anchor", "middle").text(wide ? `difference in ${report.metric.name}${unit}` : report.metric.name);
   }

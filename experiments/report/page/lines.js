@@ -28,12 +28,12 @@ const armLine = (arm, group, together) => ({ key: together ? arm.label : arm.nam
   colour: armColour(arm), dash: armDash(arm, together), symbol: armSymbol(arm), strong: arm.reference, look: look(arm),
   icon: () => armIcon(arm, together) });
 
-/** Points of means over seeds, {mean, low, high, standard_deviation}; the band is the range, or a deviation. */
-function seedPoints(xs, { mean, low, high, standard_deviation: spread }, band, text) {
+/** Points of means over seeds, {mean, low, high, standard_deviation, texts}; the band is the range, or a deviation. */
+function seedPoints(xs, { mean, low, high, standard_deviation: spread, texts }, band) {
   return d3.range(xs.length).filter((i) => mean[i] !== null).map((i) => ({ x: xs[i], y: mean[i],
     low: band === "deviation" ? mean[i] - (spread[i] || 0) : low[i],
     high: band === "deviation" ? mean[i] + (spread[i] || 0) : high[i],
-    cells: [text(mean[i]), spread[i] === null ? "" : `± ${text(spread[i])}`] }));
+    cells: texts[i] }));
 }
 
 function xScale({ kind, values }, range) {

@@ -73,59 +73,30 @@ const nameIn = (group, arm) => (group === null ? arm.label : arm.name);
 
 // ---- numbers --------------------------------------------------------------------------------------------------------
 
+// What the page says of arms and runs comes as text (`texts`). Formatted here: ticks, and the cells of attention maps.
 const minus = (text) => text.replace(/-/g, "\u2212");
-/** What rounds to zero has no sign. */
-const rounded = (value, digits) => (Math.abs(value) >= 1e6 ? value.toExponential(2)
-  : Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
-const fixed = (value, digits) => (value === null || value === undefined ? "–" : minus(rounded(value, digits)));
-const signed = (value, digits) => (value === null ? "–"
-  : (Number(rounded(value, digits)) > 0 ? "+" : "") + minus(rounded(value, digits)));
-/** A value of the metric, as an arm's row of the table has it. */
-const valueText = (value, arm) => fixed(value, (arm && arm.digits ? arm : report).digits.value);
-const meanText = (arm) => valueText(arm.mean, arm) +
-  (arm.standard_deviation === null ? "" : ` ± ${valueText(arm.standard_deviation, arm)}`);
-/** A difference and its interval; in powers of ten where decimals would show little but zeros. */
-function differenceTexts(difference, interval, { digits: { difference: digits } } = report) {
-  const numbers = [difference, ...(interval || [])];
-  const tiny = numbers.every((value) => Number(rounded(value, digits)) === 0 || (digits > 5 && Math.abs(value) < 1e-5))
-    && numbers.some((value) => value !== 0);
-  const text = (value) => (!tiny ? signed(value, digits) : value === 0 ? "0"
-    : (value > 0 ? "+" : "") + minus(value.toExponential(1).replace(/e-(\d)$/, "e-0$1")));
-  return [text(difference), interval ? `[${interval.map(text).join(", ")}]` : ""];
-}
-/** The same of an arm, as all formats have it; where it came to just what its reference did, in words. */
-const comparisonTexts = (arm) => arm.difference_texts.map(minus);
+const fixed = (value, digits) => minus(Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
+const signed = (value, digits) => (Number(value.toFixed(digits)) > 0 ? "+" : "") + fixed(value, digits);
+/** An arm's mean and its spread over the seeds. */
+const meanText = ({ texts }) => `${texts.mean} ${texts.spread}`.trim();
+const comparisonTexts = (arm) => arm.difference_texts;
 const withCommas = (count) => count.toLocaleString("en-US");
 const unit = report.metric.unit ? ` (${report.metric.unit})` : "";
 
-/** Three significant digits: "1.24 G". */
-function scaled(amount, of = "") {
-  const prefixes = ["", "k", "M", "G", "T", "P", "E"];
-  let prefix = 0;
-  while (Math.abs(amount) >= 999.5 && prefix + 1 < prefixes.length) {
-    amount /= 1000;
-    prefix += 1;
-  }
-  const digits = prefix === 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
-  return `${amount.toFixed(digits)} ${prefixes[prefix]}${of}`.trim();
-}
-
-function duration(seconds) {
-  if (seconds === null) return "–";
-  if (seconds < 0.095) return `${(1000 * seconds).toFixed(0)} ms`;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds), two = (n) => String(n).padStart(2, "0");
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
-  if (whole < 86400) return `${Math.floor(whole / 3600)} h ${two(Math.floor(whole / 60) % 60)} min`;
-  return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
-}
-
-/** Bytes, in powers of ten: "1.24 GB". */
-const bytesText = (bytes) => scaled(bytes, "B");
-
-/** The same on an axis: "20 MB". */
+/** Bytes on an axis: "20 MB". */
 const bytesTick = (bytes) => d3.format("~s")(bytes).replace(/([a-zA-Z]?)$/, " $1B");
+
+/** Seconds on an axis: "200 ms", "12.5 s", "5 min", "1 h 30 min". */
+function timeTick(seconds) {
+  if (seconds < 59.95) return seconds === 0 ? "0 s" : d3.format(".3~s")(seconds).replace(/([a-zµ]?)$/, " $1s");
+  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]], parts = [];
+  let rest = Math.round(seconds);
+  for (const [size, name] of units) {
+    if (rest >= size && parts.length < 2) parts.push(`${Math.floor(rest / size)} ${name}`);
+    rest %= size;
+  }
+  return parts.join(" ");
+}
 
 /** Peak memory of a run on one thread, in bytes, or null. */
 const memory = (arm) => arm.cost && arm.cost.bytes;
@@ -134,12 +105,6 @@ const memoryDiffers = (() => {
   const [least, most] = d3.extent(arms.map(memory).filter((bytes) => bytes > 0));
   return most > 1.01 * least;
 })();
-
-/** Times that may be short: "1.24 ms", "12.5 s", "3 min 20 s". */
-function timeText(seconds) {
-  if (seconds >= 59.95) return duration(seconds);
-  return seconds === 0 ? "0 s" : d3.format(".3~s")(seconds).replace(/([a-zµ]?)$/, " $1s");
-}
 
 // ---- what an arm looks like -----------------------------------------------------------------------------------------
 
@@ -158,8 +123,11 @@ const symbols = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolD
 const armSymbol = (arm) => symbols[look(arm) % symbols.length];
 const symbolPath = (type, size) => d3.symbol().type(type).size(size)();
 
-/** Is neither more nor less of the metric better? */
-const neutral = report.metric.higher_is_better === null;
+/** What a difference below 0 and one above it are called: "better", "worse"; where neither is, "lower", "higher". */
+const { sides } = report.metric;
+const neutral = sides[0] === "lower";
+/** The colour of each side. */
+const sideColours = { better: "--better", worse: "--worse", higher: "--better", lower: "--worse" };
 /** better | worse | differs | same | open: what the statistics let one say of an arm. */
 const verdict = (arm) => arm.comparison.mark;
 const verdicts = {
@@ -171,17 +139,8 @@ const verdicts = {
 /** What the marks of arms that differ say, for captions. */
 const marksMean = neutral ? "Triangles differ" : "Triangles are better, squares worse";
 
-/** The difference beside half of its interval: how clearly an arm is off its reference. */
-function clearness({ comparison: { difference, interval, interval_student: student } }) {
-  const [low, high] = interval || student || [-Infinity, Infinity];
-  return difference === 0 ? 0 : Math.abs(difference) / ((high - low) / 2);
-}
-/** What matters most first: what differs, the clearest first; what is the same; what is open; what has no answer. */
-function byWeight(a, b) {
-  const rank = (arm) => (arm.comparison ? { better: 0, worse: 0, differs: 0, same: 1, open: 2 }[verdict(arm)] : 3);
-  const byClearness = a.comparison && b.comparison ? clearness(b) - clearness(a) : 0;
-  return rank(a) - rank(b) || byClearness || a.index - b.index;
-}
+/** Arms, those with the clearest answers first. */
+const clearestFirst = report.clearest.map((index) => arms[index]);
 
 /** A mark by itself, for lists and tables; its meaning is not `said` where the word stands beside it. */
 function markIcon(name, said = true) {

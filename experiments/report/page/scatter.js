@@ -22,17 +22,18 @@ function costIcon(arm, together) {
 function drawScatter() {
   const costs = [
     ["parameters", "parameters", (arm) => arm.cost && arm.cost.parameters, withCommas],
-    ["flops", "FLOPs", (arm) => arm.cost && arm.cost.flops_per_step, (value) => scaled(value)],
-    ["time", "time", (arm) => arm.seconds, timeText],
-    ...(memoryDiffers ? [["memory", "memory", memory, bytesText, bytesTick]] : []),
+    ["flops", "FLOPs", (arm) => arm.cost && arm.cost.flops_per_step, d3.format("~s")],
+    ["time", "time", (arm) => arm.seconds, timeTick],
+    ...(memoryDiffers ? [["memory", "memory", memory, bytesTick]] : []),
   ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
   if (arms.length < 2 || !costs.length) return;
   let cost = costs[0], group = 0;
+  const towards = { better: "Higher and further", worse: "Lower and further" };
   const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run",
     memory: "peak memory of a run on one thread" };
 
   function draw(svg, width) {
-    const [name, , of, text, tick] = cost;
+    const [name, , of, tick] = cost;
     const points = armsOf(group).filter((arm) => arm.mean !== null && of(arm) !== null);
     const together = groups.length > 1 && group === null;
     const wide = width > 620, height = wide ? Math.max(340, 60 + 16 * points.length) : 300;
@@ -52,7 +53,7 @@ function drawScatter() {
     svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`)
       .call(d3.axisLeft(y).tickValues(ticks).tickSize(0).tickPadding(8));
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
-      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(tick || text));
+      .call(d3.axisBottom(x).ticks(wide ? 5 : 3).tickSize(5).tickFormat(tick));
     svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 6)
       .attr("text-anchor", "end").text(titles[name]);
 
@@ -80,7 +81,7 @@ function drawScatter() {
     const inOrder = [...points].sort((a, b) => a.reference - b.reference);
     const marks = svg.append("g").selectAll("g").data(inOrder).join("g").attr("class", "scatter-point")
       .attr("role", "img")
-      .attr("aria-label", (arm) => `${arm.label}: ${valueText(arm.mean, arm)}, ${titles[name]} ${text(of(arm))}`);
+      .attr("aria-label", (arm) => `${arm.label}: ${arm.texts.mean}, ${titles[name]} ${arm.texts[name]}`);
     marks.append("line").attr("x1", (arm) => x(of(arm))).attr("x2", (arm) => x(of(arm)))
       .attr("y1", (arm) => y(whisker(arm)[0])).attr("y2", (arm) => y(whisker(arm)[1]))
       .style("stroke", armColour).style("stroke-width", 1.4);
@@ -90,7 +91,7 @@ function drawScatter() {
       .attr("cy", (arm) => y(arm.mean));
     explain(marks, (arm) => arm.label, (arm) => [
       [report.metric.name, meanText(arm)],
-      ...costs.map(([key, , get, show]) => [titles[key], get(arm) === null ? "–" : show(get(arm))])]);
+      ...costs.map(([key]) => [titles[key], arm.texts[key] || "–"])]);
   }
 
   const tools = groupChoice((value) => {
@@ -104,8 +105,7 @@ function drawScatter() {
   }));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
-    `${neutral ? "Further"
-      : report.metric.higher_is_better ? "Higher and further" : "Lower and further"} to the left is better. ` +
+    `${towards[sides[1]] || "Further"} to the left is better. ` +
     `${grouped ? "References are hollow." : "The ring is the reference."}`, tools, draw);
   const legend = element("ul", { class: "legend narrow", "aria-label": "Arms" });
   const fillLegend = () => legend.replaceChildren(...armsOf(group).map((arm) => element("li", { class: "toggle" },

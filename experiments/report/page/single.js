@@ -20,7 +20,7 @@ function drawSingle() {
     const floor = height - bottom, ticks = x.ticks(wide ? 7 : 4);
     const rows = svg.append("g").selectAll("g").data(shown).join("g").attr("class", "row")
       .attr("transform", (arm, i) => `translate(0,${top + i * row})`).attr("role", "img")
-      .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => valueText(run.value, arm)).join(", ")}` +
+      .attr("aria-label", (arm) => `${arm.label}: ${valued(arm).map((run) => run.texts.value).join(", ")}` +
         `${lost(arm).length ? `; ${lost(arm).length} failed or left out` : ""}`);
     rows.append("rect").attr("class", "hit").attr("width", width).attr("height", row);
     const grid = svg.insert("g", "g");
@@ -32,7 +32,7 @@ function drawSingle() {
       .call(d3.axisBottom(x).tickValues(ticks).tickSize(5));
     const line = wide ? row / 2 : row - 12;
     // Runs that failed stand at the worse end, beyond every value.
-    const worse = report.metric.higher_is_better ? left + 4 : width - right - 4;
+    const [worse, inward] = sides[0] === "worse" ? [left + 4, 1] : [width - right - 4, -1];
     rows.each(function drawRow(arm) {
       const g = d3.select(this);
       if (arm.learned) g.append("line").attr("class", "threshold").attr("x1", x(arm.learned.from))
@@ -41,7 +41,7 @@ function drawSingle() {
         .attr("cx", (run) => x(run.value)).style("fill", armColour(arm));
       g.selectAll(".lost").data(lost(arm)).join("path").attr("class", "lost")
         .attr("d", "M-3,-3L3,3M-3,3L3,-3")
-        .attr("transform", (run, i) => `translate(${worse + (report.metric.higher_is_better ? 1 : -1) * 5 * i},${line})`);
+        .attr("transform", (run, i) => `translate(${worse + inward * 5 * i},${line})`);
       const share = arm.learned ? arm.learned.arm : null;
       const text = share ? `${share.seeds} of ${share.of} learned`
         : lost(arm).length ? `${lost(arm).length} failed or left out` : "";
@@ -51,7 +51,7 @@ function drawSingle() {
         .attr("dy", wide ? "0.35em" : 0), arm.label, wide ? left - 14 : width - 130);
     });
     explain(rows, (arm) => arm.label, (arm) => arm.runs.map((run) => [`seed ${run.seed}`,
-      run.value === null ? run.state : valueText(run.value, arm)]));
+      run.value === null ? run.state : run.texts.value]));
     svg.append("text").attr("class", "soft").attr("x", (left + width - right) / 2).attr("y", floor + 40)
       .attr("text-anchor", "middle").text(`${report.metric.name}${unit}`);
   }

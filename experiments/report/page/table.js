@@ -22,7 +22,7 @@ function markKey(which) {
 
 function drawAnswers() {
   if (!told.length) return;
-  const first = [...told].sort(byWeight).slice(0, mostAnswers);
+  const first = clearestFirst.filter((arm) => arm.answer !== null).slice(0, mostAnswers);
   section("answers", "Answers", answerList(first), markKey(first), told.length <= mostAnswers ? null
     : element("p", {}, element("a", { href: "#all-answers" }, `All ${told.length} answers`),
       " – these are the clearest."));
@@ -31,14 +31,6 @@ function drawAnswers() {
 /** All of them, in the plan's order. */
 function drawAllAnswers() {
   if (told.length > mostAnswers) section("all-answers", "All answers", answerList(told), markKey(told));
-}
-
-/** The answer as the other formats have it, and of what differs the side. */
-function answerWord(arm) {
-  const { answer, equal, difference } = arm.comparison;
-  const side = verdict(arm) !== "differs" ? verdict(arm) : difference > 0 ? "higher" : "lower";
-  if (equal) return "equal";
-  return answer === "differs" && side !== "open" ? `differs: ${side}` : answer;
 }
 
 /**
@@ -53,9 +45,8 @@ function tableColumns() {
     { name: "n", title: "n", by: (arm) => arm.n, show: (arm) => String(arm.n) },
     { name: "mean", title: report.metric.name, by: (arm) => arm.mean,
       tsv: [[report.metric.name, "standard deviation"], (arm) => [arm.mean, arm.standard_deviation]],
-      show: (arm) => [valueText(arm.mean, arm),
-      arm.standard_deviation === null ? null
-        : element("span", { class: "with" }, ` ± ${valueText(arm.standard_deviation, arm)}`)] },
+      show: ({ texts }) => [texts.mean,
+        texts.spread ? element("span", { class: "with" }, ` ${texts.spread}`) : null] },
   ];
   if (compared.length) columns.push({ name: "difference", title: `difference [${report.confidence_text}]`,
     by: of((c) => c.difference), tsv: [["difference", "low", "high"], (arm) => (arm.comparison ? [arm.comparison.difference,
@@ -68,34 +59,34 @@ function tableColumns() {
   if (any((c) => c.p !== null)) columns.push({ name: "p", title: "p", by: of((c) => c.p),
     show: (arm) => (arm.comparison ? arm.comparison.p_text || "–" : "") });
   if (compared.length) columns.push({ name: "answer", title: "answer", text: true,
-    by: (arm) => (arm.comparison ? answerWord(arm) : null),
-    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), answerWord(arm)] : "") });
+    by: (arm) => (arm.comparison ? arm.comparison.word : null),
+    show: (arm) => (arm.comparison ? [markIcon(verdict(arm), false), arm.comparison.word] : "") });
   if (any((c) => c.effect_size !== null)) columns.push({ name: "effect", title: "d", by: of((c) => c.effect_size),
     about: "the size of the difference beside its scatter: the mean of the differences divided by their standard " +
       "deviation over the seeds (d_z, corrected for few seeds as by Hedges). At 1 or \u22121, the difference is as " +
       "large as what it varies by from seed to seed.",
-    show: (arm) => (arm.comparison ? fixed(arm.comparison.effect_size, 2) : "") });
+    show: (arm) => (arm.comparison ? arm.comparison.texts.effect_size : "") });
   if (any((c) => c.improvement !== null)) columns.push({ name: "improvement",
     title: "P(better)",
     by: of((c) => c.improvement && c.improvement.value),
     about: "how often the arm is better than the reference: the share of the seeds in which " +
       "it is, with ties counted half. 1 is in every seed, 0.5 in as many as not, 0 in none.",
-    show: (arm) => (arm.comparison && arm.comparison.improvement ? fixed(arm.comparison.improvement.value, 2) : "") });
+    show: (arm) => (arm.comparison ? arm.comparison.texts.improvement : "") });
   if (arms.some((arm) => arm.cost))
     columns.push(
       { name: "parameters", title: "parameters", by: (arm) => arm.cost && arm.cost.parameters,
         tsv: [["parameters"], (arm) => [arm.cost && arm.cost.parameters]],
-        show: (arm) => (arm.cost ? withCommas(arm.cost.parameters) : "–") },
+        show: (arm) => arm.texts.parameters || "–" },
       { name: "flops", title: "FLOPs a step", about: "floating-point operations of one training step.",
         by: (arm) => arm.cost && arm.cost.flops_per_step,
         tsv: [["FLOPs a step"], (arm) => [arm.cost && arm.cost.flops_per_step]],
-        show: (arm) => (arm.cost ? scaled(arm.cost.flops_per_step) : "–") });
+        show: (arm) => arm.texts.flops || "–" });
   columns.push({ name: "time", title: "time", by: (arm) => arm.seconds,
-    tsv: [["seconds"], (arm) => [arm.seconds]], show: (arm) => duration(arm.seconds) });
+    tsv: [["seconds"], (arm) => [arm.seconds]], show: (arm) => arm.texts.seconds });
   if (memoryDiffers) columns.push({ name: "memory", title: "memory", by: memory,
     tsv: [["bytes"], (arm) => [memory(arm)]],
     about: "the most that a run on one thread holds at a time.",
-    show: (arm) => (memory(arm) === null ? "–" : bytesText(memory(arm))) });
+    show: (arm) => arm.texts.memory || "–" });
   return columns;
 }
 

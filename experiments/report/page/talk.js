@@ -74,7 +74,7 @@ function drawTalkFigure(svg, shown) {
     at(g.append("text")).attr("class", "interval soft").attr("x", brackets).text(interval95);
     g.append("path").attr("class", `mark ${name}`).attr("transform", `translate(${words},${middle})`)
       .attr("d", symbolPath(verdicts[name][1], 420)).call(outlined, name);
-    at(g.append("text")).attr("x", words + 26).text(answerWord(arm).replace("differs: ", ""));
+    at(g.append("text")).attr("x", words + 26).text(arm.comparison.short_word);
   });
   // All numbers as large as the longest leaves room for.
   const longest = (name) => d3.max(svg.selectAll(name).nodes(), (node) => node.getComputedTextLength()) || 1;
@@ -93,7 +93,7 @@ function drawTalkFigure(svg, shown) {
 
 function drawTalk() {
   if (!compared.length) return;
-  const shown = [...compared].sort(byWeight).slice(0, mostRows);
+  const shown = clearestFirst.filter((arm) => arm.comparison).slice(0, mostRows);
   const chart = element("div", { class: "chart talk", tabindex: 0, role: "region",
     "aria-label": "The answers, for a talk" });
   const save = (text, how) => element("button", { type: "button", class: "save",

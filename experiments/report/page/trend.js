@@ -1,14 +1,5 @@
 // Across the groups: how the metric, time, memory and parameters go with what the groups are made by.
 
-/** A standard deviation over seeds of the time of the finished runs. */
-function secondsSpread(arm) {
-  const spread = d3.deviation(arm.runs.filter((run) => run.state === "finished" && run.seconds > 0),
-    (run) => run.seconds);
-  return spread === undefined ? null : spread;
-}
-
-/** Whole seconds, minutes and hours on an axis: "30 s", "5 min". */
-const timeTick = (seconds) => timeText(seconds).replace(/ 00 (s|min)$/, "");
 const timeSteps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 86400, 172800, 432000];
 function timeTicks(scale, most, log) {
   const [low, high] = scale.domain();
@@ -27,36 +18,30 @@ function trendMeasures() {
   const none = () => null, { metric } = report;
   return [
     { key: "metric", name: metric.name, title: metric.name + unit, of: (arm) => arm.mean,
-      spread: (arm) => arm.standard_deviation, text: valueText, tick: null },
-    { key: "time", name: "time", title: "training time of a run", of: (arm) => arm.seconds, spread: secondsSpread,
-      text: timeText, tick: timeTick, ticks: timeTicks },
+      spread: (arm) => arm.standard_deviation, tick: null },
+    { key: "time", name: "time", title: "training time of a run", of: (arm) => arm.seconds,
+      spread: (arm) => arm.seconds_deviation, tick: timeTick, ticks: timeTicks },
     { key: "memory", name: "memory", title: "peak memory of a run on one thread", of: memory, spread: none,
-      text: bytesText, tick: bytesTick },
+      tick: bytesTick },
     { key: "parameters", name: "parameters", title: "parameters", of: (arm) => arm.cost && arm.cost.parameters,
-      spread: none, text: withCommas, tick: d3.format("~s") },
+      spread: none, tick: d3.format("~s") },
   ].filter(({ of }) => arms.some((arm) => of(arm) !== null));
 }
 
 /** An arm's point: its value, its difference from its reference or its ratio to it; null where there is none. */
-function trendPoint(arm, x, { key, of, spread, text }, view) {
-  const value = of(arm), base = of(arms[arm.against]);
+function trendPoint(arm, x, { key, of, spread }, view) {
+  const value = of(arm), base = of(arms[arm.against]), { texts } = arm;
   if (value === null || value === undefined) return null;
   const around = (y, by, cells) => ({ x, y, low: y - by, high: y + by, cells });
-  if (view === "value") {
-    const by = spread(arm);
-    return around(value, by || 0, [text(value), by === null ? "" : `± ${text(by)}`]);
-  }
+  if (view === "value")
+    return around(value, spread(arm) || 0, key === "metric" ? [texts.mean, texts.spread]
+      : [texts[key], texts[`${key}_spread`] || ""]);
   if (base === null || base === undefined) return null;
-  if (view === "ratio") {
-    if (base <= 0) return null;
-    const by = spread(arm) === null ? null : spread(arm) / base;
-    return around(value / base, by || 0, [`${fixed(value / base, 3)} ×`, by === null ? "" : `± ${fixed(by, 3)}`]);
-  }
+  if (view === "ratio")
+    return base <= 0 ? null : around(value / base, (spread(arm) || 0) / base,
+      [texts.ratios[key], texts.ratios[`${key}_spread`] || ""]);
   if (arm.reference) return null;
-  if (key !== "metric") {
-    const less = value < base ? minus("-") : "+";
-    return around(value - base, 0, [value === base ? text(0) : less + text(Math.abs(value - base))]);
-  }
+  if (key !== "metric") return around(value - base, 0, [texts.differences[key]]);
   if (!arm.comparison) return null;
   const { difference, interval } = arm.comparison, [low, high] = interval || [difference, difference];
   return { x, y: difference, low, high, cells: comparisonTexts(arm) };

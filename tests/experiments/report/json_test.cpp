@@ -1,5 +1,6 @@
 // The report as JSON, and the page that embeds it.
 #include "experiments/report/json.hpp"
+#include "experiments/report/page_document.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
@@ -104,7 +105,7 @@ TEST_CASE("a document in a page is the same document, and can't end its element"
 TEST_CASE("the page embeds the document, its programs and its style, and asks nobody for more", "[report]") {
   const std::string page = render_html(awkward_report());
   CHECK(json::parse(embedded(page)) ==
-        json::parse(json::serialize(report_document(awkward_report(), {}, Audience::page))));
+        json::parse(json::serialize(page_document(awkward_report(), {}))));
   CHECK(page.find("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;") != std::string::npos);
   CHECK(occurrences(page, "</script>") == 3);
   CHECK(occurrences(page, "<script") == 3);

@@ -3,6 +3,7 @@
 
 #include "experiments/report/curves.hpp"
 #include "experiments/report/json.hpp"
+#include "experiments/report/page_document.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
@@ -66,7 +67,7 @@ TEST_CASE("every so many-th point of a curve is left, and its last", "[report][t
 TEST_CASE("curves that a page can hold are whole there, and nothing is said of it", "[report][thinning]") {
   const ReportData report = with_evaluations(200);
   CHECK_FALSE(thinning_of(report).any());
-  CHECK(in_page(report) == json::parse(script_safe(report_document(report, {}, Audience::page))));
+  CHECK(in_page(report) == json::parse(script_safe(page_document(report, {}))));
   CHECK(thinning_sentence({}).empty());
   CHECK(render_html(report).find("Curves are thinned, since") == std::string::npos);
 }
@@ -92,7 +93,7 @@ TEST_CASE("curves of very many evaluations are thinned as little as does, on the
   }
 
   // Elsewhere all is there, and the numbers are of all.
-  const json::value whole = report_document(report, {}, Audience::page);
+  const json::value whole = page_document(report, {});
   CHECK(points_of_runs(whole) == 9 * 50'000 - 3);
   CHECK(points_of_bands(whole) == 3 * 50'000);
   CHECK_FALSE(whole.as_object().contains("thinned"));

@@ -1,0 +1,219 @@
+#include "experiments/report/latex.hpp"
+#include "experiments/report/latex_parts.hpp"
+#include "experiments/report/latex_ticks.hpp"
+
+#include "experiments/metrics/lengths.hpp"
+#include "experiments/report/curves.hpp"
+#include "experiments/report/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+/// Steps as plain whole numbers, without a power of ten at the axis.
+constexpr const char* plain_numbers = "/pgf/number format/.cd, fixed, precision=0";
+
+std::string unit_in_brackets(const Metric& metric) {
+  return metric.unit.empty() ? "" : fmt::format(" ({})", latex_text(metric.unit));
+}
+
+const char* shape_of(Mark mark) {
+  switch (mark) {
+    case Mark::better:
+    case Mark::differs: return "color=heedblue, mark=triangle*";
+    case Mark::worse: return "color=heedvermillion, mark=square*";
+    case Mark::same: return "color=heedgrey, mark=diamond*";
+    case Mark::open: break;
+  }
+  return "color=heedgrey, mark=*";
+}
+
+statistics::Interval interval_or_mean(const statistics::Comparison& c) {
+  return c.interval.value_or(statistics::Interval{c.difference.mean, c.difference.mean});
+}
+
+/// From where to where differences go: all of them, their intervals, the margin, and always 0.
+std::pair<double, double> difference_range(const ReportData& report) {
+  double low = std::min(0.0, -report.margin.value_or(0)), high = -low;
+  for (const ReportArm& arm : report.arms) {
+    if (!arm.comparison) continue;
+    const auto [from, to] = interval_or_mean(*arm.comparison);
+    low = std::min(low, from);
+    high = std::max(high, to);
+  }
+  const double room = high > low ? 0.05 * (high - low) : 1;
+  return {low - room, high + room};
+}
+
+std::string coordinates(const std::vector<BandPoint>& band, double BandPoint::*part, bool backwards) {
+  std::string out;
+  for (std::size_t i = 0; i < band.size(); ++i) {
+    const BandPoint& point = band[backwards ? band.size() - 1 - i : i];
+    out += fmt::format("({},{}) ", point.at, point.*part);
+  }
+  return out;
+}
+
+/// What lines are drawn over: steps, or lengths.
+struct LineAxis {
+  std::function<std::vector<BandPoint>(const ReportArm&)> band;
+  std::string across, up; ///< what the axes' labels say
+  std::string caption;    ///< "val_loss by training step"
+  std::string more = "";  ///< further options of pgfplots
+};
+
+/// The lines of one group. A name's place in `names` gives its colour, dashes and marks, which are the same in all
+/// groups, and those of the page.
+std::string group_lines(const ReportData& report, const LatexGroup& group, const std::vector<std::string>& names,
+                        const LineAxis& axis) {
+  static constexpr std::array marks{"*", "square*", "triangle*", "diamond*", "+", "star", "Mercedes star"};
+  static constexpr std::array colours{"heedblue", "heedvermillion", "heedgreen", "heedpurple", "heedorange", "heedsky"};
+  static constexpr std::array dashes{"solid", "densely dashed", "densely dotted", "dashdotted"};
+  std::string bands, lines;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const auto drawn = std::ranges::count_if(group.arms,
+                                           [&](const ReportArm* arm) { return axis.band(*arm).size() > 1; });
+  const double opacity = std::max(0.05, 0.24 / static_cast<double>(std::max<std::ptrdiff_t>(2, drawn)));
+  for (const ReportArm* arm : group.arms) {
+    const std::vector<BandPoint> band = axis.band(*arm);
+    if (band.size() < 2) continue;
+    low = std::min(low, std::ranges::min(band, {}, &BandPoint::low).low);
+    high = std::max(high, std::ranges::max(band, {}, &BandPoint::high).high);
+    const auto place = static_cast<std::size_t>(std::ranges::find(names, name_in_group(*arm)) - names.begin());
+    const char* colour = report.is_reference(*arm) ? "black" : colours[place % colours.size()];
+    const char* dash = report.is_reference(*arm) ? "solid" : dashes[place / colours.size() % dashes.size()];
+    const std::size_t look = report.is_reference(*arm) ? 0 : 1 + place,
+                      every = std::max<std::size_t>(1, band.size() / 6);
+    bands += fmt::format("      \\addplot[draw=none, fill={}, opacity={:.2g}, forget plot] coordinates {{{}{}}} "
+                         "-- cycle;\n",
+                         colour, opacity, coordinates(band, &BandPoint::low, false),
+                         coordinates(band, &BandPoint::high, true));
+    lines += fmt::format("      \\addplot[{}, {}, thick, mark={}, mark size=1.8pt, mark repeat={}, mark phase={}, "
+                         "mark options={{solid}}] coordinates {{{}}};\n      \\addlegendentry{{{}}}\n",
+                         colour, dash, marks[look % marks.size()], every, 1 + look % every,
+                         coordinates(band, &BandPoint::mean, false), name_in_group(*arm));
+  }
+  if (lines.empty()) return "";
+  const Ticks up = ticks_between(low, high > low ? high : low + std::max(1e-3, 0.1 * std::abs(low)));
+  return fmt::format(
+      "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
+      "      width=0.68\\linewidth, height=7.5cm, xlabel={{{}}}, ylabel={{{}{}}}, scaled ticks=false,\n"
+      "{}      xticklabel style={{{}}}, ytick={{{}}},\n      yticklabels={{{}}}, tick align=outside,\n"
+      "      legend style={{at={{(1.03,1)}}, anchor=north west, draw=none, font=\\small}}, legend cell align=left]\n"
+      "{}{}    \\end{{axis}}\n  \\end{{tikzpicture}}\n"
+      "  \\caption{{{}{}: the mean over seeds, and the band from the lowest to the highest.}}\n"
+      "\\end{{figure}}\n",
+      axis.across, axis.up, times_power(up), axis.more, plain_numbers, up.places, up.labels, bands, lines,
+      group.label.empty() ? "" : latex_text(group.label) + ": ", axis.caption);
+}
+
+/// A figure for each axis and group.
+std::string figures_of(const ReportData& report, const std::vector<LineAxis>& axes) {
+  constexpr int most_waiting = 6; // LaTeX holds few figures that have no page yet
+  std::vector<std::string> names; // of what isn't a reference
+  for (const ReportArm& arm : report.arms)
+    if (std::string name = name_in_group(arm);
+        !report.is_reference(arm) && std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+  std::string out;
+  int figures = 0;
+  for (const LineAxis& axis : axes)
+    for (const LatexGroup& group : latex_groups(report)) {
+      const std::string figure = group_lines(report, group, names, axis);
+      if (figure.empty()) continue;
+      if (figures > 0) out += figures % most_waiting == 0 ? "\\clearpage\n\n" : "\n";
+      out += figure;
+      ++figures;
+    }
+  return out;
+}
+
+/// Lengths are marked one by one, and stand apart by their ratios where the longest is eight times the shortest.
+std::string axis_of_lengths(const ReportData& report, const std::string& metric) {
+  std::set<std::int64_t> lengths;
+  for (const ReportArm& arm : report.arms)
+    for (const BandPoint& point : length_band(arm, metric)) lengths.insert(point.at);
+  const std::string places = fmt::format("{}", fmt::join(lengths, ","));
+  return fmt::format("      {}xtick={{{}}}, xticklabels={{{}}},\n",
+                     *lengths.rbegin() >= 8 * *lengths.begin() ? "xmode=log, " : "", places, places);
+}
+
+} // namespace
+
+std::string latex_forest(const ReportData& report) {
+  const auto [low, high] = difference_range(report);
+  std::string labels, ticks, plots, rules;
+  int rows = 0;
+  const auto add_row = [&](const std::string& label) {
+    ++rows;
+    ticks += fmt::format("{}{}", rows == 1 ? "" : ",", rows);
+    labels += fmt::format("{}{{{}}}", rows == 1 ? "" : ",", label);
+  };
+  for (const LatexGroup& group : latex_groups(report)) {
+    if (std::ranges::none_of(group.arms, [](const ReportArm* arm) { return !!arm->comparison; })) continue;
+    if (!group.label.empty()) {
+      if (rows > 0)
+        rules += fmt::format("      \\draw[black!35] (axis cs:{:.6g}, {}.5) -- (axis cs:{:.6g}, {}.5);\n", low, rows,
+                             high, rows);
+      add_row(fmt::format("\\textit{{{}}}", latex_text(group.label)));
+    }
+    for (const ReportArm* arm : group.arms) {
+      if (!arm->comparison) continue;
+      add_row(name_in_group(*arm));
+      const double mean = arm->comparison->difference.mean;
+      const auto [from, to] = interval_or_mean(*arm->comparison);
+      plots += fmt::format(
+          "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
+          "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
+          shape_of(mark_of(*arm->comparison, report.metric)), mean, rows, to - mean, mean - from);
+    }
+  }
+  if (rows == 0) return "";
+  const double bottom = rows + 0.6;
+  const Ticks across = ticks_between(low, high);
+  const std::string band = report.margin
+                               ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle "
+                                             "(axis cs:{}, {});\n",
+                                             -*report.margin, *report.margin, bottom)
+                               : "";
+  return fmt::format(
+      "\\begin{{figure}}[htbp]\n  \\centering\n  \\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
+      "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"
+      "      ytick={{{}}},\n      yticklabels={{{}}},\n"
+      "      scaled x ticks=false, xtick={{{}}},\n      xticklabels={{{}}}, xticklabel style={{font=\\footnotesize}},\n"
+      "      xlabel={{difference in {}{}{}}}, tick align=outside, xmajorgrids, major grid style={{black!10}}]\n"
+      "{}{}      \\draw[black!50] (axis cs:0, 0.4) -- (axis cs:0, {:.1f});\n{}    \\end{{axis}}\n"
+      "  \\end{{tikzpicture}}\n"
+      "  \\caption{{Differences from the reference{}, with simultaneous {} intervals by sign flips{}. Triangles "
+      "are "
+      "better, squares worse, diamonds the same within the margin; round where that is open.}}\n\\end{{figure}}\n",
+      2.2 + 0.7 * rows, low, high, bottom, ticks, labels, across.places, across.labels, latex_text(report.metric.name),
+      unit_in_brackets(report.metric), times_power(across), band, rules, bottom, plots,
+      report.within.empty() ? "" : " of each group", latex_per_cent(report),
+      report.margin ? fmt::format("; the band is the margin of {}", *report.margin) : "");
+}
+
+std::string latex_curves(const ReportData& report) {
+  const std::string name = latex_text(report.curve_metric().name);
+  std::vector<LineAxis> axes = {
+      {curve_band, "step", name + unit_in_brackets(report.curve_metric()), name + " by training step"}};
+  const auto add = [&](const std::string& metric, const std::string& of, const std::string& more) {
+    axes.push_back({[metric](const ReportArm& arm) { return length_band(arm, metric); }, "length", latex_text(of),
+                    latex_text(of) + " of rows of each length, in the last evaluation", more});
+  };
+  add(std::string(by_length_metric), "val_accuracy", "");
+  if (const std::string metric = metric_at_lengths(report); !metric.empty())
+    add(metric, metric_of_family(metric), axis_of_lengths(report, metric));
+  return figures_of(report, axes);
+}
+
+} // namespace heed

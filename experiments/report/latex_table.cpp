@@ -1,0 +1,90 @@
+#include "experiments/report/latex.hpp"
+#include "experiments/report/latex_parts.hpp"
+
+#include "experiments/report/answers.hpp"
+#include "experiments/report/digits.hpp"
+#include "experiments/report/numbers.hpp"
+#include "experiments/report/verdict.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace heed {
+
+namespace {
+
+std::string latex_mean(const ReportArm& arm, int decimals) {
+  if (!arm.mean) return "--";
+  std::string text = fixed(arm.mean, decimals);
+  if (arm.standard_deviation) text += " \\pm " + fixed(arm.standard_deviation, decimals);
+  return latex_maths(text);
+}
+
+std::string latex_difference(const Verdict& verdict) {
+  if (verdict.equal) return verdict.difference;
+  return latex_maths(verdict.interval.empty() ? verdict.difference : verdict.difference + "\\;" + verdict.interval);
+}
+
+std::string latex_p(const ReportArm& arm) {
+  if (!arm.comparison || !arm.comparison->p) return "";
+  const double p = *arm.comparison->p;
+  return p < 0.001 ? "$<0.001$" : latex_maths(probability(p));
+}
+
+/// "\emph{p}: sign flips by seed, ...", a paragraph for each note.
+std::string notes(const ReportData& report) {
+  std::string out = "  \\par\\medskip\n  \\begin{minipage}{\\linewidth}\\footnotesize\\raggedright\n";
+  for (const std::string& note : summary_notes(report)) {
+    const std::size_t colon = note.find(": ");
+    out += "    ";
+    if (colon != std::string::npos) out += fmt::format("\\emph{{{}}}", latex_text(note.substr(0, colon)));
+    out += latex_text(colon == std::string::npos ? note : note.substr(colon)) + "\\par\n";
+  }
+  return out + "  \\end{minipage}\n";
+}
+
+std::string caption(const ReportData& report, bool compared) {
+  std::string text = report.metric.name;
+  if (report.seeds.size() > 1) text += ": mean ± standard deviation over n runs";
+  if (!report.metric.unit.empty()) text += fmt::format(" ({})", report.metric.unit);
+  text += fmt::format(", {}", in_words(report.metric.direction));
+  if (compared)
+    text += fmt::format("; differences from the reference{}, with {} intervals",
+                        report.within.empty() ? "" : " of each group", confidence_text(report));
+  return latex_text(text + ".");
+}
+
+} // namespace
+
+std::string latex_table(const ReportData& report) {
+  const TableDigits digits(report);
+  const bool compared = std::ranges::any_of(report.arms, [](const ReportArm& arm) { return !!arm.comparison; });
+  const bool p = std::ranges::any_of(report.arms,
+                                     [](const ReportArm& arm) { return arm.comparison && arm.comparison->p; });
+  const std::string columns = fmt::format("lrr{}{}{}rr", compared ? "r" : "", p ? "r" : "", compared ? "l" : "");
+  std::string out = fmt::format(
+      "\\begin{{table}}[htbp]\n  \\centering\\small\\setlength{{\\tabcolsep}}{{4.5pt}}\n  \\caption{{{}}}\\smallskip\n"
+      "  \\begin{{tabular}}{{{}}}\n    \\toprule\n    arm & $n$ & {}{}{}{} & parameters & time \\\\\n",
+      caption(report, compared), columns, latex_text(report.metric.name),
+      compared ? fmt::format(" & difference [{}]", latex_per_cent(report)) : "", p ? " & $p$" : "",
+      compared ? " & answer" : "");
+  for (const LatexGroup& group : latex_groups(report)) {
+    out += "    \\midrule\n";
+    if (!group.label.empty())
+      out += fmt::format("    \\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", columns.size(),
+                         latex_text(group.label));
+    for (const ReportArm* arm : group.arms) {
+      out += fmt::format("    {} & {} & {}", name_in_group(*arm), arm->values, latex_mean(*arm, digits.of(*arm).value));
+      const Verdict verdict = arm->comparison ? verdict_of(*arm->comparison, report.metric, digits.of(*arm).difference)
+                                              : Verdict{};
+      if (compared) out += " & " + (arm->comparison ? latex_difference(verdict) : "");
+      if (p) out += " & " + latex_p(*arm);
+      if (compared) out += " & " + verdict.word;
+      out += fmt::format(" & {} & {} \\\\\n", arm->cost ? with_commas(arm->cost->parameters) : "--",
+                         arm->seconds > 0 ? duration(arm->seconds) : "--");
+    }
+  }
+  return out + "    \\bottomrule\n  \\end{tabular}\n" + notes(report) + "\\end{table}\n";
+}
+
+} // namespace heed
