@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace heed {
@@ -52,7 +53,55 @@ enum class FormulaOp : std::uint8_t {
   choice ///< of three: b where a is true, c elsewhere
 };
 
-/// One operation; its operands are numbers of instructions before it.
+/// An operation that computes its value from operands.
+struct FormulaOperation {
+  FormulaOp op;
+  std::string_view function; ///< as which formulas call it; empty: it has a sign, or is in no formula
+  int operands;
+  bool gradient;       ///< by its operands; comparisons, floor and truths have none
+  int most = operands; ///< arguments of the function, which are folded from the left
+};
+
+inline constexpr int most_arguments = 64;
+inline constexpr FormulaOperation formula_operation_list[] = {
+    {FormulaOp::negative, "", 1, true},
+    {FormulaOp::reciprocal, "", 1, true},
+    {FormulaOp::abs, "abs", 1, true},
+    {FormulaOp::exp, "exp", 1, true},
+    {FormulaOp::log, "log", 1, true},
+    {FormulaOp::sqrt, "sqrt", 1, true},
+    {FormulaOp::tanh, "tanh", 1, true},
+    {FormulaOp::sigmoid, "sigmoid", 1, true},
+    {FormulaOp::relu, "relu", 1, true},
+    {FormulaOp::floor, "floor", 1, false},
+    {FormulaOp::sin, "sin", 1, true},
+    {FormulaOp::cos, "cos", 1, true},
+    {FormulaOp::negation, "", 1, false},
+    {FormulaOp::add, "", 2, true},
+    {FormulaOp::subtract, "", 2, true},
+    {FormulaOp::multiply, "", 2, true},
+    {FormulaOp::divide, "", 2, true},
+    {FormulaOp::power, "", 2, true},
+    {FormulaOp::remainder, "", 2, true},
+    {FormulaOp::min, "min", 2, true, most_arguments},
+    {FormulaOp::max, "max", 2, true, most_arguments},
+    {FormulaOp::less, "", 2, false},
+    {FormulaOp::less_equal, "", 2, false},
+    {FormulaOp::equal, "", 2, false},
+    {FormulaOp::unequal, "", 2, false},
+    {FormulaOp::conjunction, "", 2, false},
+    {FormulaOp::disjunction, "", 2, false},
+    {FormulaOp::choice, "where", 3, true},
+};
+
+/// Null for what has no operands, and for places of lists.
+constexpr const FormulaOperation* formula_operation(FormulaOp op) {
+  for (const FormulaOperation& operation : formula_operation_list)
+    if (operation.op == op) return &operation;
+  return nullptr;
+}
+
+/// One operation of a program; its operands are numbers of instructions before it.
 struct FormulaInstruction {
   FormulaOp op{};
   FormulaAxis axis = FormulaAxis::head; ///< what its value varies with

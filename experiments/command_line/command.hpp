@@ -50,15 +50,9 @@ public:
 
   /// Binds `value` to an option ("--out") or, without dashes, to a positional argument ("RUN"). `value` must outlive
   /// the reading of the command line; it keeps its content where the argument isn't given.
-  Argument add(const std::string& name, std::string& value, const std::string& meaning);
-  Argument add(const std::string& name, std::optional<std::string>& value, const std::string& meaning);
-  Argument add(const std::string& name, std::vector<std::string>& value, const std::string& meaning);
-  Argument add(const std::string& name, int& value, const std::string& meaning);
-  Argument add(const std::string& name, std::int64_t& value, const std::string& meaning);
-  Argument add(const std::string& name, std::optional<std::int64_t>& value, const std::string& meaning);
-  Argument add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& meaning);
-  Argument add(const std::string& name, std::vector<std::int64_t>& value, const std::string& meaning);
-  Argument add(const std::string& name, std::optional<double>& value, const std::string& meaning);
+  /// Values are texts, numbers, these as std::optional (empty where the argument isn't given), and lists of them: the
+  /// types for which command_line.cpp instantiates it.
+  template <class Value> Argument add(const std::string& name, Value& value, const std::string& meaning);
   /// True where the option is given; it takes no value.
   Argument add_flag(const std::string& name, bool& value, const std::string& meaning);
 
@@ -70,8 +64,6 @@ public:
   void when_chosen(std::function<void()> act);
 
 private:
-  template <class Value> Argument bind(const std::string& name, Value& value, const std::string& meaning);
-
   CLI::App* app_;
 };
 

@@ -139,37 +139,18 @@ Argument Argument::repeatable() {
 Argument Argument::separated_by(char character) { return option_->delimiter(character), *this; }
 Argument Argument::excludes(Argument other) { return option_->excludes(other.option_), *this; }
 
-template <class Value> Argument Command::bind(const std::string& name, Value& value, const std::string& meaning) {
+template <class Value> Argument Command::add(const std::string& name, Value& value, const std::string& meaning) {
   return Argument(app_->add_option(name, value, meaning));
 }
-
-Argument Command::add(const std::string& name, std::string& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::optional<std::string>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::vector<std::string>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, int& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::int64_t& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::optional<std::int64_t>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::vector<std::int64_t>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
-Argument Command::add(const std::string& name, std::optional<double>& value, const std::string& meaning) {
-  return bind(name, value, meaning);
-}
+template Argument Command::add(const std::string&, std::string&, const std::string&);
+template Argument Command::add(const std::string&, std::optional<std::string>&, const std::string&);
+template Argument Command::add(const std::string&, std::vector<std::string>&, const std::string&);
+template Argument Command::add(const std::string&, int&, const std::string&);
+template Argument Command::add(const std::string&, std::int64_t&, const std::string&);
+template Argument Command::add(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Argument Command::add(const std::string&, std::optional<std::uint64_t>&, const std::string&);
+template Argument Command::add(const std::string&, std::vector<std::int64_t>&, const std::string&);
+template Argument Command::add(const std::string&, std::optional<double>&, const std::string&);
 
 Argument Command::add_flag(const std::string& name, bool& value, const std::string& meaning) {
   return Argument(app_->add_flag(name, value, meaning));

@@ -96,6 +96,43 @@ std::string json_text(std::string_view text) {
   return out + "\"";
 }
 
+namespace {
+
+void append(std::string& out, const json::value& value) {
+  const char* between = "";
+  if (const json::object* object = value.if_object()) {
+    out += '{';
+    for (const auto& [key, member] : *object) {
+      out.append(between).append(json_text(key)).append(": ");
+      append(out, member);
+      between = ", ";
+    }
+    out += '}';
+  } else if (const json::array* array = value.if_array()) {
+    out += '[';
+    for (const json::value& element : *array) {
+      out += between;
+      append(out, element);
+      between = ", ";
+    }
+    out += ']';
+  } else if (const json::string* text = value.if_string()) {
+    out += json_text(*text);
+  } else if (const double* number = value.if_double()) {
+    out += number_text(*number);
+  } else {
+    out += json::serialize(value);
+  }
+}
+
+} // namespace
+
+std::string one_line(const json::value& value) {
+  std::string out;
+  append(out, value);
+  return out;
+}
+
 json::value parsed(std::string_view bytes) {
   json::basic_parser<Builder> parser{json::parse_options()};
   json::error_code error;

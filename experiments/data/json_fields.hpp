@@ -101,6 +101,10 @@ inline std::vector<std::string> texts(const json::object& object, std::string_vi
 /// file. Bytes that are not UTF-8, which JSON can't hold, are written as without_controls() has them.
 std::string json_text(std::string_view text);
 
+/// A value in one line, as Heed's records have it: "{"key": 1, "list": [0.5, null]}". Texts are as `json_text`, reals as
+/// `number_text`.
+std::string one_line(const json::value& value);
+
 /// What some bytes are, each real as the nearest double, so that the shortest text of one reads as the same, -0 included:
 /// Boost's own reader is off by the last bit for one in a dozen. Throws Wrong.
 json::value parsed(std::string_view bytes);

@@ -13,17 +13,12 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::int64_t step_of(const Checkpoint& checkpoint) {
-  const auto step = checkpoint.metadata.find("step");
-  return step == checkpoint.metadata.end() ? 0 : std::stoll(step->second);
-}
-
 Metrics evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
   Workers workers(usable_cores());
   Metrics m;
-  m.step = step_of(checkpoint);
+  m.step = step_of(checkpoint).value.value_or(0);
   m.values = evaluate_split(config, task, run, split, 0, workers);
   for (auto& estimate : loss_estimate(config, task, run, split, m.step, workers))
     m.values.push_back(std::move(estimate));
@@ -37,7 +32,7 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint* che
   else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(usable_cores());
   Inspection found = inspect_model(config, task, run, split, rows, all_looks, workers);
-  if (checkpoint) found.step = step_of(*checkpoint);
+  if (checkpoint) found.step = step_of(*checkpoint).value.value_or(0);
   return found;
 }
 
@@ -48,7 +43,7 @@ std::vector<AttentionExample> attend(const Config& config, const Task& task, con
   std::vector<AttentionExample> examples;
   for (const AttentionRequest& request : requests) {
     examples.push_back(attend(task, run, request));
-    examples.back().step = step_of(checkpoint);
+    examples.back().step = step_of(checkpoint).value.value_or(0);
   }
   return examples;
 }

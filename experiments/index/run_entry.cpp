@@ -72,14 +72,14 @@ private:
   std::map<std::string, std::size_t> places_;
 };
 
-/// What a configuration's file says but for its seed.
+/// A configuration's file without its seed, and the seed.
 struct SeedlessText {
   std::string text;
   std::int64_t seed = 0;
 };
 
-/// None where the seed does not stand as Heed writes it: `seed = 12`, before any table, once and in plain digits. Nor
-/// where a text of several lines could hold such a line, or another file has a say.
+/// None unless the seed stands as Heed writes it: `seed = 12`, before any table, once and in plain digits. Nor where a
+/// text of several lines could hold such a line, or the file extends another.
 std::optional<SeedlessText> without_seed(const std::string& toml) {
   constexpr std::string_view line = "\nseed = ";
   const std::string_view top = std::string_view(toml).substr(0, toml.find("\n["));
@@ -93,7 +93,9 @@ std::optional<SeedlessText> without_seed(const std::string& toml) {
   const bool canonical = error == std::errc() && last != end && *last == '\n' && out.seed >= 0 &&
                          out.seed <= largest_seed && (written == "0" || written.front() != '0');
   if (!canonical) return std::nullopt;
-  out.text = toml.substr(0, digits) + std::string(last, end);
+  const auto parts = SeedText::around(toml, out.seed);
+  if (!parts) return std::nullopt;
+  out.text = parts->before + parts->after;
   return out;
 }
 
@@ -131,7 +133,7 @@ struct EntryReader::Shared {
         return identity_text(with, fingerprint);
       };
       std::string with_0 = text("0");
-      known = identities.emplace(fingerprint, SeedText(std::move(with_0), text("1"))).first;
+      known = identities.emplace(fingerprint, SeedText::between(with_0, text("1"))).first;
     }
     return run_id_of(known->second.with(seed));
   }

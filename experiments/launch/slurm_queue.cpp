@@ -91,18 +91,14 @@ OutputFile Submission::log(const fs::path& out, const std::string& name, std::in
 }
 
 std::string to_json(const Submission& submission) {
+  const json::object fields{{"name", submission.name},       {"job", submission.job},
+                            {"threads", submission.threads}, {"kernels", submission.kernels},
+                            {"seconds", submission.seconds}, {"command", submission.command}};
+  std::string out = "{\n";
+  for (const auto& [key, value] : fields) out += fmt::format("  {}: {},\n", json_text(key), one_line(value));
   std::vector<std::string> tasks;
-  for (const auto& runs : submission.tasks) {
-    std::vector<std::string> ids;
-    for (const std::string& id : runs) ids.push_back(json_text(id));
-    tasks.push_back(fmt::format("    [{}]", fmt::join(ids, ", ")));
-  }
-  return fmt::format("{{\n  \"name\": {},\n  \"job\": {},\n  \"threads\": {},\n  \"kernels\": {},\n  \"seconds\": "
-                     "{},\n  \"command\": {},\n"
-                     "  \"tasks\": [\n{}\n  ]\n}}\n",
-                     json_text(submission.name), json_text(submission.job), submission.threads,
-                     json_text(submission.kernels), submission.seconds, json_text(submission.command),
-                     fmt::join(tasks, ",\n"));
+  for (const auto& runs : submission.tasks) tasks.push_back("    " + one_line(json::value_from(runs)));
+  return out + fmt::format("  \"tasks\": [\n{}\n  ]\n}}\n", fmt::join(tasks, ",\n"));
 }
 
 Parsed<Submission> submission_from_json(std::string_view bytes) {

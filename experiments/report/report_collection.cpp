@@ -87,14 +87,32 @@ struct Reading {
   }
 };
 
+/// The configuration of each arm's first run, read once.
+class ArmConfigs {
+public:
+  explicit ArmConfigs(const Plan& plan) : plan_(plan), configs_(plan.arms.size()) {}
+
+  /// Throws heed::Refused where this program does not understand it.
+  const Config& of(std::size_t arm) {
+    if (!configs_[arm])
+      configs_[arm] = std::make_unique<Config>(config_of(plan_.runs.at(plan_.arms[arm].runs.front())));
+    return *configs_[arm];
+  }
+
+private:
+  const Plan& plan_;
+  std::vector<std::unique_ptr<Config>> configs_;
+};
+
 /// A run that never gets there counts as later than any: as one evaluation beyond the longest of all arms' runs.
-Reading reading_of(const Plan& plan, const Config& reference, const std::string& name, const std::string& option) {
+Reading reading_of(const Plan& plan, ArmConfigs& configs, const std::string& name, const std::string& option) {
+  const Config& reference = configs.of(0);
   Reading out{metric_of(reference, name, option), steps_to(name), {}};
   if (!out.goal) return out;
   out.evaluated = metric_of(reference, out.goal->metric, option);
-  for (const Arm& arm : plan.arms) {
-    const Config config = config_of(plan.runs.at(arm.runs.front()));
-    out.metric.high = std::max(out.metric.high, static_cast<double>(config.train.steps + config.train.evaluate_every));
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    const TrainOptions& train = configs.of(a).train;
+    out.metric.high = std::max(out.metric.high, static_cast<double>(train.steps + train.evaluate_every));
   }
   out.metric.description += fmt::format("; a run that never gets there counts as {:g}", out.metric.high);
   return out;
@@ -222,10 +240,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   }
 
   const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
-  const Config reference_config = config_of(reference);
-  std::vector<Reading> readings{reading_of(plan, reference_config, plan.metric, "report.metric")};
-  for (const std::string& metric : plan.also)
-    readings.push_back(reading_of(plan, reference_config, metric, "report.also"));
+  ArmConfigs configs(plan);
+  std::vector<Reading> readings{reading_of(plan, configs, plan.metric, "report.metric")};
+  for (const std::string& metric : plan.also) readings.push_back(reading_of(plan, configs, metric, "report.also"));
   Origins origins;
   EntryReader reader;
   const std::set<std::string> finished = recorded_as_finished(folder);
@@ -243,10 +260,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.config = first.config;
     arm.cost = cost_of(plan, first.arm);
     try {
-      const Config config = config_of(first);
-      const bool first_of_group = planned.reference == report.arms.size();
-      const Arm& against = plan.arms[first_of_group ? 0 : planned.reference];
-      arm.differences = difference(config_of(plan.runs.at(against.runs.front())), config);
+      const std::size_t index = report.arms.size();
+      const Config& config = configs.of(index);
+      arm.differences = difference(configs.of(planned.reference == index ? 0 : planned.reference), config);
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);
       arm.sight = std::move(facts.sight);
@@ -263,7 +279,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.margin = plan.margin;
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;
-  report.resolution = reference_config.float64() ? 0x1p-50 : 0x1p-23;
+  report.resolution = configs.of(0).float64() ? 0x1p-50 : 0x1p-23;
   report.question = without_controls(plan.question);
   report.frozen = plan.frozen;
   report.earlier = earlier_sweeps(plan, out);

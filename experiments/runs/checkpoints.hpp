@@ -31,7 +31,4 @@ std::optional<KeptCheckpoint> newest_checkpoint(
 /// The same without the optimiser's tensors.
 std::optional<KeptCheckpoint> newest_weights(const RunFolder& run, std::vector<std::string>* damaged = nullptr);
 
-/// The step in a checkpoint's metadata ("step").
-Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
-
 } // namespace heed

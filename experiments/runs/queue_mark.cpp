@@ -27,10 +27,13 @@ std::optional<QueueMark> read_queue_mark(const RunFolder& run) {
 }
 
 void write_queue_mark(const RunFolder& run, const QueueMark& mark) {
-  run.queued().write(
-      fmt::format("{{\"submission\": {}, \"task\": {}, \"begun\": {}, \"ended\": {}, \"details\": {}}}\n",
-                  json_text(mark.submission), mark.task, mark.begun, json_text(mark.ended), json_text(mark.details)),
-      Durability::process);
+  run.queued().write(one_line(json::object{{"submission", mark.submission},
+                                           {"task", mark.task},
+                                           {"begun", mark.begun},
+                                           {"ended", mark.ended},
+                                           {"details", mark.details}}) +
+                         "\n",
+                     Durability::process);
 }
 
 bool waits_in_queue(const RunFolder& run) try {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <concepts>
 #include <fmt/format.h>
 #include <limits>
+#include <type_traits>
 
 namespace heed {
 namespace {
@@ -19,72 +21,82 @@ int small(const json::value& value, std::string_view key) {
   return static_cast<int>(n);
 }
 
+/// use(key, member) for each plain field of a record, in the file's order.
+template <class M, class Use>
+void each_field(M& m, const Use& use) requires std::same_as<std::remove_const_t<M>, Manifest> {
+  use("run", m.run);
+  use("name", m.name);
+  use("outcome", m.outcome);
+  use("failure", m.failure);
+  use("refused", m.refused);
+  use("step", m.step);
+  use("started", m.started);
+  use("ended", m.ended);
+  use("seconds", m.seconds);
+  use("starts", m.starts);
+  use("threads", m.threads);
+  use("host", m.host);
+  use("cpu", m.cpu);
+  use("heed", m.build.version);
+  use("numerics", m.numerics);
+  use("compiler", m.build.compiler);
+  use("flags", m.build.flags);
+  use("kernels", m.build.kernels);
+  use("blas", m.build.blas);
+  use("data", m.data);
+}
+
+template <class P, class Use>
+void each_field(P& p, const Use& use) requires std::same_as<std::remove_const_t<P>, Progress> {
+  use("step", p.step);
+  use("steps", p.steps);
+  use("loss", p.loss);
+  use("steps_per_second", p.steps_per_second);
+}
+
+template <class Record> json::object fields_of(const Record& record) {
+  json::object out;
+  each_field(record, [&](std::string_view key, const auto& member) { out[key] = json::value_from(member); });
+  return out;
+}
+
+void read_field(const json::value& value, std::string_view key, std::string& to) { to = text_for_people(value, key); }
+void read_field(const json::value& value, std::string_view key, std::int64_t& to) { to = integer(value, key); }
+void read_field(const json::value& value, std::string_view key, int& to) { to = small(value, key); }
+void read_field(const json::value& value, std::string_view key, double& to) { to = any_real(value, key); }
+void read_field(const json::value& value, std::string_view, bool& to) { to = value.is_bool() && value.get_bool(); }
+
 } // namespace
 
 std::string to_json(const Manifest& m) {
-  const std::vector<std::pair<std::string_view, std::string>> lines = {
-      {"run", json_text(m.run)},
-      {"name", json_text(m.name)},
-      {"outcome", json_text(m.outcome)},
-      {"failure", json_text(m.failure)},
-      {"refused", m.refused ? "true" : "false"},
-      {"step", fmt::format("{}", m.step)},
-      {"started", json_text(m.started)},
-      {"ended", json_text(m.ended)},
-      {"seconds", number_text(m.seconds)},
-      {"starts", fmt::format("{}", m.starts)},
-      {"threads", fmt::format("{}", m.threads)},
-      {"host", json_text(m.host)},
-      {"cpu", json_text(m.cpu)},
-      {"heed", json_text(m.build.version)},
-      {"numerics", fmt::format("{}", m.numerics)},
-      {"compiler", json_text(m.build.compiler)},
-      {"flags", json_text(m.build.flags)},
-      {"kernels", json_text(m.build.kernels)},
-      {"blas", json_text(m.build.blas)},
-      {"data", json_text(m.data)},
-  };
-  std::string out = "{\n";
-  for (const auto& [key, value] : lines) out += fmt::format("  \"{}\": {},\n", key, value);
-  std::vector<std::string> sums;
-  for (const MetricsSum& sum : m.metrics)
-    sums.push_back(fmt::format("{{\"step\": {}, \"hash\": {}}}", sum.step, json_text(sum.hash)));
-  std::vector<std::string> earlier;
+  json::object fields = fields_of(m);
+  json::array earlier, sums;
   for (const EarlierSteps& steps : m.earlier)
-    earlier.push_back(fmt::format("{{\"until\": {}, \"made\": {}}}", steps.until, json_text(steps.made)));
-  return out + fmt::format("  \"earlier\": [{}],\n  \"metrics\": [{}]\n}}\n", fmt::join(earlier, ", "),
-                           fmt::join(sums, ", "));
+    earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
+  for (const MetricsSum& sum : m.metrics) sums.push_back(json::object{{"step", sum.step}, {"hash", sum.hash}});
+  fields["earlier"] = std::move(earlier);
+  fields["metrics"] = std::move(sums);
+  std::string out = "{\n";
+  const char* between = "";
+  for (const auto& [key, value] : fields) {
+    out += fmt::format("{}  {}: {}", between, json_text(key), one_line(value));
+    between = ",\n";
+  }
+  return out + "\n}\n";
 }
 
 Parsed<Manifest> manifest_from_json(std::string_view bytes) {
   return guarded<Manifest>([&] {
     const json::object object = parse_object(bytes);
     Manifest m;
-    m.run = text(object, "run");
+    each_field(m, [&](std::string_view key, auto& member) {
+      where_given(object, key, [&](const json::value& value) { read_field(value, key, member); });
+    });
+    m.run = text(object, "run"); // both as they are, and never missing
     m.outcome = text(object, "outcome");
     if (m.outcome != "running" && m.outcome != "interrupted" && m.outcome != "failed" && m.outcome != "finished")
       throw Wrong{
           fmt::format("its outcome is \"{}\", which is none of running, interrupted, failed, finished", m.outcome)};
-    const std::pair<std::string_view, std::string*> texts[] = {{"name", &m.name},
-                                                               {"failure", &m.failure},
-                                                               {"started", &m.started},
-                                                               {"ended", &m.ended},
-                                                               {"host", &m.host},
-                                                               {"cpu", &m.cpu},
-                                                               {"heed", &m.build.version},
-                                                               {"compiler", &m.build.compiler},
-                                                               {"flags", &m.build.flags},
-                                                               {"blas", &m.build.blas},
-                                                               {"kernels", &m.build.kernels},
-                                                               {"data", &m.data}};
-    for (const auto& [key, to] : texts)
-      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = text_for_people(v, key); });
-    const std::pair<std::string_view, int*> numbers[] = {
-        {"starts", &m.starts}, {"threads", &m.threads}, {"numerics", &m.numerics}};
-    for (const auto& [key, to] : numbers)
-      where_given(object, key, [&, key = key, to = to](const json::value& v) { *to = small(v, key); });
-    where_given(object, "step", [&](const json::value& v) { m.step = integer(v, "step"); });
-    where_given(object, "seconds", [&](const json::value& v) { m.seconds = any_real(v, "seconds"); });
     if (given(object, "metrics"))
       for (const json::value& sum : list(object, "metrics")) {
         const json::object& fields = as_object(sum, "a sum of metrics");
@@ -95,24 +107,17 @@ Parsed<Manifest> manifest_from_json(std::string_view bytes) {
         const json::object& fields = as_object(steps, "earlier steps");
         m.earlier.push_back({integer(fields, "until"), text_for_people(needed(fields, "made"), "made")});
       }
-    where_given(object, "refused", [&](const json::value& v) { m.refused = v.is_bool() && v.get_bool(); });
     return m;
   });
 }
 
-std::string to_json(const Progress& progress) {
-  return fmt::format("{{\"step\": {}, \"steps\": {}, \"loss\": {}, \"steps_per_second\": {}}}\n", progress.step,
-                     progress.steps, number_text(progress.loss), number_text(progress.steps_per_second));
-}
+std::string to_json(const Progress& progress) { return one_line(fields_of(progress)) + "\n"; }
 
 Parsed<Progress> progress_from_json(std::string_view bytes) {
   return guarded<Progress>([&] {
     const json::object object = parse_object(bytes);
     Progress progress;
-    progress.step = integer(object, "step");
-    progress.steps = integer(object, "steps");
-    progress.loss = any_real(needed(object, "loss"), "loss");
-    progress.steps_per_second = any_real(needed(object, "steps_per_second"), "steps_per_second");
+    each_field(progress, [&](std::string_view key, auto& member) { read_field(needed(object, key), key, member); });
     return progress;
   });
 }

@@ -139,12 +139,17 @@ using Fingerprint = std::function<std::string(const Config&)>;
 /// What a configuration costs: `engine(config).cost(config, task)`. Asked for only where arms are evened out.
 using CostOf = std::function<Cost(const Config&)>;
 
+/// The configurations of a plan's runs, resolved: of each arm one, with the first seed; of a tuned plan one for each
+/// trial of the arm.
+using ResolvedArms = std::vector<std::vector<Config>>;
+
 /// Expands a configuration's [sweep]. Blocks add up; arms whose runs are equal are one. Throws heed::Refused, with the
 /// place in the file, for what can't be combined, for looks that can't find anything, for a block that leaves out everything, for an arm that can't be
 /// evened out, for a group without a reference, and where tuning would share a seed or an option with what is compared.
 /// @param fallback_name  where the configuration has no `name`: the file's
+/// @param resolved       is filled where given: what `config_of` would read from the plan's texts
 Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
-               const CostOf& cost_of = {});
+               const CostOf& cost_of = {}, ResolvedArms* resolved = nullptr);
 
 /// Fills in `runs` from what the arms have chosen so far. Of a plan without tuning nothing changes.
 void apply_choices(Plan& plan);

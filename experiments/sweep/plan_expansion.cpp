@@ -96,12 +96,19 @@ public:
 
   PlannedRun of(std::int64_t seed) const { return {run_id_of(identity_.with(seed)), index_, seed, config_.with(seed)}; }
 
+  Config resolved(std::int64_t seed) const {
+    Config out = resolved_;
+    out.general.seed = seed;
+    return out;
+  }
+
 private:
   ArmRuns(const Config& with_0, const Config& with_1, std::size_t index, Identities& identities)
-      : identity_(identities.text_of(with_0), identities.text_of(with_1)), config_(to_toml(with_0), to_toml(with_1)),
-        index_(index) {}
+      : identity_(SeedText::between(identities.text_of(with_0), identities.text_of(with_1))),
+        config_(SeedText::between(to_toml(with_0), to_toml(with_1))), resolved_(with_0), index_(index) {}
 
   SeedText identity_, config_;
+  Config resolved_;
   std::size_t index_;
 };
 
@@ -186,7 +193,10 @@ public:
   /// The runs of all arms. Whole replicates come first: a sweep that is stopped early has seeds that compare all arms.
   void add_runs() {
     std::vector<ArmRuns> runs;
-    for (std::size_t a = 0; a < arms_.size(); ++a) runs.emplace_back(arms_[a].settings, a, identities_);
+    for (std::size_t a = 0; a < arms_.size(); ++a) {
+      runs.emplace_back(arms_[a].settings, a, identities_);
+      resolved_.push_back({runs.back().resolved(plan_.seeds.front())});
+    }
     plan_.runs.reserve(plan_.seeds.size() * arms_.size());
     for (const std::int64_t seed : plan_.seeds)
       for (std::size_t a = 0; a < arms_.size(); ++a) {
@@ -210,6 +220,7 @@ public:
     std::vector<std::vector<ArmRuns>> tried(arms_.size());
     for (std::size_t a = 0; a < arms_.size(); ++a) {
       tuning.arms.emplace_back();
+      resolved_.emplace_back();
       for (const auto& point : points) {
         try {
           const Settings settings = arms_[a].settings.with(point);
@@ -217,6 +228,7 @@ public:
           const ArmRuns& runs = tried[a].emplace_back(settings, a, identities_);
           Trial trial;
           trial.point = planned(point);
+          resolved_.back().push_back(runs.resolved(plan_.seeds.front()));
           for (const std::int64_t seed : plan_.seeds) trial.replicates.push_back(runs.of(seed));
           tuning.arms[a].trials.push_back(std::move(trial));
         } catch (const Refused& error) {
@@ -236,6 +248,8 @@ public:
       for (std::size_t s = 0; s < plan_.seeds.size(); ++s) plan_.arms[a].runs.push_back(s * arms_.size() + a);
     apply_choices(plan_);
   }
+
+  ResolvedArms take_resolved() { return std::move(resolved_); }
 
 private:
   /// What is evened out must stay so, whichever point an arm takes.
@@ -354,7 +368,8 @@ private:
   std::optional<Matcher> matcher_;
   std::map<std::string, Matcher> group_matchers_; ///< by the first run's identity of the group's reference
   std::vector<Grown> arms_;                       ///< as plan_.arms
-  std::set<std::string> known_;                   ///< identities of each arm's run with the first seed
+  ResolvedArms resolved_;
+  std::set<std::string> known_; ///< identities of each arm's run with the first seed
   std::map<std::string, int> labels_;
 };
 
@@ -391,7 +406,7 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
 } // namespace
 
 Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const std::string& fallback_name,
-               const CostOf& cost_of) {
+               const CostOf& cost_of, ResolvedArms* resolved) {
   const Config reference = settings.resolve();
   const SweepSpec& sweep = settings.sweep();
   Plan plan;
@@ -430,6 +445,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   growing.form_groups();
   if (sweep.tune) growing.add_tuning(*sweep.tune);
   else growing.add_runs();
+  if (resolved) *resolved = growing.take_resolved();
   check_looks(sweep.looks, plan);
   plan.hash = hash_of(plan);
   return plan;

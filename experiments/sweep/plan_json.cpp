@@ -5,6 +5,7 @@
 #include "experiments/config/values.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
+#include "experiments/runs/seed_text.hpp"
 #include "experiments/system/content_hash.hpp"
 
 #include <algorithm>
@@ -26,30 +27,24 @@ constexpr std::int64_t plan_format = 1;
 constexpr std::int64_t short_plan_format = 2;
 constexpr std::size_t most_in_full = 10'000; ///< runs of a plan that has each with its configuration
 
-/// What stands before and after the seed in a configuration.
-struct ConfigParts {
-  std::string before, after;
-  std::string with(std::int64_t seed) const { return fmt::format("{}{}{}", before, seed, after); }
-};
-
-/// Of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is another than its arm's.
-std::optional<std::vector<ConfigParts>> config_parts_of(const Plan& plan) {
+/// The configurations of each arm's runs. None where a plan is short, has a tuning, or some run's configuration is
+/// another than its arm's.
+std::optional<std::vector<SeedText>> config_parts_of(const Plan& plan) {
   if (plan.tuning || plan.runs.size() <= most_in_full) return std::nullopt;
-  std::vector<ConfigParts> out;
+  std::vector<SeedText> out;
   for (const Arm& arm : plan.arms) {
     const PlannedRun& first = plan.runs.at(arm.runs.front());
-    const std::string line = fmt::format("\nseed = {}\n", first.seed);
-    const std::size_t at = first.config.find(line), digits = at + std::string_view("\nseed = ").size();
-    if (at == std::string::npos) return std::nullopt;
-    out.push_back({first.config.substr(0, digits), first.config.substr(at + line.size() - 1)});
+    auto parts = SeedText::around(first.config, first.seed);
+    if (!parts) return std::nullopt;
+    out.push_back(std::move(*parts));
   }
   const auto fits = [&](const PlannedRun& run) { return run.config == out[run.arm].with(run.seed); };
   return std::ranges::all_of(plan.runs, fits) ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::string parts_hash(const std::vector<ConfigParts>& parts) {
+std::string parts_hash(const std::vector<SeedText>& parts) {
   ContentHash hash;
-  for (const ConfigParts& of_arm : parts)
+  for (const SeedText& of_arm : parts)
     hash.add(fmt::format("arm {} {}\n{}\n{}\n", of_arm.before.size(), of_arm.after.size(), of_arm.before,
                          of_arm.after));
   return hash.text().substr(0, 12);
@@ -90,14 +85,14 @@ Arm read_arm(const json::object& object) {
   return arm;
 }
 
-ConfigParts read_parts(const json::object& object) {
+SeedText read_parts(const json::object& object) {
   const std::vector<std::string> parts = texts(object, "config");
   if (parts.size() != 2) throw Wrong{"an arm's \"config\" has not two parts"};
   return {parts[0], parts[1]};
 }
 
 /// @param parts  the arms' configurations; none: each run has its own
-PlannedRun read_run(const json::object& object, std::size_t arms, const std::vector<ConfigParts>& parts) {
+PlannedRun read_run(const json::object& object, std::size_t arms, const std::vector<SeedText>& parts) {
   PlannedRun run;
   run.id = text(object, "id");
   run.seed = integer(object, "seed");
@@ -112,7 +107,7 @@ PlannedRun read_run(const json::object& object, std::size_t arms, const std::vec
 }
 
 std::vector<PlannedRun> read_runs(const json::object& object, std::string_view key, std::size_t arms,
-                                  const std::vector<ConfigParts>& parts = {}) {
+                                  const std::vector<SeedText>& parts = {}) {
   std::vector<PlannedRun> out;
   for (const json::value& run : list(object, key)) out.push_back(read_run(as_object(run, "a run"), arms, parts));
   return out;
@@ -279,7 +274,7 @@ Plan read(std::string_view bytes) {
       const json::object& option = as_object(value, "an option of \"within\"");
       plan.within.push_back({text(option, "key"), text(option, "name")});
     }
-  std::vector<ConfigParts> parts;
+  std::vector<SeedText> parts;
   for (const json::value& arm : list(object, "arms")) {
     plan.arms.push_back(read_arm(as_object(arm, "an arm")));
     if (format == short_plan_format) parts.push_back(read_parts(arm.get_object()));
@@ -313,32 +308,22 @@ Plan read(std::string_view bytes) {
   return plan;
 }
 
-std::string changes_json(const std::vector<PlannedChange>& changes) {
-  std::vector<std::string> out;
-  for (const PlannedChange& change : changes)
-    out.push_back(fmt::format("{{\"key\": {}, \"value\": {}}}", json_text(change.key), json_text(change.value)));
-  return fmt::format("[{}]", fmt::join(out, ", "));
+json::array changes_array(const std::vector<PlannedChange>& changes) {
+  json::array out;
+  for (const PlannedChange& change : changes) out.push_back(json::object{{"key", change.key}, {"value", change.value}});
+  return out;
 }
 
-/// Nothing where it is not known.
-std::string cost_json(const std::optional<PlannedCost>& cost) {
-  return cost ? fmt::format(", \"cost\": {{\"parameters\": {}, \"flops_per_step\": {}, \"bytes\": {}}}",
-                            cost->parameters, cost->flops_per_step, cost->bytes)
-              : "";
+/// Adds nothing where the cost is not known.
+void add_cost(json::object& to, const std::optional<PlannedCost>& cost) {
+  if (cost)
+    to["cost"] = json::object{
+        {"parameters", cost->parameters}, {"flops_per_step", cost->flops_per_step}, {"bytes", cost->bytes}};
 }
 
-std::string texts_json(const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  for (const std::string& text : texts) out.push_back(json_text(text));
-  return fmt::format("[{}]", fmt::join(out, ", "));
-}
-
-/// Nothing where there are no groups.
-std::string within_json(const std::vector<PlannedOption>& within) {
-  std::vector<std::string> out;
-  for (const PlannedOption& option : within)
-    out.push_back(fmt::format("{{\"key\": {}, \"name\": {}}}", json_text(option.key), json_text(option.name)));
-  return out.empty() ? "" : fmt::format("\"within\": [{}],\n", fmt::join(out, ", "));
+/// "KEY": VALUE of an object, whose members stand a line each.
+template <class T> std::string line(std::string_view key, const T& value) {
+  return fmt::format("{}: {},\n", json_text(key), one_line(json::value_from(value)));
 }
 
 /// The runs as lines of a list.
@@ -346,74 +331,86 @@ std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = tr
   std::string out = "[";
   const char* between = "\n";
   for (const PlannedRun& run : runs) {
-    out += fmt::format("{}  {{\"id\": {}, \"arm\": {}, \"seed\": {}{}}}", between, json_text(run.id), run.arm, run.seed,
-                       with_config ? fmt::format(", \"config\": {}", json_text(run.config)) : "");
+    json::object fields{{"id", run.id}, {"arm", run.arm}, {"seed", run.seed}};
+    if (with_config) fields["config"] = run.config;
+    out.append(between).append("  ").append(one_line(fields));
     between = ",\n";
   }
   return out + "\n]";
 }
 
+std::string trial_json(const Trial& trial) {
+  json::object fields{{"point", changes_array(trial.point)}, {"runs", json::value_from(trial.runs)}};
+  add_cost(fields, trial.cost);
+  std::string out = one_line(fields);
+  out.pop_back(); // the brace: the replicates follow, a line each
+  return out + ", \"replicates\": " + runs_json(trial.replicates) + "}";
+}
+
 std::string tuning_json(const Tuning& tuning) {
-  std::vector<std::string> options, arms;
-  for (const TunedOption& option : tuning.options) {
-    options.push_back(fmt::format("{{\"key\": {}, \"ordered\": {}, \"values\": {}}}", json_text(option.key),
-                                  option.ordered, texts_json(option.values)));
-  }
+  json::array options;
+  for (const TunedOption& option : tuning.options)
+    options.push_back(json::object{
+        {"key", option.key}, {"ordered", option.ordered}, {"values", json::value_from(option.values)}});
+  std::vector<std::string> arms;
   for (const ArmTuning& arm : tuning.arms) {
     std::vector<std::string> trials;
-    for (const Trial& trial : arm.trials)
-      trials.push_back(fmt::format("{{\"point\": {}, \"runs\": [{}]{}, \"replicates\": {}}}", changes_json(trial.point),
-                                   fmt::join(trial.runs, ", "), cost_json(trial.cost), runs_json(trial.replicates)));
+    for (const Trial& trial : arm.trials) trials.push_back(trial_json(trial));
     arms.push_back(fmt::format("[\n{}]", fmt::join(trials, ",\n")));
   }
-  return fmt::format("{{\n\"seeds\": [{}],\n\"options\": [{}],\n\"trials\": [{}],\n\"runs\": {}\n}}",
-                     fmt::join(tuning.seeds, ", "), fmt::join(options, ", "), fmt::join(arms, ",\n"),
-                     runs_json(tuning.runs));
+  return "{\n" + line("seeds", tuning.seeds) + line("options", options) +
+         fmt::format("\"trials\": [{}],\n\"runs\": {}\n}}", fmt::join(arms, ",\n"), runs_json(tuning.runs));
+}
+
+json::object arm_fields(const Arm& arm, const Plan& plan) {
+  json::object fields{{"label", arm.label}, {"changes", changes_array(arm.changes)}};
+  if (!plan.within.empty()) {
+    fields["reference"] = arm.reference;
+    fields["group"] = json::value_from(arm.group);
+    fields["name"] = arm.name;
+  }
+  if (arm.matched)
+    fields["matched"] = json::object{
+        {"width", arm.matched->width}, {"amount", arm.matched->amount}, {"target", arm.matched->target}};
+  add_cost(fields, arm.cost);
+  return fields;
 }
 
 } // namespace
 
 std::string to_json(const Plan& plan) {
-  const std::string also = plan.also.empty() ? "" : fmt::format("\"also\": {},\n", texts_json(plan.also));
-  const std::string margin = plan.margin ? fmt::format("\"margin\": {},\n", *plan.margin) : "";
-  const std::string test = plan.test == "paired" ? "" : fmt::format("\"test\": {},\n", json_text(plan.test));
-  const std::string learned = plan.learned ? fmt::format("\"learned\": {},\n", *plan.learned) : "";
-  const std::string question = plan.question.empty() ? ""
-                                                     : fmt::format("\"question\": {},\n", json_text(plan.question));
-  const std::string looks = plan.looks.empty() ? "" : fmt::format("\"looks\": [{}],\n", fmt::join(plan.looks, ", "));
-  const std::optional<std::vector<ConfigParts>> parts = config_parts_of(plan);
-  std::string out = fmt::format("{{\n\"format\": {},\n\"name\": {},\n\"hash\": {},\n\"configs\": {},\n"
-                                "\"metric\": {},\n{}{}{}{}{}{}"
-                                "\"match\": {},\n\"sweep\": {},\n\"seeds\": [{}],\n{}\"arms\": [",
-                                parts ? short_plan_format : plan_format, json_text(plan.name), json_text(plan.hash),
-                                json_text(parts ? parts_hash(*parts) : configs_hash(plan)), json_text(plan.metric),
-                                also, margin, test, learned, question, within_json(plan.within), json_text(plan.match),
-                                plan.sweep, fmt::join(plan.seeds, ", "), looks);
+  const std::optional<std::vector<SeedText>> parts = config_parts_of(plan);
+  std::string out = "{\n" + line("format", parts ? short_plan_format : plan_format) + line("name", plan.name) +
+                    line("hash", plan.hash) + line("configs", parts ? parts_hash(*parts) : configs_hash(plan)) +
+                    line("metric", plan.metric);
+  if (!plan.also.empty()) out += line("also", plan.also);
+  if (plan.margin) out += line("margin", *plan.margin);
+  if (plan.test != "paired") out += line("test", plan.test);
+  if (plan.learned) out += line("learned", *plan.learned);
+  if (!plan.question.empty()) out += line("question", plan.question);
+  json::array within;
+  for (const PlannedOption& option : plan.within)
+    within.push_back(json::object{{"key", option.key}, {"name", option.name}});
+  if (!within.empty()) out += line("within", within);
+  out += line("match", plan.match) + line("sweep", plan.sweep) + line("seeds", plan.seeds);
+  if (!plan.looks.empty()) out += line("looks", plan.looks);
+  out += "\"arms\": [";
   const char* between = "\n";
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
-    const Arm& arm = plan.arms[a];
-    const std::string config = parts ? fmt::format(", \"config\": {}",
-                                                   texts_json({parts->at(a).before, parts->at(a).after}))
-                                     : "";
-    const std::string matched = arm.matched
-                                    ? fmt::format(", \"matched\": {{\"width\": {}, \"amount\": {}, \"target\": {}}}",
-                                                  arm.matched->width, arm.matched->amount, arm.matched->target)
-                                    : "";
-    const std::string grouped = plan.within.empty()
-                                    ? ""
-                                    : fmt::format(", \"reference\": {}, \"group\": {}, \"name\": {}", arm.reference,
-                                                  texts_json(arm.group), json_text(arm.name));
-    out += fmt::format("{}  {{\"label\": {}, \"changes\": {}{}{}{}{}}}", between, json_text(arm.label),
-                       changes_json(arm.changes), grouped, matched, cost_json(arm.cost), config);
+    json::object fields = arm_fields(plan.arms[a], plan);
+    if (parts) fields["config"] = json::array{json::string(parts->at(a).before), json::string(parts->at(a).after)};
+    out.append(between).append("  ").append(one_line(fields));
     between = ",\n";
   }
   // The runs of a tuned sweep are among its trials' replicates: what it chooses, it chooses later.
   out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
   if (const auto& frozen = plan.frozen)
-    out += fmt::format(",\n\"frozen\": {{\"at\": {}, \"finished\": {}, \"runs\": {}, \"kernels\": {}, \"hash\": {}}}",
-                       json_text(frozen->at), frozen->finished, frozen->runs, json_text(frozen->kernels),
-                       json_text(frozen_hash(plan, *frozen)));
+    out += ",\n\"frozen\": " + one_line(json::object{{"at", frozen->at},
+                                                     {"finished", frozen->finished},
+                                                     {"runs", frozen->runs},
+                                                     {"kernels", frozen->kernels},
+                                                     {"hash", frozen_hash(plan, *frozen)}});
   return out + std::string(checksum_key) + json_text(checksum_of(out)) + "\n}\n";
 }
 

@@ -148,9 +148,7 @@ using Checked = std::pair<Config, Cost>;
 
 /// Throws heed::Refused where it can't run, or not be compared with the reference; none: it is what others are compared
 /// with, and must measure the metric.
-Checked checked(const PlannedRun& run, const Plan& plan, const Settings& settings, const Config* reference,
-                Tasks& tasks) {
-  Config config = config_of(run);
+Checked checked(Config config, const Plan& plan, const Settings& settings, const Config* reference, Tasks& tasks) {
   Cost cost;
   try {
     cost = cost_of(config, tasks);
@@ -177,20 +175,20 @@ Checked checked(const PlannedRun& run, const Plan& plan, const Settings& setting
   return {std::move(config), cost};
 }
 
-Checked prepared_arm(const Plan& plan, const Settings& settings, std::size_t arm, const Config* reference,
-                     Tasks& tasks) {
+Checked prepared_arm(Config config, const Plan& plan, const Settings& settings, std::size_t arm,
+                     const Config* reference, Tasks& tasks) {
   try {
-    return checked(plan.runs.at(plan.arms[arm].runs.front()), plan, settings, reference, tasks);
+    return checked(std::move(config), plan, settings, reference, tasks);
   } catch (const Refused& error) {
     if (plan.arms.size() == 1) throw;
     throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
   }
 }
 
-Checked prepared_trial(const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
+Checked prepared_trial(Config config, const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
                        const Config* reference, Tasks& tasks) {
   try {
-    return checked(trial.replicates.front(), plan, settings, reference, tasks);
+    return checked(std::move(config), plan, settings, reference, tasks);
   } catch (const Refused& error) {
     throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
                               short_words(trial)));
@@ -209,9 +207,10 @@ std::int64_t untrained_positions(const Config& config, Tasks& tasks) {
 } // namespace
 
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks) {
+  ResolvedArms resolved;
   Plan plan = make_plan(
       settings, [&](const Config& config) { return tasks.of(config).fingerprint(); }, fallback_name,
-      [&](const Config& config) { return cost_of(config, tasks); });
+      [&](const Config& config) { return cost_of(config, tasks); }, &resolved);
   std::vector<PreparedArm> arms;
   std::map<const Task*, std::vector<std::string>> warnings;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
@@ -221,14 +220,15 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     if (plan.tuning) {
       for (Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
-        auto [config, cost] = prepared_trial(trial, plan, settings, a, first || reference ? reference : &arm.config,
-                                             tasks);
+        auto [config, cost] = prepared_trial(std::move(resolved[a][arm.trials.size()]), trial, plan, settings, a,
+                                             first || reference ? reference : &arm.config, tasks);
         arm.trials.push_back({config.train.steps, cost});
         trial.cost = planned(cost);
         if (first) std::tie(arm.config, arm.cost) = std::tie(config, cost);
       }
     } else {
-      std::tie(arm.config, arm.cost) = prepared_arm(plan, settings, a, reference, tasks);
+      std::tie(arm.config, arm.cost) = prepared_arm(std::move(resolved[a].front()), plan, settings, a, reference,
+                                                    tasks);
       plan.arms[a].cost = planned(arm.cost);
     }
     arm.sight = sight_of(arm.config, tasks);

@@ -80,12 +80,13 @@ std::optional<std::size_t> best(const std::vector<Trial>& trials, Direction dire
 std::string arms_json(const Plan& plan) {
   std::vector<std::string> arms;
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
-    std::vector<std::string> trials;
+    json::array trials;
     for (const Trial& trial : plan.tuning->arms[a].trials)
-      trials.push_back(fmt::format("{{\"value\": {}, \"problem\": {}}}",
-                                   trial.value ? fmt::format("{}", *trial.value) : "null", json_text(trial.problem)));
-    arms.push_back(fmt::format("  {{\"label\": {}, \"chosen\": {}, \"trials\": [{}]}}", json_text(plan.arms[a].label),
-                               *plan.tuning->arms[a].chosen, fmt::join(trials, ", ")));
+      trials.push_back(json::object{{"value", trial.value ? json::value(*trial.value) : json::value(nullptr)},
+                                    {"problem", trial.problem}});
+    arms.push_back("  " + one_line(json::object{{"label", plan.arms[a].label},
+                                                {"chosen", *plan.tuning->arms[a].chosen},
+                                                {"trials", std::move(trials)}}));
   }
   return fmt::format("{}", fmt::join(arms, ",\n"));
 }

@@ -6,6 +6,7 @@
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/training/decoded_metrics.hpp"
 #include "experiments/training/team.hpp"
+#include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -135,27 +136,18 @@ RowsScore score_rows(RunModel& run, const TaskShape& shape, const EvaluationPiec
     }
   };
   const auto [first_piece, last_piece] = share_of(pieces.count(), workers);
-  const auto count = static_cast<std::size_t>(workers.threads());
-  std::vector<std::unique_ptr<Tape>> own;
-  while (tapes.empty() && own.size() < count) own.push_back(std::make_unique<Tape>());
-  if (tapes.empty()) tapes = own;
-  std::vector<Batch> batches(count);
+  WorkerPasses passes(run, workers, tapes);
   workers.run(std::pair(first_piece * parts_each, last_piece * parts_each), [&](int number, int worker) {
     const int piece = number / parts_each;
     const std::int64_t before = number % parts_each * at_once, rows = std::min(at_once, pieces.size(piece) - before);
     if (rows > 0) {
       Part& part = parts[static_cast<std::size_t>(number)];
-      Tape& tape = *tapes[static_cast<std::size_t>(worker)];
-      tape.rewind();
-      tape.record(false);
-      Batch& batch = batches[static_cast<std::size_t>(worker)];
+      Batch& batch = passes.batch(worker);
       const std::int64_t first = pieces.first(piece) + before;
       fill(first, rows, batch);
       if (shape.varied) batch.trim();
-      Pass pass(tape, run.parameters, nullptr, {.first_row = first});
-      part.score = score(run.model->logits(pass, batch), batch, shape, by_length, part.losses);
-      tape.record(true);
-      tape.rewind();
+      passes.evaluate(worker, batch, {.first_row = first},
+                      [&](const Tensor& logits) { part.score = score(logits, batch, shape, by_length, part.losses); });
     }
     if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
   });

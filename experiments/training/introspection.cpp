@@ -6,6 +6,7 @@
 #include "experiments/metrics/inspected_metrics.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/team.hpp"
+#include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -145,11 +146,8 @@ class Rows {
 public:
   Rows(const Task& task, RunModel& run, Split split, std::int64_t rows, Workers& workers,
        std::span<const std::unique_ptr<Tape>> tapes, Content content)
-      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), tapes_(tapes), content_(content),
-        batches_(static_cast<std::size_t>(workers.threads())) {
-    while (tapes.empty() && own_.size() < batches_.size()) own_.push_back(std::make_unique<Tape>());
-    if (tapes.empty()) tapes_ = own_;
-  }
+      : task_(task), run_(run), split_(split), pieces_{rows}, workers_(workers), passes_(run, workers, tapes),
+        content_(content) {}
 
   const EvaluationPieces& pieces() const { return pieces_; }
   Workers& workers() const { return workers_; }
@@ -159,21 +157,15 @@ public:
   /// are written, too. `all_trimmed`: no padding beyond the longest row, whatever the task says of training.
   double loss(int worker, std::int64_t first, std::int64_t rows, bool all_trimmed, Observer* observer,
               Real* gradients = nullptr, double divisor = 1) {
-    Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
-    tape.rewind();
-    tape.record(gradients != nullptr);
-    Batch& batch = batches_[static_cast<std::size_t>(worker)];
+    Batch& batch = passes_.batch(worker);
     fill(batch, first, rows, all_trimmed);
-    Pass pass(tape, run_.parameters, gradients, {.first_row = first, .observer = observer});
-    const Tensor loss = cross_entropy(run_.model->logits(pass, batch), batch.targets.data(),
-                                      {.ignore = ignored, .divisor = static_cast<Real>(divisor)});
-    const double value = static_cast<double>(loss.item());
-    if (gradients) {
-      tape.backward(loss);
-      pass.finish_gradients();
-    }
-    tape.record(true);
-    tape.rewind();
+    const Pass::Options options{.first_row = first, .observer = observer};
+    const CrossEntropyOptions mean{.ignore = ignored, .divisor = static_cast<Real>(divisor)};
+    if (gradients) return passes_.gradients(worker, batch, options, mean, gradients);
+    double value = 0;
+    passes_.evaluate(worker, batch, options, [&](const Tensor& logits) {
+      value = static_cast<double>(cross_entropy(logits, batch.targets.data(), mean).item());
+    });
     return value;
   }
 
@@ -198,10 +190,8 @@ private:
   Split split_;
   EvaluationPieces pieces_;
   Workers& workers_;
-  std::span<const std::unique_ptr<Tape>> tapes_;
+  WorkerPasses passes_;
   Content content_;
-  std::vector<std::unique_ptr<Tape>> own_;
-  std::vector<Batch> batches_;
 };
 
 // A row at a time, so that there is no padding among what the model is seen to do.

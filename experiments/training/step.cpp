@@ -24,9 +24,8 @@ std::pair<int, int> share_of_shards(int shards, const Workers& workers) {
 } // namespace
 
 StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, Workers& workers)
-    : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers) {
+    : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers), passes_(run, workers) {
   const auto shards = static_cast<std::size_t>(shards_of_step(config.train));
-  for (int i = 0; i < workers.threads(); ++i) tapes_.push_back(std::make_unique<Tape>());
   share_ = share_of_shards(static_cast<int>(shards), workers);
   const auto own = static_cast<std::size_t>(share_.second - share_.first);
   gradients_.assign(std::max<std::size_t>(own, 1),
@@ -50,23 +49,16 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
     std::ranges::fill(gradients, Real{0});
     return 0;
   }
-  Tape& tape = *tapes_[static_cast<std::size_t>(worker)];
-  tape.rewind();
-  tape.detect_anomaly(detect_anomaly);
-  const Batch& batch = batches_[shard];
-  Pass pass(tape, run_.parameters, gradients.data(),
-            {.training = true,
-             .seed = static_cast<std::uint64_t>(config_.general.seed),
-             .step = step,
-             .first_row = first_rows_[shard]});
-  const Tensor logits = run_.model->logits(pass, batch);
-  const Tensor loss = cross_entropy(logits, batch.targets.data(),
-                                    {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
-                                     .ignore = ignored,
-                                     .divisor = static_cast<Real>(divisor_)});
-  tape.backward(loss);
-  pass.finish_gradients();
-  return static_cast<double>(loss.item());
+  passes_.tape(worker).detect_anomaly(detect_anomaly);
+  return passes_.gradients(worker, batches_[shard],
+                           {.training = true,
+                            .seed = static_cast<std::uint64_t>(config_.general.seed),
+                            .step = step,
+                            .first_row = first_rows_[shard]},
+                           {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
+                            .ignore = ignored,
+                            .divisor = static_cast<Real>(divisor_)},
+                           gradients.data());
 }
 
 void StepRunner::fill_batches(std::int64_t step) {

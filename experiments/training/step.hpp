@@ -4,6 +4,7 @@
 #include "autograd/optimizer.hpp"
 #include "autograd/shards.hpp"
 #include "experiments/training/run_model.hpp"
+#include "experiments/training/worker_passes.hpp"
 
 #include <memory>
 #include <span>
@@ -39,7 +40,7 @@ public:
   const Real* gradients() const { return gradients_[0].data(); }
 
   /// One for each thread; between steps others may use their memory.
-  std::span<const std::unique_ptr<Tape>> tapes() const { return tapes_; }
+  std::span<const std::unique_ptr<Tape>> tapes() const { return passes_.tapes(); }
 
 private:
   void fill_batches(std::int64_t step);
@@ -53,7 +54,7 @@ private:
   RunModel& run_;
   Optimizer& optimizer_;
   Workers& workers_;
-  std::vector<std::unique_ptr<Tape>> tapes_; // one for each worker
+  WorkerPasses passes_;
   std::pair<int, int> share_;                // of the shards, those of this process
   std::vector<PagedVector<Real>> gradients_; // one for each of these; one at least, for the sum
   std::vector<Real*> parts_;

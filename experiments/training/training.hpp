@@ -40,6 +40,9 @@ struct Checkpoint {
   std::vector<StoredTensor> tensors;
 };
 
+/// The step in a checkpoint's metadata ("step").
+Parsed<std::int64_t> step_of(const Checkpoint& checkpoint);
+
 /// For a live line: cheap, after every step.
 struct Progress {
   std::int64_t step = 0, steps = 0;

@@ -1,6 +1,7 @@
 // The kernels' building blocks against plain loops in double.
 #include "autograd/kernels/random_blocks.hpp"
 #include "autograd/kernels/exponential.hpp"
+#include "autograd/kernels/formula_operations.hpp"
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/rng.hpp"
@@ -212,4 +213,20 @@ TEST_CASE("random words in vectors are those of one block after the other, where
           expected.push_back(random_block(key, i / 4)[i % 4]);
         CHECK(found == expected);
       }
+}
+
+TEST_CASE("each operation of formulas has the operands and gradients that the list of operations says",
+          "[autograd][formula]") {
+  using namespace formula_operations;
+  for (const FormulaOperation& operation : formula_operation_list) {
+    INFO(static_cast<int>(operation.op));
+    int operands = 0;
+    bool gradient = false;
+    with_row(operation.op, [&]<class Row>(Row) {
+      operands = is_unary<Row> ? 1 : 2;
+      gradient = has_gradients<Row>;
+    });
+    if (operation.op == FormulaOp::choice) CHECK(operands == 0); // no row: the kernel picks, tile by tile
+    else CHECK(std::pair(operands, gradient) == std::pair(operation.operands, operation.gradient));
+  }
 }

@@ -1,7 +1,5 @@
 // Task `sort`: the output is the input in ascending order.
-#include "experiments/config/config.hpp"
-#include "experiments/tasks/generated_task.hpp"
-#include "experiments/tasks/task_info.hpp"
+#include "experiments/tasks/symbol_task.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
 
@@ -14,31 +12,11 @@ extern const TaskInfo task_sort;
 
 namespace {
 
-struct SortOptions {
-  std::int64_t length = 8;
-  std::int64_t min_length = 0;
-  std::int64_t symbols = 8;
-  std::int64_t test_length = 0;
-};
-
-const OptionTable<SortOptions>& sort_option_table() {
-  static const auto table = option_table<SortOptions>(
-      option("length", &SortOptions::length, "how many symbols the longest input has")
-          .at_least(1)
-          .at_most(512)
-          .unit("symbols"),
-      option("min_length", &SortOptions::min_length, "how many symbols the shortest input has")
-          .at_least(0)
-          .at_most(512)
-          .unit("symbols")
-          .default_means("0: the length, so that all are equally long"),
-      option("symbols", &SortOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024),
-      option("test_length", &SortOptions::test_length,
-             "how many symbols the longest input of the test has; the shortest has one more than training's longest")
-          .at_least(0)
-          .at_most(1024)
-          .unit("symbols")
-          .default_means("0: as in training"));
+const OptionTable<SymbolOptions>& sort_option_table() {
+  static const auto table = option_table<SymbolOptions>(
+      length_option<SymbolOptions>("symbols", 512), min_length_option<SymbolOptions>("symbols", 512),
+      option("symbols", &SymbolOptions::symbols, "how many different symbols there are").at_least(2).at_most(1024),
+      test_length_option<SymbolOptions>("symbols", 1024));
   return table;
 }
 
@@ -80,26 +58,13 @@ double right_guesses(std::int64_t n, std::int64_t symbols) {
   return right;
 }
 
-Generator sort_of(const SortOptions& options) {
+Generator sort_of(const SymbolOptions& options) {
+  Generator sort = symbol_generator("sort", sort_option_table(), options,
+                                    [](const std::vector<std::int32_t>& input, std::vector<std::int32_t>& output) {
+                                      output = input;
+                                      std::ranges::sort(output);
+                                    });
   const Lengths lengths = lengths_of("sort", options.length, options.min_length);
-  const std::optional<Lengths> test = test_lengths_of("sort", options.length, options.test_length);
-  Generator sort;
-  sort.name = "sort";
-  sort.options = sort_option_table().write(options);
-  sort.words = number_words(options.symbols);
-  sort.words.push_back("|");
-  sort.separator = static_cast<std::int32_t>(options.symbols);
-  sort.longest_input = sort.longest_output = test ? test->longest : lengths.longest;
-  sort.enlarge = "task.sort.length or task.sort.symbols";
-  sort.exact = true;
-  draw_by_lengths(
-      sort, lengths, test,
-      [=](RandomSource& random, const Lengths& which, Example& example) {
-        draw_symbols(random, which, options.symbols, example.input);
-        example.output = example.input;
-        std::ranges::sort(example.output);
-      },
-      [=](const Lengths& which) { return count_inputs(which, options.symbols); });
   sort.chance = [=](bool ends) {
     double right = 0, all = 0;
     for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {

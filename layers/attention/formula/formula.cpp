@@ -17,15 +17,16 @@ struct Function {
   FormulaOp op;
   int least, most; // arguments
 };
-constexpr int any_number = 64;
-constexpr std::array functions = {
-    Function{"abs", FormulaOp::abs, 1, 1},          Function{"clamp", FormulaOp::min, 3, 3},
-    Function{"cos", FormulaOp::cos, 1, 1},          Function{"exp", FormulaOp::exp, 1, 1},
-    Function{"floor", FormulaOp::floor, 1, 1},      Function{"log", FormulaOp::log, 1, 1},
-    Function{"max", FormulaOp::max, 2, any_number}, Function{"min", FormulaOp::min, 2, any_number},
-    Function{"relu", FormulaOp::relu, 1, 1},        Function{"sigmoid", FormulaOp::sigmoid, 1, 1},
-    Function{"sin", FormulaOp::sin, 1, 1},          Function{"sqrt", FormulaOp::sqrt, 1, 1},
-    Function{"tanh", FormulaOp::tanh, 1, 1},        Function{"where", FormulaOp::choice, 3, 3}};
+// Those of the list of operations, and clamp(x, low, high), which is min(max(x, low), high).
+constexpr auto functions = [] {
+  constexpr auto named = [](const FormulaOperation& operation) { return !operation.function.empty(); };
+  std::array<Function, 1 + std::ranges::count_if(formula_operation_list, named)> out{
+      Function{"clamp", FormulaOp::min, 3, 3}};
+  std::size_t n = 1;
+  for (const FormulaOperation& o : formula_operation_list)
+    if (named(o)) out[n++] = {o.function, o.op, o.operands, o.most};
+  return out;
+}();
 
 struct Name {
   std::string_view word;
@@ -312,7 +313,7 @@ private:
     const auto n = std::ssize(values);
     if (n < f.least || n > f.most)
       fail(begin, fmt::format("{} takes {}, here it has {}", f.name,
-                              f.most == any_number ? "two or more numbers"
+                              f.most == most_arguments ? "two or more numbers"
                               : f.most == 3        ? "three values"
                                                    : "one number",
                               n));

@@ -7,17 +7,8 @@
 namespace heed {
 
 bool has_slope(FormulaOp op) {
-  switch (op) {
-    case FormulaOp::floor:
-    case FormulaOp::negation:
-    case FormulaOp::less:
-    case FormulaOp::less_equal:
-    case FormulaOp::equal:
-    case FormulaOp::unequal:
-    case FormulaOp::conjunction:
-    case FormulaOp::disjunction: return false;
-    default: return true;
-  }
+  const FormulaOperation* operation = formula_operation(op);
+  return !operation || operation->gradient;
 }
 
 FormulaUse use_of(const Formula& formula) {

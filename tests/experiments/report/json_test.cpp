@@ -104,8 +104,7 @@ TEST_CASE("a document in a page is the same document, and can't end its element"
 
 TEST_CASE("the page embeds the document, its programs and its style, and asks nobody for more", "[report]") {
   const std::string page = render_html(awkward_report());
-  CHECK(json::parse(embedded(page)) ==
-        json::parse(json::serialize(page_document(awkward_report(), {}))));
+  CHECK(json::parse(embedded(page)) == json::parse(json::serialize(page_document(awkward_report(), {}))));
   CHECK(page.find("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;") != std::string::npos);
   CHECK(occurrences(page, "</script>") == 3);
   CHECK(occurrences(page, "<script") == 3);

@@ -1,5 +1,6 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/sweep/arm_labels.hpp"
 #include "experiments/sweep/plan.hpp"
 
 #include "experiments/runs/run_folder.hpp"
@@ -69,6 +70,33 @@ TEST_CASE("every arm runs with every seed, whole replicates first", "[sweep][pla
   std::set<std::string> ids;
   for (const PlannedRun& run : p.runs) ids.insert(run.id);
   CHECK(ids.size() == 12);
+}
+
+TEST_CASE("the resolved configurations beside a plan are what its texts say", "[sweep][plan]") {
+  const auto same = [](const Config& resolved, const PlannedRun& run) {
+    const Config read = config_of(run);
+    CHECK(to_toml(resolved) == run.config);
+    CHECK(flat_config(resolved) == flat_config(read));
+    CHECK(run_id(resolved, "data") == run.id);
+  };
+  const std::string tuned =
+      "\n[sweep.tune]\nseeds = [9]\ngrid = { \"train.learning_rate\" = [1e-3, 0.1, 0.30000000000000004] }\n";
+  for (const std::string& toml : {example, example + tuned, std::string("seed = 7\n")}) {
+    ResolvedArms resolved;
+    const Plan p = make_plan(
+        Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test", {}, &resolved);
+    REQUIRE(resolved.size() == p.arms.size());
+    for (std::size_t a = 0; a < p.arms.size(); ++a) {
+      if (!p.tuning) {
+        REQUIRE(resolved[a].size() == 1);
+        same(resolved[a][0], p.runs[p.arms[a].runs.front()]);
+        continue;
+      }
+      const std::vector<Trial>& trials = p.tuning->arms[a].trials;
+      REQUIRE(resolved[a].size() == trials.size());
+      for (std::size_t t = 0; t < trials.size(); ++t) same(resolved[a][t], trials[t].replicates.front());
+    }
+  }
 }
 
 TEST_CASE("a grid crosses its axes, the last fastest", "[sweep][plan]") {
