@@ -314,8 +314,8 @@ private:
     if (n < f.least || n > f.most)
       fail(begin, fmt::format("{} takes {}, here it has {}", f.name,
                               f.most == most_arguments ? "two or more numbers"
-                              : f.most == 3        ? "three values"
-                                                   : "one number",
+                              : f.most == 3            ? "three values"
+                                                       : "one number",
                               n));
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (f.op == FormulaOp::choice && k == 0) want_truth(values[k], columns[k], "where chooses by a truth");
