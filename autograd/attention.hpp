@@ -10,7 +10,7 @@
 #include "autograd/ops.hpp"
 #include "autograd/row_policy.hpp"
 #include "autograd/score_formula.hpp"
-#include "autograd/score_terms.hpp"
+#include "autograd/attention_bias.hpp"
 
 #include <optional>
 #include <variant>
@@ -19,13 +19,13 @@ namespace heed::HEED_REAL {
 
 /// s(q_i, k_j) = factor q'_i . k'_j, where queries [B, H, Tq, D] and keys [B, Hk, Tk, D] have been transformed one by
 /// one.
-struct InnerForm {
+struct DotProductForm {
   Tensor queries, keys;
   Real factor = 1;
 };
 
 /// What projects queries and keys for each head of queries: [H, Dq, D] and [H, Dk, D].
-struct PairwiseMatrices {
+struct AdditiveMatrices {
   Tensor query, key;
 };
 
@@ -33,13 +33,13 @@ struct PairwiseMatrices {
 /// transformed one by one; w [H, D]. With matrices they still are to be multiplied with them, which the kernel does for
 /// one head at a time, and again in the backward pass, so that neither the products nor their gradients are ever held
 /// for all heads. Right for arguments of any size; slower for heads with one beyond 43 (float64: 350).
-struct PairwiseForm {
+struct AdditiveForm {
   Tensor queries, keys, weights;
-  PairwiseMatrices matrices = {};
+  AdditiveMatrices matrices = {};
 };
 
 /// The forms of scores that stream, or none of them.
-using ScoreForm = std::variant<std::monostate, InnerForm, PairwiseForm>;
+using ScoreForm = std::variant<std::monostate, DotProductForm, AdditiveForm>;
 
 class MemoryGradients;
 
@@ -63,8 +63,8 @@ struct PackedMemory {
 /// Of keys [B, Hk, Tk, D] and values [B, Hk, Tk, Dv]. Of the forms' queries only the number of heads matters. Calls that are given what it
 /// returns must have the same keys and values. Bits are the same with and without. Null where that can't be: where keys of
 /// the pairwise form are the values themselves.
-const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v);
-const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v);
+const PackedMemory* pack_memory(const DotProductForm& form, const Tensor& v);
+const PackedMemory* pack_memory(const AdditiveForm& form, const Tensor& v);
 
 struct StreamingOptions {
   Mask mask;
@@ -73,7 +73,7 @@ struct StreamingOptions {
   double dropout = 0;
   RandomKey key{};
   std::uint64_t first = 0;
-  ScoreTerms* terms = nullptr;     ///< added to the scores; null: nothing
+  AttentionBias* bias = nullptr;   ///< added to the scores; null: nothing
   ScoreFormula* formula = nullptr; ///< what becomes of the sums, and what it hides; null: nothing
   /// Where the weights go, before dropout, without a gradient: [B, H, Tq, Tk], row-major; null: they are not wanted.
   Real* weights = nullptr;
@@ -92,13 +92,14 @@ struct StreamingOptions {
 /// y_i = sum_j softmax_j(f(s_ij + terms_ij)) v_j for scores of a form, over the keys that mask and formula let through.
 /// Tiles as in FlashAttention (Dao et al. 2022, arXiv 2205.14135; Rabe and Staats 2021, arXiv 2112.05682): the forward
 /// pass keeps the log-sum-exp of each row, from which the backward pass computes the weights anew.
-Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options = {});
-Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options = {});
+Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const StreamingOptions& options = {});
+Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const StreamingOptions& options = {});
 
 /// The same with weights by any rules for rows: some queries at a time have the scores of all their keys in memory, and
 /// nothing is kept of a row, so that the rules are asked again in the backward pass.
-Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options = {});
-Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowRules& rules,
+Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
+                   const StreamingOptions& options = {});
+Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules,
                    const StreamingOptions& options = {});
 
 } // namespace heed::HEED_REAL

@@ -18,7 +18,7 @@ Tensor normalize_rows(const char* name, const Tensor& x, const Mask& mask, const
 class SparsemaxRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
 /// w_j = 1 / (1 + exp(-(s_j + bias))), each key by itself (Ramapuram et al. 2024, arXiv 2409.04431). Without a bias it
@@ -27,7 +27,7 @@ class SigmoidRows final : public RowPolicy {
 public:
   explicit SigmoidRows(std::optional<Real> bias) : bias_(bias) {}
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 
 private:
   std::optional<Real> bias_;
@@ -38,7 +38,7 @@ private:
 class SumRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
 /// 1 for the largest score (the first of those), 0 elsewhere. Its gradient is, by definition, that of masked_softmax at
@@ -46,7 +46,7 @@ public:
 class HardmaxRows final : public RowPolicy {
 public:
   void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const override;
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override;
 };
 
 /// Independent numbers -log(-log u) of the standard Gumbel distribution, without a gradient: an element is decided by

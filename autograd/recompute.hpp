@@ -57,7 +57,7 @@ Tensor recompute(const char* name, const Tensor& out, std::int64_t count, const 
   return recompute(name, out, count, part, make, make);
 }
 
-/// Copies x to y, a view of memory that is there already; for what outlives a Tape::Transient. Throws heed::Failed where
+/// Copies x to y, a view of memory that is there already; for what outlives a Tape::ArenaScope. Throws heed::Failed where
 /// their shapes differ.
 void put_into(const Tensor& y, const Tensor& x);
 

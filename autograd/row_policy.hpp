@@ -18,11 +18,11 @@ public:
   /// For rows of head h.
   virtual const RowPolicy& of_head(std::int64_t h) const = 0;
   /// Do they have learned numbers of their own? Then each `slopes` adds to these numbers' gradients, too, between
-  /// `begin_slopes` and `end_slopes`, which puts them into the tape; rows come in the order of batch entries, heads and
+  /// `begin_backward` and `end_backward`, which puts them into the tape; rows come in the order of batch entries, heads and
   /// queries.
   virtual bool requires_grad() const { return false; }
-  virtual void begin_slopes() const {}
-  virtual void end_slopes(Tape&) const {}
+  virtual void begin_backward() const {}
+  virtual void end_backward(Tape&) const {}
 
 protected:
   ~RowRules() = default;
@@ -37,7 +37,8 @@ public:
   /// w from s. `scratch` has room for n numbers, and on to the end of a vector, here and below.
   virtual void weights(const Real* s, Real* w, std::int64_t n, Real* scratch) const = 0;
   /// The gradient by the scores, ds, from that by the weights, dw. s and w are what `weights` read and wrote.
-  virtual void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const = 0;
+  virtual void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n,
+                        Real* scratch) const = 0;
 
 protected:
   ~RowPolicy() = default;

@@ -4,7 +4,7 @@
 
 #include "autograd/formula_program.hpp"
 #include "autograd/mask.hpp"
-#include "autograd/score_terms.hpp"
+#include "autograd/attention_bias.hpp"
 
 #include <span>
 
@@ -42,7 +42,7 @@ public:
   bool masks() const { return program_->mask >= 0; }
 
   /// Before the heads of a forward or a backward pass: memory, and where gradients go.
-  void begin(Tape& tape, Tape::Scratch& scratch, bool for_slopes);
+  void begin(Tape& tape, Tape::Scratch& scratch, bool for_backward);
   /// Before the tiles of a head, and behind those of a backward pass.
   void begin_head(std::int64_t b, std::int64_t h);
   void end_head();
@@ -58,7 +58,7 @@ public:
   /// From the gradients by f(s) to those by s, of which `before` has the values in the tile's way (null where it is not
   /// wanted); adds to the parameters' gradients. A pair whose gradient is 0 gives none, whatever the formula comes to
   /// there.
-  void pull(const ScoreTile& tile, const Real* before, Real* slopes);
+  void pull(const ScoreTile& tile, const Real* before, Real* grad_scores);
 
 private:
   struct Operand;
@@ -76,7 +76,7 @@ private:
   void compute_pairs(const ScoreTile& tile, const Real* scores, bool FormulaInstruction::*whose,
                      std::int32_t but = -1) const;
   Real number_of(std::int32_t k) const { return k < 0 ? Real{1} : *values_[k]; }
-  template <class F> void give(std::int32_t to, FormulaAxis on, const ScoreTile& tile, F&& slope);
+  template <class F> void give(std::int32_t to, FormulaAxis on, const ScoreTile& tile, F&& derivative);
   void pull_back(std::int32_t k, const ScoreTile& tile, const Real* scores, const Operand& dy, Real factor = 1);
   Real* list_of(std::int32_t parameter, Real* numbers) const;
   void look();
@@ -86,13 +86,13 @@ private:
   const Tensor* parameters_;
   FormulaShape shape_;
   std::int64_t b_ = 0, h_ = 0;
-  bool requires_grad_ = false, for_slopes_ = false, fresh_ = true, looked_ = false;
-  bool adds_ = false;       // is f(s) = s + t, where t's gradients are gathered apart from pairs or not wanted?
-  ScoreTile applied_{};     // whose pairs' numbers still stand in `values_`
-  Real** values_ = nullptr; // of each instruction: one number, those along its axis, or those of a tile's pairs
-  Real** slopes_ = nullptr; // likewise its gradient, where it has one
-  bool* given_ = nullptr;   // has a pairs' gradient its first part?
-  Real** parameter_slopes_ = nullptr;
+  bool requires_grad_ = false, for_backward_ = false, fresh_ = true, looked_ = false;
+  bool adds_ = false;          // is f(s) = s + t, where t's gradients are gathered apart from pairs or not wanted?
+  ScoreTile applied_{};        // whose pairs' numbers still stand in `values_`
+  Real** values_ = nullptr;    // of each instruction: one number, those along its axis, or those of a tile's pairs
+  Real** gradients_ = nullptr; // likewise its gradient, where it has one
+  bool* given_ = nullptr;      // has a pairs' gradient its first part?
+  Real** parameter_gradients_ = nullptr;
   View* views_ = nullptr; // [strips, tiles]
   std::int32_t* counts_ = nullptr;
 };

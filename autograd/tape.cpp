@@ -28,7 +28,7 @@ Tensor Tape::make(const Shape& shape) {
   t.slot = new (here().arena.take(sizeof(Slot))) Slot{};
   t.slot->value = t.data;
   t.slot->size = n;
-  t.slot->aside = aside_;
+  t.slot->nested = nested_;
   return t;
 }
 
@@ -53,7 +53,7 @@ Tensor outside(Tape* tape, Arena& arena, const Real* values, const Shape& shape)
 
 Tensor Tape::constant(const Real* values, const Shape& shape) {
   Tensor t = outside(this, here().arena, values, shape);
-  t.slot->aside = aside_;
+  t.slot->nested = nested_;
   return t;
 }
 
@@ -70,47 +70,47 @@ Tensor Tape::leaf(const Real* values, Real* gradient, const Shape& shape) {
   return t;
 }
 
-Real* Tape::Room::take_gradient(std::int64_t size) {
-  for (Pile& pile : piles) {
-    if (pile.size == 0) break;
-    if (pile.size == size && pile.top) {
-      auto* p = reinterpret_cast<Real*>(pile.top);
-      pile.top = pile.top->next;
+Real* Tape::Region::take_gradient(std::int64_t size) {
+  for (FreeList& free_list : free_lists) {
+    if (free_list.size == 0) break;
+    if (free_list.size == size && free_list.top) {
+      auto* p = reinterpret_cast<Real*>(free_list.top);
+      free_list.top = free_list.top->next;
       return p;
     }
   }
-  return static_cast<Real*>(arena.take(std::max(sizeof(Spare), static_cast<std::size_t>(size) * sizeof(Real))));
+  return static_cast<Real*>(arena.take(std::max(sizeof(FreeBlock), static_cast<std::size_t>(size) * sizeof(Real))));
 }
 
-void Tape::Room::recycle(Real* gradient, std::int64_t size) {
-  if (size == 0) return; // a pile of size 0 is one that is free for any size
-  for (Pile& pile : piles) {
-    if (pile.size == 0) pile.size = size;
-    if (pile.size == size) {
-      pile.top = new (gradient) Spare{pile.top};
+void Tape::Region::recycle(Real* gradient, std::int64_t size) {
+  if (size == 0) return; // a free_list of size 0 is one that is free for any size
+  for (FreeList& free_list : free_lists) {
+    if (free_list.size == 0) free_list.size = size;
+    if (free_list.size == size) {
+      free_list.top = new (gradient) FreeBlock{free_list.top};
       return;
     }
   }
 }
 
-void Tape::Room::rewind() {
+void Tape::Region::rewind() {
   give_up();
-  std::fill(std::begin(piles), std::end(piles), Pile{});
+  std::fill(std::begin(free_lists), std::end(free_lists), FreeList{});
   arena.rewind();
 }
 
 std::shared_ptr<const std::uint64_t> Tape::generation(const Tensor& x) {
-  std::shared_ptr<std::uint64_t>& generation = room_of(*x.slot).generation;
+  std::shared_ptr<std::uint64_t>& generation = region_of(*x.slot).generation;
   if (!generation) generation = std::make_shared<std::uint64_t>(0);
   return generation;
 }
 
-Into Tape::into(const Tensor& x) {
+GradTarget Tape::grad_target(const Tensor& x) {
   Slot& s = *x.slot;
   if (!s.requires_grad) return {};
   if (detects_anomalies_ && touched_count_ < 8) touched_[touched_count_++] = &s;
   if (!s.grad) {
-    s.grad = room_of(s).take_gradient(s.size);
+    s.grad = region_of(s).take_gradient(s.size);
     s.owned = true;
   }
   Real* p = s.grad + (x.data - s.value);
@@ -144,29 +144,29 @@ bool side_by_side(const std::array<Tensor, 3>& parts) {
 
 } // namespace
 
-std::array<Into, 3> Tape::into_together(const std::array<Tensor, 3>& operands) {
+std::array<GradTarget, 3> Tape::grad_targets(const std::array<Tensor, 3>& operands) {
   const Slot *a = operands[0].slot, *b = operands[1].slot, *c = operands[2].slot;
-  std::array<Into, 3> out;
+  std::array<GradTarget, 3> out;
   if (a != b && b != c && a != c) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = into(operands[i]);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = grad_target(operands[i]);
     return out;
   }
   const bool fill = side_by_side(operands);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Tensor& x = operands[i];
-    const Into whole = into({this, x.slot->value, x.slot, {x.slot->size}, {1}});
+    const GradTarget whole = grad_target({this, x.slot->value, x.slot, {x.slot->size}, {1}});
     if (!whole) continue;
     // Where they overlap, or leave something out, they add to zeros, in any order.
-    if (whole.first && !fill && !counting_only()) std::fill_n(whole.p, x.slot->size, Real{0});
-    out[i] = {whole.p + (x.data - x.slot->value), fill && (whole.first || (i > 0 && out[0].first))};
+    if (whole.overwrite && !fill && !counting_only()) std::fill_n(whole.p, x.slot->size, Real{0});
+    out[i] = {whole.p + (x.data - x.slot->value), fill && (whole.overwrite || (i > 0 && out[0].overwrite))};
   }
   return out;
 }
 
-bool Tape::hand_on(const Tensor& y, const Tensor& x) {
+bool Tape::donate_gradient(const Tensor& y, const Tensor& x) {
   Slot& from = *y.slot;
   Slot& to = *x.slot;
-  if (!to.requires_grad || to.grad || !from.owned || &from == &to || from.aside != to.aside) return false;
+  if (!to.requires_grad || to.grad || !from.owned || &from == &to || from.nested != to.nested) return false;
   if (x.size() != to.size || y.size() != from.size || from.size != to.size) return false;
   if (!x.contiguous() || x.data != to.value || !y.contiguous()) return false;
   to.grad = std::exchange(from.grad, nullptr);
@@ -182,7 +182,7 @@ void Tape::backward(const Tensor& loss, Real seed) {
   if (loss.size() != 1)
     throw Failed(fmt::format("[backward] the loss must have one element, it is {}", loss.shape.text()));
   if (!loss.slot->requires_grad) return;
-  into(loss).p[0] = seed;
+  grad_target(loss).p[0] = seed;
   run_back();
 }
 
@@ -197,7 +197,7 @@ void Tape::run_back() {
     for (int i = 0; i < touched_count_; ++i)
       check_finite(node->name, "a gradient", touched_[i]->grad, touched_[i]->size);
     if (s.owned && s.grad) {
-      room_of(s).recycle(s.grad, s.size);
+      region_of(s).recycle(s.grad, s.size);
       s.grad = nullptr;
     }
   }
@@ -209,8 +209,8 @@ void Tape::run_back() {
 void Tape::rewind() {
   last_ = nullptr;
   nodes_ = 0;
-  aside_ = false;
-  for (Room& room : rooms_) room.rewind();
+  nested_ = false;
+  for (Region& region : regions_) region.rewind();
   leaves_.rewind();
 }
 
@@ -218,40 +218,42 @@ Tape::Scratch::Scratch(Tape& tape) : arena_(tape.scratch_) {
   if (arena_.used() > 0) throw Failed("[tape] an operation's scratch is in use: there is one at a time");
 }
 
-Tape::Transient::Transient(Tape& tape)
-    : tape_(tape), arena_(tape.here().arena), mark_(arena_.mark()), steps_(tape.steps_) {
+Tape::ArenaScope::ArenaScope(Tape& tape)
+    : tape_(tape), arena_(tape.here().arena), mark_(arena_.mark()), packed_weights_(tape.packed_weights_) {
   if (tape.recording_) throw Failed("[tape] what is recorded can't be given up before the step's end");
-  tape.steps_ = nullptr;
+  tape.packed_weights_ = nullptr;
 }
 
-Tape::Transient::~Transient() {
+Tape::ArenaScope::~ArenaScope() {
   arena_.release(mark_);
-  tape_.steps_ = steps_;
+  tape_.packed_weights_ = packed_weights_;
 }
 
-Tape::Steps::Steps(Tape& tape) : tape_(tape) {
-  if (tape.steps_) throw Failed("[tape] there are steps already: there is one walk at a time");
-  tape.steps_ = this;
+Tape::PackedWeightCache::PackedWeightCache(Tape& tape) : tape_(tape) {
+  if (tape.packed_weights_) throw Failed("[tape] there are steps already: there is one walk at a time");
+  tape.packed_weights_ = this;
 }
 
-Tape::FixedWeights::FixedWeights(Tape& tape, const Real* values, std::int64_t n) : tape_(tape), values_(values), n_(n) {
-  if (tape.fixed_weights_) throw Failed("[tape] there are fixed weights already: those of one model at a time");
-  tape.fixed_weights_ = this;
+Tape::FrozenWeights::FrozenWeights(Tape& tape, const Real* values, std::int64_t n)
+    : tape_(tape), values_(values), n_(n) {
+  if (tape.frozen_weights_) throw Failed("[tape] there are fixed weights already: those of one model at a time");
+  tape.frozen_weights_ = this;
 }
 
-Tape::Aside::Aside(Tape& tape) : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), steps_(tape.steps_) {
-  if (tape.aside_) throw Failed("[tape] what is made aside can't be set aside once more");
-  tape.rooms_[1].rewind();
+Tape::NestedTape::NestedTape(Tape& tape)
+    : tape_(tape), last_(tape.last_), nodes_(tape.nodes_), packed_weights_(tape.packed_weights_) {
+  if (tape.nested_) throw Failed("[tape] a nested tape can have no nested tape of its own");
+  tape.regions_[1].rewind();
   tape.last_ = nullptr;
-  tape.steps_ = nullptr;
-  tape.aside_ = true;
+  tape.packed_weights_ = nullptr;
+  tape.nested_ = true;
 }
 
-Tape::Aside::~Aside() {
+Tape::NestedTape::~NestedTape() {
   tape_.last_ = last_;
   tape_.nodes_ = nodes_;
-  tape_.steps_ = steps_;
-  tape_.aside_ = false;
+  tape_.packed_weights_ = packed_weights_;
+  tape_.nested_ = false;
 }
 
 void Tape::check_finite(const char* name, const char* what, const Real* p, std::int64_t n) const {

@@ -57,20 +57,20 @@ public:
 
   /// The gradient of a view's slot, at the view: valid in the closure of the op that made it, with the value's strides.
   const Real* grad(const Tensor& y) const { return y.slot->grad + (y.data - y.slot->value); }
-  /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `first`
+  /// Where to add x's gradient, with x's strides. Take it right before writing: two operands may share a slot. `overwrite`
   /// promises that all of x is written now. While operations are only counted, the memory is taken, and the answer to an
   /// operation that has no part in the count is that no gradient is required.
-  Into into(const Tensor& x);
+  GradTarget grad_target(const Tensor& x);
   /// The same for three operands whose gradients are written in any order, each element of each once; all three may
   /// share memory. Views that lie side by side and fill their slot together, as the parts of one projection do, are
   /// stored without clearing it first.
-  std::array<Into, 3> into_together(const std::array<Tensor, 3>& operands);
+  std::array<GradTarget, 3> grad_targets(const std::array<Tensor, 3>& operands);
   /// Hands y's gradient memory on to x, if x has none yet and both cover their slots alike; y's is gone then.
-  bool hand_on(const Tensor& y, const Tensor& x);
+  bool donate_gradient(const Tensor& y, const Tensor& x);
 
   /// Forgets the step. Tensors of it are no longer valid.
   void rewind();
-  /// A number that goes up when x's memory is given up: by `rewind`, by the next Aside for what was made in one, and at
+  /// A number that goes up when x's memory is given up: by `rewind`, by the next NestedTape for what was made in one, and at
   /// the tape's end, which it outlives. So whoever keeps it knows whether x is still there (autograd/xtensor.hpp).
   std::shared_ptr<const std::uint64_t> generation(const Tensor& x);
 
@@ -81,24 +81,24 @@ public:
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
 
-  Arena& arena() { return rooms_[0].arena; }
-  /// The most bytes that steps ever took, with their Asides and their scratch.
+  Arena& arena() { return regions_[0].arena; }
+  /// The most bytes that steps ever took, with their nested tapes and their scratch.
   std::size_t peak() const {
-    return rooms_[0].arena.peak() + rooms_[1].arena.peak() + leaves_.peak() + scratch_.peak();
+    return regions_[0].arena.peak() + regions_[1].arena.peak() + leaves_.peak() + scratch_.peak();
   }
   std::int64_t nodes() const { return nodes_; }
 
   class Scratch;
-  class Aside;
-  class Transient;
-  class Steps;
-  class FixedWeights;
-  /// The one that there is, outside of its Asides and Transients; null: none.
-  Steps* steps() const { return steps_; }
+  class NestedTape;
+  class ArenaScope;
+  class PackedWeightCache;
+  class FrozenWeights;
+  /// The one that there is, outside of its nested tapes and arena scopes; null: none.
+  PackedWeightCache* packed_weights() const { return packed_weights_; }
   /// Null: there are none.
-  FixedWeights* fixed_weights() const { return fixed_weights_; }
-  /// Is there an Aside?
-  bool aside() const { return aside_; }
+  FrozenWeights* frozen_weights() const { return frozen_weights_; }
+  /// Is there an NestedTape?
+  bool nested() const { return nested_; }
 
 private:
   friend class Op;
@@ -125,22 +125,22 @@ private:
   void check_finite(const char* name, const char* what, const Real* p, std::int64_t n) const;
 
   // Gradients that are no longer needed, by size: later ones of the same size take their memory.
-  struct Spare {
-    Spare* next;
+  struct FreeBlock {
+    FreeBlock* next;
   };
-  struct Pile {
+  struct FreeList {
     std::int64_t size = 0;
-    Spare* top = nullptr;
+    FreeBlock* top = nullptr;
   };
-  static constexpr int pile_count = 64;
+  static constexpr int free_list_count = 64;
 
   // Memory that is given back all at once.
-  struct Room {
+  struct Region {
     Arena arena;
-    Pile piles[pile_count];
+    FreeList free_lists[free_list_count];
     std::shared_ptr<std::uint64_t> generation; // made for the first who asks
 
-    ~Room() { give_up(); }
+    ~Region() { give_up(); }
     void give_up() {
       if (generation) ++*generation;
     }
@@ -148,17 +148,17 @@ private:
     void recycle(Real* gradient, std::int64_t size);
     void rewind();
   };
-  Room& here() { return rooms_[aside_]; }
-  Room& room_of(const Slot& slot) { return rooms_[slot.aside]; }
+  Region& here() { return regions_[nested_]; }
+  Region& region_of(const Slot& slot) { return regions_[slot.nested]; }
 
-  Room rooms_[2]; // the step's, and the Aside's
-  Arena leaves_;  // their slots: they are of the whole step, whoever asks for them first
+  Region regions_[2]; // the step's, and the NestedTape's
+  Arena leaves_;      // their slots: they are of the whole step, whoever asks for them first
   Arena scratch_;
   Node* last_ = nullptr;
   std::int64_t nodes_ = 0;
-  Steps* steps_ = nullptr;
-  FixedWeights* fixed_weights_ = nullptr;
-  bool aside_ = false;
+  PackedWeightCache* packed_weights_ = nullptr;
+  FrozenWeights* frozen_weights_ = nullptr;
+  bool nested_ = false;
   bool recording_ = true;
   bool detects_anomalies_ = false;
   bool skips_ = false;    // what the closure that runs would write: see CountingOnly
@@ -186,21 +186,21 @@ private:
 /// A part of a step that is computed and then forgotten, as the pieces of `recompute` are (autograd/recompute.hpp):
 ///
 ///   {
-///     Tape::Aside aside(tape);
-///     const Tensor z = tanh(x);    // x is of the step; z, its gradient and its closure are of the Aside
+///     Tape::NestedTape nested(tape);
+///     const Tensor z = tanh(x);    // x is of the step; z, its gradient and its closure are of the NestedTape
 ///     ...                          // z's gradient is given
-///     aside.backward();            // runs the Aside's closures: x's gradient gets its share
+///     nested.backward();           // runs the NestedTape's closures: x's gradient gets its share
 ///   }                              // z is no longer valid; the tape records on where it was before
 ///
-/// What is made within it lies in an arena of its own, which the next Aside uses again. Two things stay all the same:
-/// leaves, and gradients of tensors that were there before. There is one Aside at a time.
-class Tape::Aside {
+/// What is made within it lies in an arena of its own, which the next NestedTape uses again. Two things stay all the same:
+/// leaves, and gradients of tensors that were there before. There is one NestedTape at a time.
+class Tape::NestedTape {
 public:
   /// Throws heed::Failed where there is one already.
-  explicit Aside(Tape& tape);
-  ~Aside();
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  explicit NestedTape(Tape& tape);
+  ~NestedTape();
+  NestedTape(const NestedTape&) = delete;
+  NestedTape& operator=(const NestedTape&) = delete;
 
   /// Runs the closures that were recorded in it, from the last to the first.
   void backward() { tape_.run_back(); }
@@ -209,62 +209,62 @@ private:
   Tape& tape_;
   Node* last_;
   std::int64_t nodes_;
-  Steps* steps_;
+  PackedWeightCache* packed_weights_;
 };
 
 /// A part of a computation without recording, whose memory is given up at its end; what is wanted of it is copied before
 /// to memory from outside (`put_into`, autograd/recompute.hpp). Leaves stay. There may be one within another.
-class Tape::Transient {
+class Tape::ArenaScope {
 public:
   /// Throws heed::Failed where the tape records, since closures would outlive what they are about.
-  explicit Transient(Tape& tape);
-  ~Transient();
-  Transient(const Transient&) = delete;
-  Transient& operator=(const Transient&) = delete;
+  explicit ArenaScope(Tape& tape);
+  ~ArenaScope();
+  ArenaScope(const ArenaScope&) = delete;
+  ArenaScope& operator=(const ArenaScope&) = delete;
 
 private:
   Tape& tape_;
   Arena& arena_;
   Arena::Mark mark_;
-  Steps* steps_;
+  PackedWeightCache* packed_weights_;
 };
 
-struct StepWeight;
+struct PackedWeight;
 
 /// A part of a computation that goes step by step, each with the same weights and a few rows, as a recurrent decoder does:
-/// products make of a weight what they need of it once for all steps (autograd/kernels/step_weight.hpp). It changes no
+/// products make of a weight what they need of it once for all steps (autograd/kernels/packed_weight.hpp). It changes no
 /// bit. The weights must stay as they are.
-class Tape::Steps {
+class Tape::PackedWeightCache {
 public:
   /// Throws heed::Failed where there is one already.
-  explicit Steps(Tape& tape);
-  ~Steps() { tape_.steps_ = nullptr; }
-  Steps(const Steps&) = delete;
-  Steps& operator=(const Steps&) = delete;
+  explicit PackedWeightCache(Tape& tape);
+  ~PackedWeightCache() { tape_.packed_weights_ = nullptr; }
+  PackedWeightCache(const PackedWeightCache&) = delete;
+  PackedWeightCache& operator=(const PackedWeightCache&) = delete;
 
-  StepWeight* weights = nullptr; ///< those that there are yet, the newest first
+  PackedWeight* weights = nullptr; ///< those that there are yet, the newest first
 
 private:
   Tape& tape_;
 };
 
-struct FixedWeight;
+struct FrozenWeight;
 
 /// As long as this lives, a model's parameters stay as they are: products that are not recorded pack a weight among them
-/// once, in memory of this, for all passes of the tape (autograd/kernels/fixed_weight.hpp), as is worth it where a model
+/// once, in memory of this, for all passes of the tape (autograd/kernels/frozen_weight.hpp), as is worth it where a model
 /// puts out token after token. It changes no bit.
-class Tape::FixedWeights {
+class Tape::FrozenWeights {
 public:
   /// @param values  all parameters, n numbers
   /// Throws heed::Failed where the tape has some already.
-  FixedWeights(Tape& tape, const Real* values, std::int64_t n);
-  ~FixedWeights() { tape_.fixed_weights_ = nullptr; }
-  FixedWeights(const FixedWeights&) = delete;
-  FixedWeights& operator=(const FixedWeights&) = delete;
+  FrozenWeights(Tape& tape, const Real* values, std::int64_t n);
+  ~FrozenWeights() { tape_.frozen_weights_ = nullptr; }
+  FrozenWeights(const FrozenWeights&) = delete;
+  FrozenWeights& operator=(const FrozenWeights&) = delete;
 
   bool has(const Real* p) const { return p >= values_ && p < values_ + n_; }
   Arena memory;
-  FixedWeight* weights = nullptr; ///< those that there are yet, the newest first
+  FrozenWeight* weights = nullptr; ///< those that there are yet, the newest first
 
 private:
   Tape& tape_;

@@ -18,7 +18,7 @@ struct Slot {
   bool requires_grad = false; ///< is its gradient computed? That of a leaf, and of all that depends on one.
   bool written = false;       ///< has the gradient its first contribution?
   bool owned = false;         ///< is the gradient's memory the tape's, to be recycled?
-  bool aside = false;         ///< was it made in a Tape::Aside, so that it ends with it?
+  bool nested = false;        ///< was it made in a Tape::NestedTape, so that it ends with it?
 };
 
 /// Shape and strides over a slot. Copying it copies no numbers; it is valid until its tape is rewound.
@@ -37,9 +37,9 @@ struct Tensor {
 };
 
 /// Where a gradient goes. `first`: store, since nothing is there yet; otherwise add. Null where none is required.
-struct Into {
+struct GradTarget {
   Real* p = nullptr;
-  bool first = false;
+  bool overwrite = false; ///< nothing is there yet: store, do not add
   explicit operator bool() const { return p != nullptr; }
 };
 

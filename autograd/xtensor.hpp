@@ -12,7 +12,7 @@
 // Views are of the step of their tensor. Where HEED_CHECK_VIEWS is 1, which it is by default in builds without NDEBUG,
 // each use of a view's numbers (an element, an iterator's, what an expression of it computes, writing) first looks
 // whether that step still lasts, and throws heed::Failed where the tape was rewound, or destroyed, since the view was
-// taken; so does a view of what was made in a Tape::Aside once the next one begins. The shape is the view's own and may
+// taken; so does a view of what was made in a Tape::NestedTape once the next one begins. The shape is the view's own and may
 // always be read. What is not noticed: a view that is taken of a tensor which is out of date itself, and a reference or
 // pointer to a number that is kept. xtensor declares xt::allclose noexcept, so that there the error ends the program,
 // with its message. With HEED_CHECK_VIEWS 0, a view is a pointer with a shape and strides, and nothing is looked at.
@@ -376,7 +376,7 @@ template <class E> Tensor constant(Tape& tape, const xt::xexpression<E>& e) {
 
 /// The same, with a gradient, for which there is memory within the step: see `gradient`.
 template <class E> Tensor leaf(Tape& tape, const xt::xexpression<E>& e) {
-  if (tape.aside()) throw Failed("[leaf] a leaf that is made aside needs memory of its own");
+  if (tape.nested()) throw Failed("[leaf] a leaf that is made aside needs memory of its own");
   const Tensor x = view_detail::evaluate("leaf", tape, e.derived_cast());
   return tape.leaf(x.data, tape.keep<Real>(x.size()), x.shape);
 }

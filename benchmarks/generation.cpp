@@ -19,7 +19,7 @@ void measure_generation(const std::string& config_file, const std::vector<std::s
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Tape tape;
   tape.record(false);
-  const Tape::FixedWeights fixed(tape, run.parameters.values(), run.parameters.extent());
+  const Tape::FrozenWeights fixed(tape, run.parameters.values(), run.parameters.extent());
   Batch batch;
   batch.reset(1, 1, Form::language_model);
   const std::vector<std::int32_t> first(static_cast<std::size_t>(prompt), 1);

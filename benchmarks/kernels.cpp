@@ -122,8 +122,8 @@ template <bool pairwise> void attend(benchmark::State& state) {
   const double before = counted_operations();
   forward_backward(state, shape.size(), [&](Tape& tape) {
     if constexpr (pairwise)
-      return attend_softmax(PairwiseForm{q.on(tape), k.on(tape), w.on(tape)}, v.on(tape), options);
-    else return attend_softmax(InnerForm{q.on(tape), k.on(tape), 0.17F}, v.on(tape), options);
+      return attend_softmax(AdditiveForm{q.on(tape), k.on(tape), w.on(tape)}, v.on(tape), options);
+    else return attend_softmax(DotProductForm{q.on(tape), k.on(tape), 0.17F}, v.on(tape), options);
   });
   set_flops(state, (counted_operations() - before) / static_cast<double>(state.iterations()));
 }
@@ -157,8 +157,8 @@ const auto* const registered = [] {
   RegisterBenchmark("lstm", recurrent_of<4, bench::Stepping::once>)->Apply(sizes);
   RegisterBenchmark("gru_steps", recurrent_of<3, bench::Stepping::together>)->Apply(sizes);
   RegisterBenchmark("lstm_steps", recurrent_of<4, bench::Stepping::together>)->Apply(sizes);
-  RegisterBenchmark("attend_inner", attend<false>)->Apply(attention_cases);
-  return RegisterBenchmark("attend_pairwise", attend<true>)->Apply(attention_cases);
+  RegisterBenchmark("attend_dot_product", attend<false>)->Apply(attention_cases);
+  return RegisterBenchmark("attend_additive", attend<true>)->Apply(attention_cases);
 }();
 
 } // namespace

@@ -32,7 +32,7 @@ private:
 inline Tensor whole_slot(const Tensor& x) { return Op::view(x, x.slot->value, Shape{x.slot->size}, Shape{1}); }
 
 /// How a layer goes over a sequence: in one operation, step by step as decoders go, or step by step with what all steps
-/// share packed once (Tape::Steps).
+/// share packed once (Tape::PackedWeightCache).
 enum class Stepping { once, steps, together };
 
 /// The inputs' projection, for all steps at once, and all steps, to all parameters and inputs: from all states in one
@@ -57,7 +57,7 @@ public:
       if constexpr (gates == 4) return whole_slot(lstm(projected, zeros, zeros, weight).states);
       else return gru(projected, zeros, weight, b).states;
     }
-    std::optional<Tape::Steps> together;
+    std::optional<Tape::PackedWeightCache> together;
     if (stepping_ == Stepping::together) together.emplace(tape);
     Recurrence s{.states = {}, .last = zeros, .cell = zeros};
     for (std::int64_t t = 0; t < steps_; ++t) {

@@ -16,8 +16,8 @@ inline Tensor upstream(const Tensor& y, const Real* gradient) {
   const Tensor loss = op.output({});
   *loss.data = 0;
   op.record(loss, [y, gradient] {
-    const Into d = y.tape->into(y);
-    if (d.first) std::copy_n(gradient, y.size(), d.p);
+    const GradTarget d = y.tape->grad_target(y);
+    if (d.overwrite) std::copy_n(gradient, y.size(), d.p);
     else std::transform(gradient, gradient + y.size(), d.p, d.p, std::plus<>());
   });
   return loss;

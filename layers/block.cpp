@@ -47,14 +47,14 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Shape& shape)
   const std::string& residual = choice.block.residual;
   const bool of_attention = residual == "both" || residual == "attention",
              of_ffn = residual == "both" || residual == "ffn";
-  around_attention_ = around(scope, "attention", choice, shape.width, of_attention);
-  if (cross_) around_cross_ = around(scope, "cross_attention", choice, shape.width, of_attention);
-  if (ffn_ && !parallel_) around_ffn_ = around(scope, "ffn", choice, shape.width, of_ffn);
+  attention_wrapper_ = wrapper(scope, "attention", choice, shape.width, of_attention);
+  if (cross_) cross_wrapper_ = wrapper(scope, "cross_attention", choice, shape.width, of_attention);
+  if (ffn_ && !parallel_) ffn_wrapper_ = wrapper(scope, "ffn", choice, shape.width, of_ffn);
 }
 
-Block::Around Block::around(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
-                            bool residual) const {
-  Around out{.residual = residual};
+Block::ResidualWrapper Block::wrapper(const Scope& scope, const std::string& name, const LayerChoice& choice,
+                                      std::int64_t width, bool residual) const {
+  ResidualWrapper out{.residual = residual};
   const auto norm = [&](const char* ending) {
     return Norm(scope / (name + ending), choice.block.norm_kind, width, yes(choice.block.norm_bias, choice.block.bias));
   };
@@ -69,7 +69,7 @@ Block::Around Block::around(const Scope& scope, const std::string& name, const L
   return out;
 }
 
-template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const Around& a, const F& f) const {
+template <class F> Tensor Block::sublayer(Pass& pass, const Tensor& x, const ResidualWrapper& a, const F& f) const {
   Tensor y = f(a.norm && !post_ ? (*a.norm)(pass, x) : x);
   if (a.behind) y = (*a.behind)(pass, y);
   y = pass.dropout(y, dropout_);
@@ -88,11 +88,11 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, const Attend& attend, const
   const auto feed_forward = [&](const Tensor& in) { return (*ffn_)(pass, in); };
   Tensor y;
   if (parallel_) {
-    y = sublayer(pass, x, around_attention_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
+    y = sublayer(pass, x, attention_wrapper_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
   } else {
-    y = sublayer(pass, x, around_attention_, attend);
-    if (cross_) y = sublayer(pass, y, around_cross_, recall);
-    if (ffn_) y = sublayer(pass, y, around_ffn_, feed_forward);
+    y = sublayer(pass, x, attention_wrapper_, attend);
+    if (cross_) y = sublayer(pass, y, cross_wrapper_, recall);
+    if (ffn_) y = sublayer(pass, y, ffn_wrapper_, feed_forward);
   }
   pass.show_block(name_, y);
   return y;

@@ -41,7 +41,7 @@ public:
   /// What a block keeps of the steps of some rows.
   struct Past {
     std::unique_ptr<AttentionState> own; ///< null before the first step
-    KeyValues memory;
+    KVCache memory;
   };
   /// Keeps what cross attention needs of the memory.
   void remember(Pass& pass, const Tensor& memory, Past& past) const { cross_->remember(pass, memory, past.memory); }
@@ -56,15 +56,15 @@ private:
   Tensor sublayers(Pass& pass, const Tensor& x, const Attend& attend, const Recall& recall) const;
 
   /// What stands around a sublayer.
-  struct Around {
+  struct ResidualWrapper {
     bool residual = false;
     std::optional<Norm> norm{}, behind{}; ///< before it or after the sum; and, in a sandwich, on what it gives
     std::optional<ParameterId> scale{};   ///< learned
     std::optional<Linear> gate{};         ///< of a highway connection
   };
-  Around around(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
-                bool residual) const;
-  template <class F> Tensor sublayer(Pass& pass, const Tensor& x, const Around& around, const F& f) const;
+  ResidualWrapper wrapper(const Scope& scope, const std::string& name, const LayerChoice& choice, std::int64_t width,
+                          bool residual) const;
+  template <class F> Tensor sublayer(Pass& pass, const Tensor& x, const ResidualWrapper& wrapper, const F& f) const;
 
   std::string name_;
   bool post_, parallel_;
@@ -74,7 +74,7 @@ private:
   MultiHeadAttention attention_;            // named `attention`
   std::optional<MultiHeadAttention> cross_; // named `cross_attention`
   std::optional<FeedForward> ffn_;          // named `ffn`
-  Around around_attention_, around_cross_, around_ffn_;
+  ResidualWrapper attention_wrapper_, cross_wrapper_, ffn_wrapper_;
 };
 
 } // namespace heed::HEED_REAL

@@ -1,4 +1,4 @@
-// Activation functions with their slopes, which share the dearest part of the work.
+// Activation functions with their derivatives, which share the dearest part of the work.
 #pragma once
 
 #include "autograd/kernels/exponential.hpp"
@@ -6,7 +6,7 @@
 namespace heed::HEED_REAL {
 
 struct ValueAndSlope {
-  Simd value, slope;
+  Simd value, derivative;
 };
 
 inline Simd logistic(const Simd& x) { return Real{1} / (Real{1} + exponential(-x)); }
@@ -32,8 +32,8 @@ inline ValueAndSlope gelu_tanh_at(const Simd& x) {
   // tanh(u) = 2 logistic(2 u) - 1, with u = outer (x + inner x^3)
   constexpr Real outer = Real(std::numbers::sqrt2 * std::numbers::inv_sqrtpi), inner = Real(0.044715);
   const Simd half = logistic(Real{2} * outer * (x + inner * x * x * x));
-  const Simd u_slope = outer * (Real{1} + Real{3} * inner * x * x);
-  return {x * half, half + Real{2} * x * half * (Real{1} - half) * u_slope};
+  const Simd u_derivative = outer * (Real{1} + Real{3} * inner * x * x);
+  return {x * half, half + Real{2} * x * half * (Real{1} - half) * u_derivative};
 }
 
 inline ValueAndSlope silu_at(const Simd& x) {

@@ -59,7 +59,7 @@ struct Sigmoid {
 };
 struct Relu {
   static Simd value(S a) { return relu_at(a).value; }
-  static Simd by_a(S d, auto&& a, auto&&) { return d * relu_at(a()).slope; }
+  static Simd by_a(S d, auto&& a, auto&&) { return d * relu_at(a()).derivative; }
 };
 struct Floor {
   static Simd value(S a) { return xsimd::floor(a); }

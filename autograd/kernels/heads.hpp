@@ -42,32 +42,32 @@ inline Scattered head_of(const Tensor& x, const Real* base, std::int64_t b, std:
 }
 
 /// Rows of a gradient: stored, if nothing is there yet, or added to.
-struct RowsInto {
+struct GradRows {
   Real* p;
   std::int64_t row, column;
-  bool first;
+  bool overwrite;
 };
-inline RowsInto head_of(const Tensor& x, const Into& d, std::int64_t b, std::int64_t h) {
+inline GradRows head_of(const Tensor& x, const GradTarget& d, std::int64_t b, std::int64_t h) {
   if (!d) return {};
-  return {d.p + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3], d.first};
+  return {d.p + b * x.stride[0] + h * x.stride[1], x.stride[2], x.stride[3], d.overwrite};
 }
 /// Of the keys or values of head h of the queries: stored by the first of those that share them.
-inline RowsInto key_head_of(const Tensor& x, const Into& d, const Extents& e, std::int64_t b, std::int64_t h) {
-  RowsInto to = head_of(x, d, b, h / e.sharing());
-  to.first = to.first && h % e.sharing() == 0;
+inline GradRows key_head_of(const Tensor& x, const GradTarget& d, const Extents& e, std::int64_t b, std::int64_t h) {
+  GradRows to = head_of(x, d, b, h / e.sharing());
+  to.overwrite = to.overwrite && h % e.sharing() == 0;
   return to;
 }
 
 /// Puts rows of a padded array, times a factor, into a gradient from row t0 on.
 inline void put_rows(const Real* from, std::int64_t from_row, std::int64_t rows, std::int64_t width, Real factor,
-                     const RowsInto& to, std::int64_t t0 = 0) {
+                     const GradRows& to, std::int64_t t0 = 0) {
   for (std::int64_t t = 0; t < rows; ++t) {
     const Real* p = from + t * from_row;
     Real* q = to.p + (t0 + t) * to.row;
     if (to.column == 1)
-      map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.first, n); });
+      map(width, [&](std::int64_t d, int n) { deposit(q + d, load(p + d, n) * factor, to.overwrite, n); });
     else
-      for (std::int64_t d = 0; d < width; ++d) deposit(q[d * to.column], factor * p[d], to.first);
+      for (std::int64_t d = 0; d < width; ++d) deposit(q[d * to.column], factor * p[d], to.overwrite);
   }
 }
 
@@ -135,7 +135,7 @@ struct HeadProblem {
   /// Terms are added to scores, and the formula is applied, which also writes -inf where it hides a pair. Where `before`
   /// is given, it gets what the formula was applied to.
   void finish_scores(const ScoreTile& tile, Real* scores, Real* before = nullptr) const {
-    if (options.terms) options.terms->add(tile, scores);
+    if (options.bias) options.bias->add(tile, scores);
     if (!options.formula) return;
     if (before && options.formula->wants_before())
       for (std::int64_t r = 0; r < tile.queries; ++r)
@@ -144,9 +144,9 @@ struct HeadProblem {
     options.formula->hide(tile, scores, -std::numeric_limits<Real>::infinity());
   }
   /// Makes of the gradients by finished scores those by unfinished ones, of what the formula was applied to.
-  void pull_slopes(const ScoreTile& tile, const Real* before, Real* slopes) const {
-    if (options.formula) options.formula->pull(tile, before, slopes);
-    if (options.terms) options.terms->add_slopes(tile, slopes);
+  void pull_gradients(const ScoreTile& tile, const Real* before, Real* grad_scores) const {
+    if (options.formula) options.formula->pull(tile, before, grad_scores);
+    if (options.bias) options.bias->add_gradients(tile, grad_scores);
   }
 };
 
@@ -164,12 +164,12 @@ template <class F> void each_head(const Extents& e, const StreamingOptions& opti
 
 /// Is there anything beside the scores' form that wants a gradient?
 inline bool further_gradients(const StreamingOptions& options) {
-  return (options.terms && options.terms->requires_grad()) || (options.formula && options.formula->requires_grad());
+  return (options.bias && options.bias->requires_grad()) || (options.formula && options.formula->requires_grad());
 }
 /// Before the heads of a pass: what is done to scores.
-inline void begin(const StreamingOptions& options, Tape& tape, Tape::Scratch& scratch, bool for_slopes) {
-  if (options.terms && for_slopes) options.terms->open(tape);
-  if (options.formula) options.formula->begin(tape, scratch, for_slopes);
+inline void begin(const StreamingOptions& options, Tape& tape, Tape::Scratch& scratch, bool for_backward) {
+  if (options.bias && for_backward) options.bias->open(tape);
+  if (options.formula) options.formula->begin(tape, scratch, for_backward);
 }
 
 /// What a block of queries sees: each row's range, and the keys from the first to the last of all together, between

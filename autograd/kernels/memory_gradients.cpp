@@ -47,7 +47,7 @@ void add_to_row(const Added* sides, std::int64_t calls, std::int64_t keys, std::
 
 template <int Sides>
 void add_to_rows(const Added* sides, std::int64_t calls, std::int64_t keys, std::int64_t first, std::int64_t last,
-                 std::int64_t width, const RowsInto& to) {
+                 std::int64_t width, const GradRows& to) {
   for (std::int64_t j = first; j < last; ++j) {
     Real* row = to.p + j * to.row;
     if (to.column == 1) {
@@ -97,7 +97,7 @@ MemoryGradients* MemoryGradients::for_call(const PackedMemory* memory, std::int6
   if (!m) return nullptr;
   if (queries != 1 || m->gathered_ == room) m->add();
   if (queries != 1) return nullptr;
-  *m->node_.tape->into(m->node_).p = 0;
+  *m->node_.tape->grad_target(m->node_).p = 0;
   if (m->gathered_ == 0) {
     m->first_ = m->values_.shape[2];
     m->last_ = 0;
@@ -128,7 +128,7 @@ MemoryGradients::Share MemoryGradients::share(const HeadProblem& head, const Rea
 
 void MemoryGradients::add() {
   if (gathered_ == 0) return;
-  const auto [dk, dv, same] = values_.tape->into_together({keys_.tape ? keys_ : values_, values_, values_});
+  const auto [dk, dv, same] = values_.tape->grad_targets({keys_.tape ? keys_ : values_, values_, values_});
   const std::int64_t heads = values_.shape[1], keys = values_.shape[2], calls = gathered_ * sharing_;
   for (std::int64_t b = 0, some = counting_only() ? 0 : values_.shape[0]; b < some; ++b)
     for (std::int64_t h = 0; h < heads; ++h) {
@@ -136,7 +136,7 @@ void MemoryGradients::add() {
         const std::int64_t row = (b * heads + h) * room * sharing_;
         return {side.of_keys + row * keys, side.rows + row * whole_vectors(side.width), side.factor};
       };
-      const RowsInto to_keys = keys_.tape ? head_of(keys_, dk, b, h) : RowsInto{},
+      const GradRows to_keys = keys_.tape ? head_of(keys_, dk, b, h) : GradRows{},
                      to_values = head_of(values_, dv, b, h);
       const Added both[] = {keys_.tape ? added(key_side_) : Added{}, added(value_side_)};
       if (to_keys.p && to_keys.p == to_values.p && to_keys.row == to_values.row && to_keys.column == to_values.column) {

@@ -17,9 +17,9 @@ public:
   /// which it adds what is gathered, and without a memory.
   static MemoryGradients* for_call(const PackedMemory* memory, std::int64_t queries);
 
-  /// One head's ds and w, [Tk], zeros yet: the caller's to fill in. No slopes where keys' gradients are not added here.
+  /// One head's ds and w, [Tk], zeros yet: the caller's to fill in. No grad_scores where keys' gradients are not added here.
   struct Share {
-    Real *slopes, *weights;
+    Real *grad_scores, *weights;
   };
   /// query [D] and upstream [Dv], dy, of the head: copied. No query where there are no keys.
   Share share(const HeadProblem& head, const Real* query, const Real* upstream);

@@ -32,20 +32,20 @@ struct Seen {
   /// Where its numbers are best written for `scatter`: where they belong, if that is one piece.
   Real* place(Real* row, Real* scratch) const { return in_one_piece() ? row + range.begin : scratch; }
   /// The other way: zeros where nothing is seen.
-  void scatter(const Real* numbers, Real* row, std::int64_t keys, bool first) const {
-    if (first) {
+  void scatter(const Real* numbers, Real* row, std::int64_t keys, bool overwrite) const {
+    if (overwrite) {
       std::fill_n(row, range.first(), Real{0});
       std::fill(row + range.end, row + keys, Real{0});
     }
     if (numbers == row + range.begin) return;
     if (in_one_piece()) {
       map(range.end - range.begin,
-          [&](std::int64_t j, int m) { deposit(row + range.begin + j, load(numbers + j, m), first, m); });
+          [&](std::int64_t j, int m) { deposit(row + range.begin + j, load(numbers + j, m), overwrite, m); });
       return;
     }
     for (std::int64_t j = range.first(); j < range.end; ++j) {
       const bool here = counts(j);
-      deposit(row[j], here ? *numbers : Real{0}, first);
+      deposit(row[j], here ? *numbers : Real{0}, overwrite);
       numbers += here ? 1 : 0;
     }
   }

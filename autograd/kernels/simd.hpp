@@ -42,8 +42,10 @@ template <class F> inline void map(std::int64_t size, F&& f) {
 }
 
 /// Stores or adds, as `first` says.
-inline void deposit(Real* p, const Simd& v, bool first, int n = lanes) { store(p, first ? v : v + load(p, n), n); }
-inline void deposit(Real& p, Real v, bool first) { p = first ? v : p + v; }
+inline void deposit(Real* p, const Simd& v, bool overwrite, int n = lanes) {
+  store(p, overwrite ? v : v + load(p, n), n);
+}
+inline void deposit(Real& p, Real v, bool overwrite) { p = overwrite ? v : p + v; }
 
 /// The sum of all lanes.
 inline Real lane_sum(const Simd& x) {

@@ -5,41 +5,42 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// y = value(x), dx += slope(x, y) dy, on whole vectors.
-template <class Value, class Slope>
-Tensor elementwise(const char* name, const Tensor& input, Value value, Slope slope) {
+// y = value(x), dx += derivative(x, y) dy, on whole vectors.
+template <class Value, class Derivative>
+Tensor elementwise(const char* name, const Tensor& input, Value value, Derivative derivative) {
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
   if (op.computes()) map(x.size(), [&](std::int64_t i, int n) { store(y.data + i, value(load(x.data + i, n)), n); });
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     map(x.size(), [&](std::int64_t i, int n) {
-      deposit(d.p + i, slope(load(x.data + i, n), load(y.data + i, n)) * load(dy + i, n), d.first, n);
+      deposit(d.p + i, derivative(load(x.data + i, n), load(y.data + i, n)) * load(dy + i, n), d.overwrite, n);
     });
   });
   return y;
 }
 
-// The same where value and slope are computed together: the slope is kept.
-template <class At> Tensor elementwise_with_slope(const char* name, const Tensor& input, At at) {
+// The same where value and derivative are computed together: the derivative is kept.
+template <class At> Tensor elementwise_with_derivative(const char* name, const Tensor& input, At at) {
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
   const Tensor y = op.output(x.shape);
-  Real* slope = op.requires_grad() ? op.tape().keep<Real>(x.size()) : nullptr;
+  Real* derivative = op.requires_grad() ? op.tape().keep<Real>(x.size()) : nullptr;
   if (op.computes())
     map(x.size(), [&](std::int64_t i, int n) {
       const ValueAndSlope v = at(load(x.data + i, n));
       store(y.data + i, v.value, n);
-      if (slope) store(slope + i, v.slope, n);
+      if (derivative) store(derivative + i, v.derivative, n);
     });
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(x.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(slope + i, n) * load(dy + i, n), d.first, n); });
+    map(x.size(),
+        [&](std::int64_t i, int n) { deposit(d.p + i, load(derivative + i, n) * load(dy + i, n), d.overwrite, n); });
   });
   return y;
 }
@@ -77,7 +78,7 @@ Tensor abs(const Tensor& x) {
 
 Tensor relu(const Tensor& x) {
   return elementwise(
-      "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).slope; });
+      "relu", x, [](Simd v) { return relu_at(v).value; }, [](Simd v, Simd) { return relu_at(v).derivative; });
 }
 
 Tensor elu_plus_one(const Tensor& x) {
@@ -87,8 +88,8 @@ Tensor elu_plus_one(const Tensor& x) {
       [=](Simd v, Simd y) { return xsimd::select(v > zero, one, y); });
 }
 
-Tensor gelu(const Tensor& x) { return elementwise_with_slope("gelu", x, gelu_at); }
-Tensor gelu_tanh(const Tensor& x) { return elementwise_with_slope("gelu_tanh", x, gelu_tanh_at); }
-Tensor silu(const Tensor& x) { return elementwise_with_slope("silu", x, silu_at); }
+Tensor gelu(const Tensor& x) { return elementwise_with_derivative("gelu", x, gelu_at); }
+Tensor gelu_tanh(const Tensor& x) { return elementwise_with_derivative("gelu_tanh", x, gelu_tanh_at); }
+Tensor silu(const Tensor& x) { return elementwise_with_derivative("silu", x, silu_at); }
 
 } // namespace heed::HEED_REAL

@@ -26,16 +26,16 @@ template <class F> void combine(const Tensor& y, const Tensor& a, const Tensor& 
 
 // Adds f(dy, a, b) to the gradient of `x` (one of a and b), summed over what x was stretched to.
 template <class F> void reduce_into(const Tensor& x, const Tensor& y, const Tensor& a, const Tensor& b, F f) {
-  Into d = x.tape->into(x);
+  GradTarget d = x.tape->grad_target(x);
   if (!d) return;
   const Real* dy = x.tape->grad(y);
-  if (d.first && x.size() != y.size()) { // stretched, over none at all perhaps
+  if (d.overwrite && x.size() != y.size()) { // stretched, over none at all perhaps
     walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
       for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
     });
-    d.first = false;
+    d.overwrite = false;
   }
-  const bool first = d.first;
+  const bool first = d.overwrite;
   walk<4>(y.shape,
           {stretched(x.shape, x.stride, y.shape), y.stride, stretched(a.shape, a.stride, y.shape),
            stretched(b.shape, b.stride, y.shape)},
@@ -67,7 +67,7 @@ Tensor broadcast_output(const Op& op, const Tensor& x, const Tensor& y) {
 
 // A residual connection hands its gradient on to its first operand instead of copying it.
 void pass_on(const Tensor& out, const Tensor& x, const Tensor& y) {
-  if (!x.tape->hand_on(out, x)) reduce_into(x, out, x, y, [](Real g, Real, Real) { return g; });
+  if (!x.tape->donate_gradient(out, x)) reduce_into(x, out, x, y, [](Real g, Real, Real) { return g; });
 }
 
 } // namespace
@@ -123,10 +123,10 @@ Tensor scale(const Tensor& input, Real factor, Real shift) {
   if (op.computes())
     for (std::int64_t i = 0, n = y.size(); i < n; ++i) y.data[i] = factor * x.data[i] + shift;
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(y.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.first, n); });
+    map(y.size(), [&](std::int64_t i, int n) { deposit(d.p + i, load(dy + i, n) * factor, d.overwrite, n); });
   });
   return y;
 }

@@ -1,6 +1,6 @@
 #include "autograd/kernels/gumbel.hpp"
-#include "autograd/kernels/inner_scores.hpp"
-#include "autograd/kernels/pairwise_scores.hpp"
+#include "autograd/kernels/dot_product_scores.hpp"
+#include "autograd/kernels/additive_scores.hpp"
 #include "autograd/kernels/seen.hpp"
 #include "autograd/operation_count.hpp"
 
@@ -42,11 +42,11 @@ struct StripView : BlockView {
 };
 
 // What is to be computed of a form; and how, one head after the other.
-struct InnerOperands {
-  InnerForm form;
+struct DotProductOperands {
+  DotProductForm form;
   Extents e;
 
-  InnerOperands(const Op& op, const InnerForm& f, const Tensor& v)
+  DotProductOperands(const Op& op, const DotProductForm& f, const Tensor& v)
       : form(f), e(inner_extents(op, f.queries, f.keys, v)) {}
   bool requires_grad() const { return form.queries.slot->requires_grad || form.keys.slot->requires_grad; }
   double operations(const Mask& mask) const {
@@ -57,7 +57,7 @@ struct InnerOperands {
 
 class Inner {
 public:
-  Inner(const InnerOperands& x, Tape::Scratch& scratch)
+  Inner(const DotProductOperands& x, Tape::Scratch& scratch)
       : x_(x), e_(x.e), k_tiles_(scratch.take<Real>(e_.width * whole_tiles(e_.keys))) {}
 
   void begin(std::int64_t b, std::int64_t h, std::int64_t kh) {
@@ -69,7 +69,7 @@ public:
     scores_(i, rows, j0, c, tile, row);
   }
 
-  void take_for_slopes(Tape&, Tape::Scratch& scratch, const Into& dq, const Into& dk) {
+  void take_for_backward(Tape&, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
     to_q_ = dq;
     to_k_ = dk;
     q_scratch_ = scratch.take<Real>(e_.queries * width());
@@ -77,13 +77,13 @@ public:
     dq_ = scratch.take<Real>(e_.queries * width());
     dk_ = scratch.take<Real>(e_.keys * width());
   }
-  void begin_slopes(std::int64_t b, std::int64_t kh) {
+  void begin_backward(std::int64_t b, std::int64_t kh) {
     q_rows_ = pack_rows(scores_.q, e_.queries, e_.width, q_scratch_);
     k_rows_ = pack_rows(head_of(x_.form.keys, x_.form.keys.data, b, kh), e_.keys, e_.width, k_scratch_);
     std::fill_n(dq_, e_.queries * width(), Real{0});
     std::fill_n(dk_, e_.keys * width(), Real{0});
   }
-  void add_slopes(const StripView& block, const Real* ds, std::int64_t row) const {
+  void add_gradients(const StripView& block, const Real* ds, std::int64_t row) const {
     small_product({ds, 1, row}, q_rows_.p + block.i0 * q_rows_.row, q_rows_.row, dk_ + block.origin * width(), width(),
                   block.keys, width(), block.rows, true);
     small_product({ds, row, 1}, k_rows_.p + block.origin * k_rows_.row, k_rows_.row, dq_ + block.i0 * width(), width(),
@@ -98,11 +98,11 @@ public:
 private:
   std::int64_t width() const { return whole_vectors(e_.width); }
 
-  const InnerOperands& x_;
+  const DotProductOperands& x_;
   const Extents& e_;
   Real* k_tiles_;
-  InnerScores scores_{};
-  Into to_q_, to_k_;
+  DotProductScores scores_{};
+  GradTarget to_q_, to_k_;
   Real *q_scratch_ = nullptr, *k_scratch_ = nullptr, *dq_ = nullptr, *dk_ = nullptr;
   PackedRows q_rows_{}, k_rows_{};
 };
@@ -121,21 +121,21 @@ public:
   }
   void scores(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
               std::int64_t row) const {
-    pairwise::PairwiseScores{room_.factors, w_}(i, rows, j0, c, tile, row);
+    pairwise::AdditiveScores{room_.factors, w_}(i, rows, j0, c, tile, row);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t k = c.c0; k < c.c1; ++k) tile[r * row + k] += total_;
   }
 
-  void take_for_slopes(Tape& tape, Tape::Scratch& scratch, const Into& dq, const Into& dk) {
+  void take_for_backward(Tape& tape, Tape::Scratch& scratch, const GradTarget& dq, const GradTarget& dk) {
     to_.emplace(tape, scratch, x_, dq, dk);
-    slopes_.emplace(scratch, room_, x_.e);
+    gradients_.emplace(scratch, room_, x_.e);
   }
-  void begin_slopes(std::int64_t, std::int64_t) {
-    slopes_->begin(w_);
+  void begin_backward(std::int64_t, std::int64_t) {
+    gradients_->begin(w_);
     std::fill_n(room_.q, x_.e.queries * x_.e.width, Real{0});
     sum_ = 0;
   }
-  void add_slopes(const StripView& block, const Real* ds, std::int64_t row) {
+  void add_gradients(const StripView& block, const Real* ds, std::int64_t row) {
     using pairwise::Range;
     switch (room_.factors.range) {
       case Range::product: return add<Range::product>(block, ds, row);
@@ -143,13 +143,13 @@ public:
       case Range::mixed: return add<Range::mixed>(block, ds, row);
     }
   }
-  void put(std::int64_t b, std::int64_t h) const { to_->put(x_, *slopes_, room_.q, b, h, sum_); }
+  void put(std::int64_t b, std::int64_t h) const { to_->put(x_, *gradients_, room_.q, b, h, sum_); }
 
 private:
   template <pairwise::Range range> void add(const StripView& block, const Real* ds, std::int64_t row) {
     using pairwise::group, pairwise::pair_tile;
     alignas(64) Real some[group * pair_tile], unused[group * pair_tile];
-    slopes_->begin_rows(block.rows);
+    gradients_->begin_rows(block.rows);
     for (std::int64_t c = 0; c < block.keys; c += pair_tile)
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0),
@@ -164,16 +164,16 @@ private:
             sum_ += d;
           }
         if (!any) continue;
-        keep_r<range>(*slopes_, block.i0 + r0, rows, block.origin + c, unused);
-        pairwise::add_slopes(*slopes_, r0, rows, block.origin + c, some);
+        keep_r<range>(*gradients_, block.i0 + r0, rows, block.origin + c, unused);
+        pairwise::add_gradients(*gradients_, r0, rows, block.origin + c, some);
       }
-    slopes_->end_rows(block.rows, room_.q + block.i0 * x_.e.width);
+    gradients_->end_rows(block.rows, room_.q + block.i0 * x_.e.width);
   }
 
   const pairwise::Operands& x_;
   pairwise::FactorsRoom room_;
   std::optional<pairwise::Gradients> to_;
-  std::optional<pairwise::PairwiseSlopes> slopes_;
+  std::optional<pairwise::AdditiveGradients> gradients_;
   const Real* w_ = nullptr;
   Real total_ = 0; // of w
   Real sum_ = 0;   // of a head's ds
@@ -187,11 +187,11 @@ struct Rows {
   Real* before = nullptr;         // a strip of what a formula was applied to, for the backward pass
   std::uint8_t* allows = nullptr; // of a formula's mask and the other one's entries: a strip
 
-  Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_slopes)
+  Rows(Tape::Scratch& scratch, const Extents& e, const StreamingOptions& options, bool for_backward)
       : strip(e), s(scratch.take<Real>(strip.size())), w(scratch.take<Real>(strip.size())),
         gathered(scratch.take<Real>(5 * strip.row)) {
     if (!options.formula) return;
-    if (for_slopes && options.formula->wants_before()) before = scratch.take<Real>(strip.size());
+    if (for_backward && options.formula->wants_before()) before = scratch.take<Real>(strip.size());
     if (options.formula->masks()) allows = scratch.take<std::uint8_t>(strip.size());
   }
   Real* row(std::int64_t n) const { return gathered + n * strip.row; }
@@ -233,14 +233,14 @@ struct Rows {
     head.options.formula->hide(tile, to);
   }
   // Of finished scores' gradients, which stand in s: 0 where nothing is seen.
-  void pull_slopes(const HeadProblem& head, const StripView& block) const {
+  void pull_gradients(const HeadProblem& head, const StripView& block) const {
     if (head.changes_scores())
       each_tile(head, block, [&](ScoreTile tile, std::int64_t at, const Columns& seen) {
         tile.keys = std::min(tile.keys, block.origin + block.keys - tile.j); // there is nothing in s beyond
         head.options.formula->pull(tile, before ? before + at + seen.c0 : nullptr, s + at + seen.c0);
       });
-    if (head.options.terms)
-      head.options.terms->add_slopes(head.tile(block.i0, block.rows, block.origin, block.keys, strip.row), s);
+    if (head.options.bias)
+      head.options.bias->add_gradients(head.tile(block.i0, block.rows, block.origin, block.keys, strip.row), s);
   }
   Seen seen_by(const HeadProblem& head, const StripView& block, std::int64_t r) const {
     return block.seen_by(head, r, allows, strip.row);
@@ -309,20 +309,20 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
     const Real* dy_values = t.grad(merged);
     Tape::Scratch scratch(t);
     begin(options, t, scratch, true);
-    const auto [dq, dk, dv] = t.into_together({x.form.queries, x.form.keys, v});
+    const auto [dq, dk, dv] = t.grad_targets({x.form.queries, x.form.keys, v});
     Form here(x, scratch);
-    here.take_for_slopes(t, scratch, dq, dk);
+    here.take_for_backward(t, scratch, dq, dk);
     const Rows rows(scratch, e, options, true);
     Real* g = scratch.take<Real>(rows.strip.size());
     Real* v_tiles = scratch.take<Real>(e.value_width * whole_tiles(e.keys));
     Real* dy_scratch = scratch.take<Real>(e.queries * v_width);
     Real* dv_rows = scratch.take<Real>(whole_tiles(e.keys) * v_width);
-    rules->begin_slopes();
+    rules->begin_backward();
     each_head(e, options, [&, dv = dv](std::int64_t b, std::int64_t h, std::int64_t kh) {
       const HeadProblem head{e, options, b, h};
       const RowPolicy& policy = rules->of_head(h);
       here.begin(b, h, kh);
-      here.begin_slopes(b, kh);
+      here.begin_backward(b, kh);
       const Scattered dy = head_of(y, dy_values, b, h);
       const PackedRows dy_rows = pack_rows(dy, e.queries, e.value_width, dy_scratch);
       pack_tiles(head_of(v, v.data, b, kh), e.keys, e.value_width, 1, v_tiles);
@@ -340,32 +340,33 @@ Tensor attend(Op& op, const Operands& x, const Tensor& v, const RowRules& given,
           const Seen seen = rows.seen_by(head, block, r);
           const std::int64_t n = seen.count(), at = r * rows.strip.row;
           if (n > 0)
-            policy.slopes(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
-                          seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
+            policy.backward(seen.gather(rows.s + at, rows.row(0)), seen.gather(rows.w + at, rows.row(1)),
+                            seen.gather(g + at, rows.row(2)), rows.row(3), n, rows.row(4));
           seen.scatter(rows.row(3), rows.s + at, block.keys, true);
         }
         rows.drop(head, block, rows.w);
         small_product({rows.w, 1, rows.strip.row}, dy_rows.p + i0 * dy_rows.row, dy_rows.row,
                       dv_rows + block.origin * v_width, v_width, block.keys, v_width, block.rows, true);
-        rows.pull_slopes(head, block);
-        here.add_slopes(block, rows.s, rows.strip.row);
+        rows.pull_gradients(head, block);
+        here.add_gradients(block, rows.s, rows.strip.row);
       }
       here.put(b, h);
       if (dv) put_rows(dv_rows, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
     });
-    rules->end_slopes(t);
+    rules->end_backward(t);
   });
   return y;
 }
 
 } // namespace
 
-Tensor attend_rows(const InnerForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
+Tensor attend_rows(const DotProductForm& form, const Tensor& v, const RowRules& rules,
+                   const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &v}, Counts::yes);
-  return attend<Inner>(op, InnerOperands(op, form, v), v, rules, options);
+  return attend<Inner>(op, DotProductOperands(op, form, v), v, rules, options);
 }
 
-Tensor attend_rows(const PairwiseForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
+Tensor attend_rows(const AdditiveForm& form, const Tensor& v, const RowRules& rules, const StreamingOptions& options) {
   Op op("attend_rows", {&form.queries, &form.keys, &form.weights, &v}, Counts::yes);
   return attend<Pairwise>(op, pairwise::Operands(op, form, v), v, rules, options);
 }

@@ -119,28 +119,28 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor* bias, con
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
     const auto gradient = [&](std::int64_t n) { return row_major(dy + n * result, O, places); };
-    if (const Into d = tape.into(x)) {
-      if (d.first) std::fill_n(d.p, x.size(), Real{0});
+    if (const GradTarget d = tape.grad_target(x)) {
+      if (d.overwrite) std::fill_n(d.p, x.size(), Real{0});
       for (std::int64_t n = 0; n < B; ++n) {
         gemm(kernel.transposed(), gradient(n), row_major(unfolded, win.rows(), places));
         win.fold(unfolded, d.p + n * image);
       }
     }
-    if (const Into d = tape.into(w))
+    if (const GradTarget d = tape.grad_target(w))
       for (std::int64_t n = 0; n < B; ++n) {
         win.unfold(x.data + n * image, unfolded);
         gemm(gradient(n), row_major(unfolded, win.rows(), places).transposed(), row_major(d.p, O, win.rows()), 1,
-             d.first && n == 0 ? 0 : 1);
+             d.overwrite && n == 0 ? 0 : 1);
       }
     if (!biased) return;
-    if (const Into d = tape.into(b))
+    if (const GradTarget d = tape.grad_target(b))
       for (std::int64_t o = 0; o < O; ++o) {
         Real total = 0;
         for (std::int64_t n = 0; n < B; ++n) {
           const Real* p = dy + n * result + o * places;
           total += sum_over(places, [&](std::int64_t i, int m) { return load(p + i, m); });
         }
-        deposit(d.p[o], total, d.first);
+        deposit(d.p[o], total, d.overwrite);
       }
   });
   return y;

@@ -19,10 +19,10 @@ Tensor dropout(const Tensor& input, double probability, const RandomKey& key, co
     map(n, [&](std::int64_t i, int m) { store(y.data + i, load(x.data + i, m) * load(factor + i, m), m); });
   }
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    map(n, [&](std::int64_t i, int m) { deposit(d.p + i, load(dy + i, m) * load(factor + i, m), d.first, m); });
+    map(n, [&](std::int64_t i, int m) { deposit(d.p + i, load(dy + i, m) * load(factor + i, m), d.overwrite, m); });
   });
   return y;
 }

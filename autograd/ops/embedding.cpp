@@ -20,9 +20,9 @@ Tensor embedding(const Tensor& rows, const std::int32_t* tokens, const Shape& sh
   if (op.computes())
     for (std::int64_t i = 0; i < n; ++i) std::copy_n(table.data + kept[i] * width, width, y.data + i * width);
   op.record(y, [=] {
-    const Into d = table.tape->into(table);
+    const GradTarget d = table.tape->grad_target(table);
     if (!d) return;
-    if (d.first) std::fill_n(d.p, table.size(), Real{0});
+    if (d.overwrite) std::fill_n(d.p, table.size(), Real{0});
     const Real* dy = table.tape->grad(y);
     for (std::int64_t i = 0; i < n; ++i) {
       Real* p = d.p + kept[i] * width;

@@ -54,7 +54,7 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
                       return load(dy + at + i, n) * (load(x.data + at + i, n) - centre[g]);
                     });
       });
-    if (const Into d = tape.into(x))
+    if (const GradTarget d = tape.grad_target(x))
       for (std::int64_t g = 0; g < B * groups; ++g) {
         const Real m = centre[g], s = precision[g];
         Real mean_along = 0, mean_across = 0;
@@ -67,17 +67,18 @@ Tensor group_norm(const Tensor& input, std::int64_t groups, const Tensor& gains,
         each_channel(g, [&](std::int64_t c, std::int64_t at) {
           map(places, [&](std::int64_t i, int n) {
             const Simd h = (load(x.data + at + i, n) - m) * s;
-            deposit(d.p + at + i, s * (gain.data[c] * load(dy + at + i, n) - mean_along - h * mean_across), d.first, n);
+            deposit(d.p + at + i, s * (gain.data[c] * load(dy + at + i, n) - mean_along - h * mean_across), d.overwrite,
+                    n);
           });
         });
       }
     const auto sum_rows = [&](const Tensor& v, const Real* sums) {
-      const Into d = tape.into(v);
+      const GradTarget d = tape.grad_target(v);
       if (!d) return;
       for (std::int64_t c = 0; c < C; ++c) {
         Real total = 0;
         for (std::int64_t b = 0; b < B; ++b) total += sums[b * C + c];
-        deposit(d.p[c], total, d.first);
+        deposit(d.p[c], total, d.overwrite);
       }
     };
     sum_rows(gain, across);

@@ -48,19 +48,19 @@ Tensor cross_entropy(const Tensor& input, const std::int32_t* targets, const Cro
 
   // dlogits = (softmax - target) dy / divisor
   op.record(y, [=] {
-    const Into d = logits.tape->into(logits);
+    const GradTarget d = logits.tape->grad_target(logits);
     if (!d) return;
     const Real factor = logits.tape->grad(y)[0] / divisor;
     for (std::int64_t r = 0; r < rows; ++r) {
       Real* g = d.p + r * classes;
       if (kept[r] == ignore) {
-        if (d.first) std::fill_n(g, classes, Real{0});
+        if (d.overwrite) std::fill_n(g, classes, Real{0});
         continue;
       }
       const Real* p = logits.data + r * classes;
       const Real all = normaliser[r];
       map(classes, [&](std::int64_t c, int n) {
-        deposit(g + c, factor * (exponential(load(p + c, n) - all) - spread), d.first, n);
+        deposit(g + c, factor * (exponential(load(p + c, n) - all) - spread), d.overwrite, n);
       });
       g[kept[r]] -= factor * (1 - smoothing);
     }

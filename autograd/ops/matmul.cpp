@@ -1,7 +1,7 @@
 #include "autograd/kernels/activations.hpp"
-#include "autograd/kernels/fixed_weight.hpp"
+#include "autograd/kernels/frozen_weight.hpp"
 #include "autograd/kernels/gemm.hpp"
-#include "autograd/kernels/step_weight.hpp"
+#include "autograd/kernels/packed_weight.hpp"
 #include "autograd/kernels/walk.hpp"
 #include "autograd/ops.hpp"
 
@@ -31,16 +31,16 @@ template <class F> void each_product(const Tensor& a, const Tensor& b, const Ten
 }
 
 // Where the gradient of an operand goes. One that serves for several products is zeroed first, and then added to.
-Into product_into(const Tensor& x, const Tensor& y) {
-  Into d = x.tape->into(x);
+GradTarget product_into(const Tensor& x, const Tensor& y) {
+  GradTarget d = x.tape->grad_target(x);
   std::int64_t served = 1, products = 1;
   for (int i = 0; i < x.rank() - 2; ++i) served *= x.shape[i];
   for (int i = 0; i < y.rank() - 2; ++i) products *= y.shape[i];
-  if (!d || !d.first || served == products || counting_only()) return d;
+  if (!d || !d.overwrite || served == products || counting_only()) return d;
   walk<1>(x.shape, {x.stride}, [&](auto at, std::int64_t n, auto step) {
     for (std::int64_t i = 0; i < n; ++i) d.p[at[0] + i * step[0]] = 0;
   });
-  d.first = false;
+  d.overwrite = false;
   return d;
 }
 
@@ -80,14 +80,14 @@ Tensor matmul(const Tensor& left, const Tensor& right) {
   op.record(y, [=] {
     Real* dy = const_cast<Real*>(y.tape->grad(y));
     // One gradient after the other: the operands may share their memory.
-    if (const Into d = product_into(a, y)) {
+    if (const GradTarget d = product_into(a, y)) {
       each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-        gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.first ? 0 : 1);
+        gemm(matrix(y, dy + k), matrix(b, b.data + j).transposed(), matrix(a, d.p + i), 1, d.overwrite ? 0 : 1);
       });
     }
-    if (const Into d = product_into(b, y)) {
+    if (const GradTarget d = product_into(b, y)) {
       each_product(a, b, y, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-        gemm(matrix(a, a.data + i).transposed(), matrix(y, dy + k), matrix(b, d.p + j), 1, d.first ? 0 : 1);
+        gemm(matrix(a, a.data + i).transposed(), matrix(y, dy + k), matrix(b, d.p + j), 1, d.overwrite ? 0 : 1);
       });
     }
   });
@@ -98,7 +98,7 @@ namespace {
 
 // Where an activation behind a product puts what it finds.
 struct Activated {
-  Real *y, *slope; // slope: null where no gradient is required
+  Real *y, *derivative; // derivative: null where no gradient is required
 };
 
 template <auto at> void activate(const void* context, Real* part, std::int64_t n) {
@@ -106,23 +106,23 @@ template <auto at> void activate(const void* context, Real* part, std::int64_t n
   map(n, [&](std::int64_t i, int count) {
     const ValueAndSlope v = at(load(part + i, count));
     store(part + i, v.value, count);
-    if (to.slope) store(to.slope + (part - to.y) + i, v.slope, count);
+    if (to.derivative) store(to.derivative + (part - to.y) + i, v.derivative, count);
   });
 }
 
 using Activate = void (*)(const void*, Real*, std::int64_t);
 constexpr Activate activate_with[] = {activate<relu_at>, activate<gelu_at>, activate<gelu_tanh_at>, activate<silu_at>};
 
-// dy *= slope, in place, where there is a slope; and the rows of dy summed into d.
-void through_slope_and_bias(const Matrix& dy, const Real* slope, const Into& d) {
-  if (counting_only() || (!slope && !d)) return;
-  if (d && d.first) std::fill_n(d.p, dy.columns, Real{0});
+// dy *= derivative, in place, where there is a derivative; and the rows of dy summed into d.
+void through_activation_and_bias(const Matrix& dy, const Real* derivative, const GradTarget& d) {
+  if (counting_only() || (!derivative && !d)) return;
+  if (d && d.overwrite) std::fill_n(d.p, dy.columns, Real{0});
   for (std::int64_t i = 0; i < dy.rows; ++i)
     map(dy.columns, [&](std::int64_t j, int n) {
       Real* at = dy.p + i * dy.columns + j;
       Simd v = load(at, n);
-      if (slope) {
-        v *= load(slope + i * dy.columns + j, n);
+      if (derivative) {
+        v *= load(derivative + i * dy.columns + j, n);
         store(at, v, n);
       }
       if (d) store(d.p + j, load(d.p + j, n) + v, n);
@@ -150,11 +150,11 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
   Shape shape = input.shape;
   const std::int64_t width = shape[-1] = w.shape[0];
   const Tensor y = op.output(shape);
-  Real* slope = f && op.requires_grad() ? op.tape().keep<Real>(y.size()) : nullptr;
-  const Activated activated{y.data, slope};
+  Real* derivative = f && op.requires_grad() ? op.tape().keep<Real>(y.size()) : nullptr;
+  const Activated activated{y.data, derivative};
   const Finish finish{f, &activated};
-  StepWeight* ready = step_weight(w, rows.rows);
-  const PackedMatrix* packed = ready ? &ready->forwards : fixed_weight(w);
+  PackedWeight* ready = packed_weight(w, rows.rows);
+  const PackedMatrix* packed = ready ? &ready->forwards : frozen_weight(w);
   const auto product = [&](const auto& right) {
     gemm_onto_row(rows, right, biased ? b.data : nullptr, row_major(y.data, rows.rows, width), f ? &finish : nullptr);
   };
@@ -164,18 +164,18 @@ Tensor affine(const char* name, const Tensor& input, const Tensor& weight, const
     Tape& tape = *y.tape;
     // The gradient of y is nobody's any more once this has run, so it may be changed.
     const Matrix dy = row_major(tape.grad(y), rows.rows, width);
-    through_slope_and_bias(dy, slope, biased ? tape.into(b) : Into{});
-    if (const Into d = tape.into(x)) {
+    through_activation_and_bias(dy, derivative, biased ? tape.grad_target(b) : GradTarget{});
+    if (const GradTarget d = tape.grad_target(x)) {
       Matrix dx = rows;
       dx.p = d.p;
-      if (ready) gemm(dy, ready->backwards, dx, d.first ? 0 : 1);
-      else gemm(dy, matrix(w, w.data), dx, 1, d.first ? 0 : 1);
+      if (ready) gemm(dy, ready->backwards, dx, d.overwrite ? 0 : 1);
+      else gemm(dy, matrix(w, w.data), dx, 1, d.overwrite ? 0 : 1);
     }
     if (ready) {
       if (Real* to = ready->gather(rows)) std::copy_n(dy.p, dy.rows * width, to);
       return;
     }
-    if (const Into d = tape.into(w)) gemm(dy.transposed(), rows, matrix(w, d.p), 1, d.first ? 0 : 1);
+    if (const GradTarget d = tape.grad_target(w)) gemm(dy.transposed(), rows, matrix(w, d.p), 1, d.overwrite ? 0 : 1);
   });
   return y;
 }

@@ -15,10 +15,10 @@ void check_vector(const Op& op, const char* name, const Tensor& v, const Tensor&
 }
 
 // A zeroed place for a gradient that is summed over rows.
-Into summed_into(const Tensor& v) {
-  Into d = v.tape->into(v);
-  if (d && d.first) std::fill_n(d.p, v.size(), Real{0});
-  d.first = false;
+GradTarget summed_into(const Tensor& v) {
+  GradTarget d = v.tape->grad_target(v);
+  if (d && d.overwrite) std::fill_n(d.p, v.size(), Real{0});
+  d.overwrite = false;
   return d;
 }
 
@@ -60,9 +60,9 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    const Into dg = summed_into(gain);
-    const Into db = biased ? summed_into(bias) : Into{};
-    const Into dx = tape.into(x);
+    const GradTarget dg = summed_into(gain);
+    const GradTarget db = biased ? summed_into(bias) : GradTarget{};
+    const GradTarget dx = tape.grad_target(x);
     if (!dx && !dg && !db) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
@@ -79,7 +79,7 @@ Tensor layer_norm(const Tensor& input, const Tensor& gains, const Tensor* biases
       const Real mean_along = share * lane_sum(along), mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
         const Simd h = (load(p + i, n) - m) * s, w = load(g + i, n) * load(gain.data + i, n);
-        deposit(dx.p + r * width + i, s * (w - mean_along - h * mean_across), dx.first, n);
+        deposit(dx.p + r * width + i, s * (w - mean_along - h * mean_across), dx.overwrite, n);
       });
     }
   });
@@ -108,8 +108,8 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    const Into dg = summed_into(gain);
-    const Into dx = tape.into(x);
+    const GradTarget dg = summed_into(gain);
+    const GradTarget dx = tape.grad_target(x);
     if (!dx && !dg) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const Real *p = x.data + r * width, *g = dy + r * width;
@@ -124,7 +124,7 @@ Tensor rms_norm(const Tensor& input, const Tensor& gains, Real epsilon) {
       const Real mean_across = share * lane_sum(across);
       map(width, [&](std::int64_t i, int n) {
         const Simd h = load(p + i, n) * s, w = load(g + i, n) * load(gain.data + i, n);
-        deposit(dx.p + r * width + i, s * (w - h * mean_across), dx.first, n);
+        deposit(dx.p + r * width + i, s * (w - h * mean_across), dx.overwrite, n);
       });
     }
   });
@@ -150,7 +150,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
   }
   // dx = (dy - y (y . dy)) / |x|; below epsilon, dx = dy / epsilon.
   op.record(y, [=] {
-    const Into d = y.tape->into(x);
+    const GradTarget d = y.tape->grad_target(x);
     if (!d) return;
     const Real* dy = y.tape->grad(y);
     for (std::int64_t r = 0; r < count; ++r) {
@@ -160,7 +160,7 @@ Tensor l2_normalize(const Tensor& input, Real epsilon) {
                              ? Real{0}
                              : sum_over(width, [&](std::int64_t i, int n) { return load(q + i, n) * load(g + i, n); });
       map(width, [&](std::int64_t i, int n) {
-        deposit(d.p + r * width + i, s * (load(g + i, n) - load(q + i, n) * along), d.first, n);
+        deposit(d.p + r * width + i, s * (load(g + i, n) - load(q + i, n) * along), d.overwrite, n);
       });
     }
   });

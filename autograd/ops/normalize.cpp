@@ -32,7 +32,7 @@ void SparsemaxRows::weights(const Real* s, Real* w, std::int64_t n, Real* x) con
   map(n, [&](std::int64_t j, int m) { store(w + j, xsimd::max(load(x + j, m) - threshold, zero), m); });
 }
 
-void SparsemaxRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+void SparsemaxRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
   const Simd zero(Real{0}), one(Real{1});
   const auto [sum, count] = sums_over(n, [&](std::int64_t j, int m, Simd& total, Simd& counted) {
     const auto has_weight = load(w + j, m) != zero;
@@ -50,7 +50,7 @@ void SigmoidRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
   map(n, [&](std::int64_t j, int m) { store(w + j, logistic(load(s + j, m) + shift), m); });
 }
 
-void SigmoidRows::slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
+void SigmoidRows::backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const {
   map(n, [&](std::int64_t j, int m) {
     const Simd v = load(w + j, m);
     store(ds + j, load(dw + j, m) * v * (Real{1} - v), m);
@@ -65,7 +65,7 @@ void SumRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
 }
 
-void SumRows::slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* positive) const {
+void SumRows::backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* positive) const {
   for (std::int64_t j = 0; j < n; ++j) positive[j] = std::max(s[j], Real{0});
   const Real total = row_sum(positive, n), along = row_dot(w, dw, n);
   for (std::int64_t j = 0; j < n; ++j) ds[j] = s[j] > 0 ? (dw[j] - along) / total : Real{0};
@@ -80,7 +80,7 @@ void HardmaxRows::weights(const Real* s, Real* w, std::int64_t n, Real*) const {
   w[std::find(s, s + n, largest(s, n)) - s] = 1;
 }
 
-void HardmaxRows::slopes(const Real* s, const Real*, const Real* dw, Real* ds, std::int64_t n, Real* p) const {
+void HardmaxRows::backward(const Real* s, const Real*, const Real* dw, Real* ds, std::int64_t n, Real* p) const {
   const Real top = largest(s, n);
   map(n, [&](std::int64_t j, int m) { store(p + j, exponential(load(s + j, m) - top), m); });
   const Real total = sum_over(n, [&](std::int64_t j, int m) { return load(p + j, m); });
@@ -111,19 +111,19 @@ Tensor normalize_rows(const char* name, const Tensor& input, const Mask& mask, c
     s.scatter(scratch + room, y.data + r * keys, keys, true);
   }
   op.record(y, [=] {
-    const Into d = y.tape->into(x);
+    const GradTarget d = y.tape->grad_target(x);
     if (!d && !rules->requires_grad()) return;
     const Real* dy = y.tape->grad(y);
-    rules->begin_slopes();
+    rules->begin_backward();
     for (std::int64_t r = 0; r < rows; ++r) {
       const Seen s = seen(r);
       const std::int64_t n = s.count(), at = r * keys;
       if (n > 0)
-        rule(r).slopes(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
-                       s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, n, scratch + 4 * room);
-      if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.first);
+        rule(r).backward(s.gather(x.data + at, scratch), s.gather(y.data + at, scratch + room),
+                         s.gather(dy + at, scratch + 2 * room), scratch + 3 * room, n, scratch + 4 * room);
+      if (d) s.scatter(scratch + 3 * room, d.p + at, keys, d.overwrite);
     }
-    rules->end_slopes(*y.tape);
+    rules->end_backward(*y.tape);
   });
   return y;
 }

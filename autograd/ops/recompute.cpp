@@ -20,7 +20,8 @@ Tensor put(const char* name, const Tensor& y, const Pieces& pieces, std::int64_t
 // The gradient of piece i's part of y, given to the piece.
 void give_gradient(const Tensor& z, const Tensor& y, const Pieces& pieces, std::int64_t i) {
   const Tensor from = pieces.part(pieces.work, y, i);
-  if (const Into d = y.tape->into(z)) copy_strided(z.shape, d.p, z.stride, y.tape->grad(from), from.stride, d.first);
+  if (const GradTarget d = y.tape->grad_target(z))
+    copy_strided(z.shape, d.p, z.stride, y.tape->grad(from), from.stride, d.overwrite);
 }
 
 Tensor keep_pieces(const char* name, const Tensor& y, const Pieces& pieces, const void* first,
@@ -49,16 +50,16 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
                  Tensor (*make_first)(const void*, std::int64_t)) {
   if (!y.tape->recording()) {
     for (std::int64_t i = 0; i < pieces.count; ++i) {
-      const Tape::Transient transient(*y.tape);
+      const Tape::ArenaScope transient(*y.tape);
       put(name, y, pieces, i, make_first(first, i));
     }
     const Op op(name, {&y});
     op.record(y, [] {}); // for anomaly detection
     return y;
   }
-  if (y.tape->aside()) return keep_pieces(name, y, pieces, first, make_first);
+  if (y.tape->nested()) return keep_pieces(name, y, pieces, first, make_first);
   for (std::int64_t i = 0; i < pieces.count; ++i) {
-    const Tape::Aside aside(*y.tape);
+    const Tape::NestedTape aside(*y.tape);
     const Tensor z = put(name, y, pieces, i, make_first(first, i));
     y.slot->requires_grad = y.slot->requires_grad || z.slot->requires_grad;
   }
@@ -68,7 +69,7 @@ Tensor recompute(const char* name, const Tensor& y, const Pieces& pieces, const 
     const bool recorded = tape.recording();
     tape.record(true);
     for (std::int64_t i = pieces.count; i-- > 0;) {
-      Tape::Aside aside(tape);
+      Tape::NestedTape aside(tape);
       const double counted = counted_operations();
       const Tensor z = pieces.make(pieces.work, i);
       count_operations(counted - counted_operations()); // they count once

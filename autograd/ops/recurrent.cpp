@@ -4,8 +4,8 @@
 #include "autograd/kernels/gemm.hpp"
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/kernels/simd.hpp"
-#include "autograd/kernels/fixed_weight.hpp"
-#include "autograd/kernels/step_weight.hpp"
+#include "autograd/kernels/frozen_weight.hpp"
+#include "autograd/kernels/packed_weight.hpp"
 
 #include <algorithm>
 
@@ -177,8 +177,8 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     return s == 0 ? c0.data : Cell::has_memory ? memories + order.at(s - 1) * step : before(s);
   };
 
-  StepWeight* ready = T == 1 ? step_weight(w, B) : nullptr;
-  const PackedMatrix* packed = ready ? &ready->forwards : fixed_weight(w);
+  PackedWeight* ready = T == 1 ? packed_weight(w, B) : nullptr;
+  const PackedMatrix* packed = ready ? &ready->forwards : frozen_weight(w);
   const Matrix whole = row_major(w.data, all, H);
   const Right forwards = packed ? Right{whole.transposed(), *packed} : right(whole.transposed(), T > 1, tape);
   Real* products = tape.keep<Real>(B * all);
@@ -206,12 +206,12 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
     const Real* dy = tape.grad(y);
     // dx serves the products as well, unless another operand's gradient may come to stand in the same memory.
     const bool alone = x.slot != h0.slot && x.slot != w.slot && x.slot != c0.slot && x.slot != bias.slot;
-    const Into into_x = tape.into(x);
-    const bool in_place = alone && into_x && into_x.first;
+    const GradTarget into_x = tape.grad_target(x);
+    const bool in_place = alone && into_x && into_x.overwrite;
     Real* dx = in_place ? into_x.p : tape.keep<Real>(T * B * all);
     Real* gathered = ready ? ready->gather(row_major(h0.data, B, H)) : nullptr;
     // By the products, [T, B, all].
-    Real* slopes = !Cell::own_product ? dx : gathered ? gathered : tape.keep<Real>(T * B * all);
+    Real* grad_gates = !Cell::own_product ? dx : gathered ? gathered : tape.keep<Real>(T * B * all);
     Real* dh = tape.keep<Real>(step);
     Real* passed = tape.keep<Real>(step);
     Real* dc = tape.keep<Real>(step);
@@ -230,45 +230,45 @@ Recurrence recur(const Op& op, const Tensor& input, const Tensor& state, const T
         });
         if (rests(t, b)) {
           std::fill_n(dx + place, all, Real{0});
-          if (Cell::own_product) std::fill_n(slopes + place, all, Real{0});
+          if (Cell::own_product) std::fill_n(grad_gates + place, all, Real{0});
           std::copy_n(d, H, passed + at);
           continue;
         }
-        Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, slopes + place,
+        Cell::backward({kept_at(t) + b * Cell::kept * H, h + at, c + at, d, dc + at, dx + place, grad_gates + place,
                         passed + at},
                        y.data + t * step + at, H);
       }
       if (s == 0 && !h0.slot->requires_grad) break;
-      product(row_major(slopes + t * B * all, B, all), backwards, row_major(passed, B, H), true);
+      product(row_major(grad_gates + t * B * all, B, all), backwards, row_major(passed, B, H), true);
     }
 
     if (into_x && !in_place)
-      map(T * B * all, [&](std::int64_t i, int n) { deposit(into_x.p + i, load(dx + i, n), into_x.first, n); });
+      map(T * B * all, [&](std::int64_t i, int n) { deposit(into_x.p + i, load(dx + i, n), into_x.overwrite, n); });
     if (ready) {
       if (gathered && !Cell::own_product) std::copy_n(dx, B * all, gathered);
-    } else if (const Into d = tape.into(w)) {
+    } else if (const GradTarget d = tape.grad_target(w)) {
       // The states before all steps but the first stand together; the first step's is the given one.
       const auto add_steps = [&](std::int64_t t, std::int64_t steps, const Real* h, bool store) {
-        gemm(row_major(slopes + t * B * all, steps * B, all).transposed(), row_major(h, steps * B, H),
+        gemm(row_major(grad_gates + t * B * all, steps * B, all).transposed(), row_major(h, steps * B, H),
              row_major(d.p, all, H), 1, store ? 0 : 1);
       };
-      add_steps(order.at(0), 1, h0.data, d.first);
+      add_steps(order.at(0), 1, h0.data, d.overwrite);
       if (T > 1) add_steps(order.reverse ? 0 : 1, T - 1, y.data + (order.reverse ? step : 0), false);
     }
     if (Cell::own_product)
-      if (const Into d = tape.into(bias)) {
-        if (d.first) std::fill_n(d.p, H, Real{0});
+      if (const GradTarget d = tape.grad_target(bias)) {
+        if (d.overwrite) std::fill_n(d.p, H, Real{0});
         for (std::int64_t row = 0; row < T * B; ++row)
           map(H, [&](std::int64_t i, int n) {
-            store(d.p + i, load(d.p + i, n) + load(slopes + row * all + (all - H) + i, n), n);
+            store(d.p + i, load(d.p + i, n) + load(grad_gates + row * all + (all - H) + i, n), n);
           });
       }
-    if (const Into d = tape.into(h0))
+    if (const GradTarget d = tape.grad_target(h0))
       for (std::int64_t b = 0; b < B; ++b)
-        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * H + i, n), d.first, n); });
+        map(H, [&](std::int64_t i, int n) { deposit(d.p + b * H + i, load(passed + b * H + i, n), d.overwrite, n); });
     if (Cell::has_memory)
-      if (const Into d = tape.into(c0))
-        map(step, [&](std::int64_t i, int n) { deposit(d.p + i, load(dc + i, n), d.first, n); });
+      if (const GradTarget d = tape.grad_target(c0))
+        map(step, [&](std::int64_t i, int n) { deposit(d.p + i, load(dc + i, n), d.overwrite, n); });
   });
 
   const auto plane = [&](std::int64_t t) { return reshape(slice(y, 0, t, 1), {B, H}); };

@@ -5,15 +5,15 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-// A contiguous tensor around one axis: element (o, i, k) stands at (o n + i) inner + k.
-struct Around {
+// A contiguous tensor extents_around one axis: element (o, i, k) stands at (o n + i) inner + k.
+struct AxisExtents {
   std::int64_t outer = 1, n = 1, inner = 1;
 };
 
-Around around(const Op& op, const Shape& shape, int& axis) {
+AxisExtents extents_around(const Op& op, const Shape& shape, int& axis) {
   op.check(axis >= -shape.rank && axis < shape.rank, "there is no axis {} in a tensor of {} axes", axis, shape.rank);
   if (axis < 0) axis += shape.rank;
-  Around a;
+  AxisExtents a;
   for (int i = 0; i < axis; ++i) a.outer *= shape[i];
   a.n = shape[axis];
   for (int i = axis + 1; i < shape.rank; ++i) a.inner *= shape[i];
@@ -32,7 +32,7 @@ Shape without_axis(const Shape& shape, int axis, bool keep) {
 Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, bool mean_of) {
   const Op op(name, {&input});
   const Tensor x = contiguous(input);
-  const Around a = around(op, x.shape, axis);
+  const AxisExtents a = extents_around(op, x.shape, axis);
   op.check(!mean_of || a.n > 0, "the mean over an axis of 0 entries");
   const Real weight = mean_of ? Real{1} / static_cast<Real>(a.n) : Real{1};
   const Tensor y = op.output(without_axis(x.shape, axis, keep));
@@ -50,16 +50,16 @@ Tensor weighted_sum(const char* name, const Tensor& input, int axis, bool keep, 
     });
   }
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     for (std::int64_t o = 0; o < a.outer; ++o)
       for (std::int64_t i = 0; i < a.n; ++i) {
         Real* p = d.p + (o * a.n + i) * a.inner;
-        if (a.inner == 1) deposit(*p, weight * dy[o], d.first);
+        if (a.inner == 1) deposit(*p, weight * dy[o], d.overwrite);
         else
           map(a.inner,
-              [&](std::int64_t k, int n) { deposit(p + k, load(dy + o * a.inner + k, n) * weight, d.first, n); });
+              [&](std::int64_t k, int n) { deposit(p + k, load(dy + o * a.inner + k, n) * weight, d.overwrite, n); });
       }
   });
   return y;
@@ -75,7 +75,7 @@ Tensor mean(const Tensor& x) { return weighted_sum("mean", reshape(x, {x.size()}
 Tensor sum_before(const Tensor& input, int axis) {
   const Op op("sum_before", {&input});
   const Tensor x = contiguous(input);
-  const Around a = around(op, x.shape, axis);
+  const AxisExtents a = extents_around(op, x.shape, axis);
   const Tensor y = op.output(x.shape);
   for (std::int64_t o = 0, some = op.computed(a.outer); o < some; ++o) {
     const Real* p = x.data + o * a.n * a.inner;
@@ -89,7 +89,7 @@ Tensor sum_before(const Tensor& input, int axis) {
     });
   }
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     for (std::int64_t o = 0; o < a.outer; ++o) {
       const Real* dy = x.tape->grad(y) + o * a.n * a.inner;
@@ -97,7 +97,7 @@ Tensor sum_before(const Tensor& input, int axis) {
       map(a.inner, [&](std::int64_t k, int n) {
         Simd total(Real{0});
         for (std::int64_t i = a.n - 1; i >= 0; --i) {
-          deposit(dx + i * a.inner + k, total, d.first, n);
+          deposit(dx + i * a.inner + k, total, d.overwrite, n);
           total += load(dy + i * a.inner + k, n);
         }
       });
@@ -109,7 +109,7 @@ Tensor sum_before(const Tensor& input, int axis) {
 Tensor max(const Tensor& input, int axis, bool keep) {
   const Op op("max", {&input});
   const Tensor x = contiguous(input);
-  const Around a = around(op, x.shape, axis);
+  const AxisExtents a = extents_around(op, x.shape, axis);
   op.check(a.n > 0, "the largest over an axis of 0 entries");
   const Tensor y = op.output(without_axis(x.shape, axis, keep));
   auto* where = op.tape().keep<std::int64_t>(y.size());
@@ -123,10 +123,10 @@ Tensor max(const Tensor& input, int axis, bool keep) {
       where[o * a.inner + k] = (o * a.n + best) * a.inner + k;
     }
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    if (d.first)
+    if (d.overwrite)
       for (std::int64_t i = 0; i < x.size(); ++i) d.p[i] = 0;
     for (std::int64_t i = 0; i < y.size(); ++i) d.p[where[i]] += dy[i];
   });

@@ -28,20 +28,20 @@ struct Distances {
   std::int64_t columns() const { return 2 * clip + 1; }
 
   // y (+)= numbers of p [rows, columns] by key: [rows, keys].
-  void spread(const Real* p, Real* y, bool first) const {
+  void spread(const Real* p, Real* y, bool overwrite) const {
     for (std::int64_t r = 0; r < rows; ++r, p += columns(), y += keys) {
       const Row d = row(r);
-      for (std::int64_t j = 0; j < d.begin; ++j) deposit(y[j], p[0], first);
+      for (std::int64_t j = 0; j < d.begin; ++j) deposit(y[j], p[0], overwrite);
       map(d.end - d.begin,
-          [&](std::int64_t j, int n) { deposit(y + d.begin + j, load(p + d.column + j, n), first, n); });
-      for (std::int64_t j = d.end; j < keys; ++j) deposit(y[j], p[columns() - 1], first);
+          [&](std::int64_t j, int n) { deposit(y + d.begin + j, load(p + d.column + j, n), overwrite, n); });
+      for (std::int64_t j = d.end; j < keys; ++j) deposit(y[j], p[columns() - 1], overwrite);
     }
   }
   // y (+)= sums of w [rows, keys] by column: [rows, columns].
-  void gather(const Real* w, Real* y, bool first) const {
+  void gather(const Real* w, Real* y, bool overwrite) const {
     for (std::int64_t r = 0; r < rows; ++r, w += keys, y += columns()) {
       const Row d = row(r);
-      if (first) std::fill_n(y, columns(), Real{0});
+      if (overwrite) std::fill_n(y, columns(), Real{0});
       y[0] += std::accumulate(w, w + d.begin, Real{0});
       for (std::int64_t j = d.begin; j < d.end; ++j) y[d.column + j - d.begin] += w[j];
       y[columns() - 1] += std::accumulate(w + d.end, w + keys, Real{0});
@@ -52,7 +52,7 @@ struct Distances {
 // Tiles of terms are at most so large.
 constexpr std::int64_t most_queries = 48, most_keys = 128;
 
-class NumbersByDistance final : public ScoreTerms {
+class NumbersByDistance final : public AttentionBias {
 public:
   NumbersByDistance(const Tensor& numbers, std::int64_t offset)
       : numbers_(numbers), clip_(numbers.shape[-1] / 2), offset_(offset) {}
@@ -72,11 +72,11 @@ public:
       for (std::int64_t c = high.begin; c < high.end; ++c) s[c] += p[2 * clip_];
     });
   }
-  void add_slopes(const ScoreTile& tile, const Real* slopes) override {
+  void add_gradients(const ScoreTile& tile, const Real* grad_scores) override {
     if (!gradient_) return;
     each_row(tile, [&](std::int64_t r, std::int64_t at, const Part& low, const Part& middle, const Part& high) {
       Real* p = gradient_ + at;
-      const Real* s = slopes + r * tile.row;
+      const Real* s = grad_scores + r * tile.row;
       p[0] += std::accumulate(s + low.begin, s + low.end, Real{0});
       map(middle.end - middle.begin, [&](std::int64_t c, int n) {
         Real* to = p + middle.column + c;
@@ -111,7 +111,7 @@ private:
 // The products of a tile's queries with the vectors of all distances that occur in it stand in a matrix whose rows are
 // shifted by one against each other: row r has the tile's columns from `queries - 1 - r` on (Huang et al. 2018, arXiv
 // 1809.04281, call it skewing).
-class ProductsByDistance final : public ScoreTerms {
+class ProductsByDistance final : public AttentionBias {
 public:
   ProductsByDistance(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset)
       : queries_(queries), vectors_(vectors), lowest_(lowest), offset_(offset), width_(queries.shape[3]),
@@ -127,9 +127,9 @@ public:
   bool requires_grad() const override { return queries_.slot->requires_grad || vectors_.slot->requires_grad; }
   void open(Tape& tape) override {
     d_vectors_ = opened(tape, vectors_);
-    const Into into = tape.into(queries_);
+    const GradTarget into = tape.grad_target(queries_);
     d_queries_ = into.p;
-    if (!into || !into.first) return;
+    if (!into || !into.overwrite) return;
     const Shape &s = queries_.shape, &stride = queries_.stride;
     for (std::int64_t b = 0; b < s[0]; ++b)
       for (std::int64_t h = 0; h < s[1]; ++h)
@@ -153,7 +153,7 @@ public:
     });
   }
 
-  void add_slopes(const ScoreTile& whole, const Real* all) override {
+  void add_gradients(const ScoreTile& whole, const Real* all) override {
     in_parts(whole, [&](const ScoreTile& tile, std::int64_t at) {
       const std::int64_t n = take_vectors(tile);
       for (std::int64_t r = 0; r < tile.queries; ++r) {
@@ -216,31 +216,31 @@ private:
 } // namespace
 
 Real* opened(Tape& tape, const Tensor& x) {
-  const Into into = tape.into(x);
-  if (into && into.first) std::fill_n(into.p, x.size(), Real{0});
+  const GradTarget into = tape.grad_target(x);
+  if (into && into.overwrite) std::fill_n(into.p, x.size(), Real{0});
   return into.p;
 }
 
-ScoreTerms* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
+AttentionBias* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
   const Op op("terms_by_distance", {&numbers});
   op.check(numbers.rank() == 4 && numbers.shape[-1] % 2 == 1,
            "the numbers must be [B or 1, H or 1, Tq or 1, 2 clip + 1], they are {}", numbers.shape.text());
-  return keep_terms(op.tape(), NumbersByDistance(contiguous(numbers), offset));
+  return keep_bias(op.tape(), NumbersByDistance(contiguous(numbers), offset));
 }
 
-ScoreTerms* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
+AttentionBias* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
   const Op op("terms_by_vector", {&queries, &vectors});
   op.check(queries.rank() == 4 && vectors.rank() == 3 && vectors.shape[1] > 0 && vectors.shape[2] == queries.shape[3] &&
                (vectors.shape[0] == 1 || vectors.shape[0] == queries.shape[1]),
            "the queries must be [B, H, Tq, D] and the vectors [H or 1, n, D], they are {} and {}", queries.shape.text(),
            vectors.shape.text());
-  return keep_terms(op.tape(), ProductsByDistance(queries, contiguous(vectors), lowest, offset));
+  return keep_bias(op.tape(), ProductsByDistance(queries, contiguous(vectors), lowest, offset));
 }
 
-Tensor add_terms(const Tensor& scores, ScoreTerms* terms) {
-  if (!terms) return scores;
-  Op op("add_terms", {&scores});
-  op.require_grad(terms->requires_grad());
+Tensor add_bias(const Tensor& scores, AttentionBias* bias) {
+  if (!bias) return scores;
+  Op op("add_bias", {&scores});
+  op.require_grad(bias->requires_grad());
   op.check(scores.rank() == 4, "scores must be [B, H, Tq, Tk], they are {}", scores.shape.text());
   const Tensor x = contiguous(scores), y = op.output(x.shape);
   const std::int64_t heads = x.shape[1], queries = x.shape[2], keys = x.shape[3];
@@ -253,15 +253,15 @@ Tensor add_terms(const Tensor& scores, ScoreTerms* terms) {
             f(ScoreTile{b, h, i, std::min(most_queries, queries - i), j, std::min(most_keys, keys - j), keys},
               ((b * heads + h) * queries + i) * keys + j);
   };
-  each_tile([&](const ScoreTile& tile, std::int64_t at) { terms->add(tile, y.data + at); });
+  each_tile([&](const ScoreTile& tile, std::int64_t at) { bias->add(tile, y.data + at); });
   op.record(y, [=] {
     Tape& tape = *y.tape;
     const Real* dy = tape.grad(y);
-    terms->open(tape);
-    each_tile([&](const ScoreTile& tile, std::int64_t at) { terms->add_slopes(tile, dy + at); });
-    if (tape.hand_on(y, x)) return;
-    if (const Into dx = tape.into(x))
-      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(dy + at, n), dx.first, n); });
+    bias->open(tape);
+    each_tile([&](const ScoreTile& tile, std::int64_t at) { bias->add_gradients(tile, dy + at); });
+    if (tape.donate_gradient(y, x)) return;
+    if (const GradTarget dx = tape.grad_target(x))
+      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(dy + at, n), dx.overwrite, n); });
   });
   return y;
 }
@@ -279,7 +279,7 @@ Tensor sum_by_distance(const Tensor& input, std::int64_t clip, std::int64_t offs
   const Tensor y = op.output(shape);
   d.gather(w.data, y.data, true);
   op.record(y, [=] {
-    if (const Into into = y.tape->into(w)) d.spread(y.tape->grad(y), into.p, into.first);
+    if (const GradTarget into = y.tape->grad_target(w)) d.spread(y.tape->grad(y), into.p, into.overwrite);
   });
   return y;
 }

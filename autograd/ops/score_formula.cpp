@@ -58,10 +58,10 @@ ScoreFormula::ScoreFormula(Tape& tape, const FormulaProgram& program, std::span<
       requires_grad_ = requires_grad_ ||
                        (x.parameter >= 0 && x.differentiable && parameters_[x.parameter].slot->requires_grad);
   const auto n = static_cast<std::int64_t>(parameters.size());
-  parameter_slopes_ = tape.keep<Real*>(n);
-  std::fill_n(parameter_slopes_, n, nullptr);
+  parameter_gradients_ = tape.keep<Real*>(n);
+  std::fill_n(parameter_gradients_, n, nullptr);
   values_ = tape.keep<Real*>(count());
-  slopes_ = tape.keep<Real*>(count());
+  gradients_ = tape.keep<Real*>(count());
   given_ = tape.keep<bool>(count());
   if (program.score >= 0) {
     const FormulaInstruction& root = at(program.score);
@@ -87,8 +87,8 @@ std::int64_t ScoreFormula::extent(FormulaAxis axis) const {
   return strip_rows * key_tile;
 }
 
-void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_slopes) {
-  for_slopes_ = for_slopes && changes_scores();
+void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_backward) {
+  for_backward_ = for_backward && changes_scores();
   fresh_ = true;
   applied_ = {};
   for (std::int32_t k = 0; k < count(); ++k) {
@@ -96,17 +96,17 @@ void ScoreFormula::begin(Tape& tape, Tape::Scratch& scratch, bool for_slopes) {
     const std::int64_t n = whole_vectors(extent(x.axis));
     const bool used = x.for_mask || x.for_score;
     values_[k] = used && x.op != FormulaOp::score ? scratch.take<Real>(n) : nullptr;
-    slopes_[k] = used && for_slopes_ && x.differentiable ? scratch.take<Real>(n) : nullptr;
+    gradients_[k] = used && for_backward_ && x.differentiable ? scratch.take<Real>(n) : nullptr;
   }
   const FormulaInstruction* mask = masks() ? &at(program_->mask) : nullptr;
   if (mask && mask->axis == FormulaAxis::distance) counts_ = scratch.take<std::int32_t>(extent(mask->axis) + 1);
-  if (!for_slopes_) return;
+  if (!for_backward_) return;
   std::int32_t parameters = 0;
   for (const FormulaInstruction& x : program_->instructions) parameters = std::max(parameters, x.parameter + 1);
-  std::fill_n(parameter_slopes_, parameters, nullptr);
+  std::fill_n(parameter_gradients_, parameters, nullptr);
   for (const FormulaInstruction& x : program_->instructions)
-    if (x.parameter >= 0 && x.differentiable && !parameter_slopes_[x.parameter])
-      parameter_slopes_[x.parameter] = opened(tape, parameters_[x.parameter]);
+    if (x.parameter >= 0 && x.differentiable && !parameter_gradients_[x.parameter])
+      parameter_gradients_[x.parameter] = opened(tape, parameters_[x.parameter]);
 }
 
 // An axis is computed as if it were a tile of one row.
@@ -120,19 +120,19 @@ void ScoreFormula::begin_head(std::int64_t b, std::int64_t h) {
     if (axis == FormulaAxis::pair || !values_[k]) continue;
     const std::int64_t n = extent(axis);
     if (anew) compute(k, {b, h, 0, 1, 0, n, n}, nullptr, values_[k], n);
-    if (slopes_[k]) std::fill_n(slopes_[k], n, Real{0});
+    if (gradients_[k]) std::fill_n(gradients_[k], n, Real{0});
   }
   if (masks() && (!looked_ || program_->mask_by_head)) look();
   fresh_ = false;
 }
 
 void ScoreFormula::end_head() {
-  if (!for_slopes_) return;
+  if (!for_backward_) return;
   for (std::int32_t k = count() - 1; k >= 0; --k) {
     const FormulaAxis axis = at(k).axis;
-    if (!slopes_[k] || axis == FormulaAxis::pair) continue;
+    if (!gradients_[k] || axis == FormulaAxis::pair) continue;
     const std::int64_t n = extent(axis);
-    pull_back(k, {b_, h_, 0, 1, 0, n, n}, nullptr, {slopes_[k], 0, true});
+    pull_back(k, {b_, h_, 0, 1, 0, n, n}, nullptr, {gradients_[k], 0, true});
   }
 }
 
@@ -154,7 +154,7 @@ ScoreFormula::Operand ScoreFormula::operand(std::int32_t k, FormulaAxis on, cons
 }
 
 ScoreFormula::Sink ScoreFormula::sink(std::int32_t k, FormulaAxis on, const ScoreTile& tile) const {
-  Real* p = slopes_[k];
+  Real* p = gradients_[k];
   const FormulaAxis axis = at(k).axis;
   if (axis == FormulaAxis::head) return {p, 0, false, false};
   if (on != FormulaAxis::pair) return {p, 0, true, false};
@@ -255,7 +255,7 @@ void ScoreFormula::apply(const ScoreTile& tile, Real* scores) {
   const std::int32_t k = program_->score;
   const FormulaInstruction& root = at(k);
   // In place, where nobody asks for the numbers again.
-  const bool in_place = root.axis == FormulaAxis::pair && root.op != FormulaOp::score && (!for_slopes_ || adds_);
+  const bool in_place = root.axis == FormulaAxis::pair && root.op != FormulaOp::score && (!for_backward_ || adds_);
   compute_pairs(tile, scores, &FormulaInstruction::for_score, in_place ? k : -1);
   if (in_place) return compute(k, tile, scores, scores, tile.row, number_of(program_->factor));
   const Operand y = operand(k, FormulaAxis::pair, tile, scores);
@@ -286,14 +286,14 @@ void ScoreFormula::hide(const ScoreTile& tile, std::uint8_t* allowed) {
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
-// Adds dy times `slope` to the gradient of an operand, or its sum where that varies with less.
-template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, const ScoreTile& t, F&& slope) {
-  if (to < 0 || !slopes_[to]) return;
+// Adds dy times `derivative` to the gradient of an operand, or its sum where that varies with less.
+template <class F> void ScoreFormula::give(std::int32_t to, FormulaAxis on, const ScoreTile& t, F&& derivative) {
+  if (to < 0 || !gradients_[to]) return;
   const Sink s = sink(to, on, t);
   for (std::int64_t r = 0; r < t.queries; ++r) {
     Real* p = s.p + r * s.row;
-    if (s.each) map(t.keys, [&](std::int64_t c, int n) { deposit(p + c, slope(r, c, n), s.first, n); });
-    else *p += sum_over(t.keys, [&](std::int64_t c, int n) { return slope(r, c, n); });
+    if (s.each) map(t.keys, [&](std::int64_t c, int n) { deposit(p + c, derivative(r, c, n), s.first, n); });
+    else *p += sum_over(t.keys, [&](std::int64_t c, int n) { return derivative(r, c, n); });
   }
   given_[to] = true;
 }
@@ -303,8 +303,8 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
   const FormulaInstruction& x = at(k);
   if (x.parameter >= 0) {
     const Tensor& numbers = parameters_[x.parameter];
-    if (!parameter_slopes_[x.parameter]) return;
-    Real* all = list_of(x.parameter, parameter_slopes_[x.parameter]);
+    if (!parameter_gradients_[x.parameter]) return;
+    Real* all = list_of(x.parameter, parameter_gradients_[x.parameter]);
     const std::int64_t size = numbers.shape[1], furthest = shape_.queries - 1 + shape_.mask.offset;
     const Operand a = operand(x.a, x.axis, t, scores);
     for (std::int64_t r = 0; r < t.queries; ++r)
@@ -322,11 +322,11 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
                 y = operand(k, x.axis, t, scores);
   const Simd before(number_of(x.factor)), behind(factor);
   const auto a = [&](std::int64_t r, std::int64_t c, int n) { return before * first(r, c, n); };
-  // What has no gradient gives none, be the slope infinite there or no number.
-  const auto to = [&](std::int32_t o, auto&& slope) {
+  // What has no gradient gives none, be the derivative infinite there or no number.
+  const auto to = [&](std::int32_t o, auto&& derivative) {
     give(o, x.axis, t, [&](std::int64_t r, std::int64_t c, int n) {
       const Simd d = behind * dy(r, c, n);
-      return xsimd::select(d == zero, zero, before * slope(d, r, c, n));
+      return xsimd::select(d == zero, zero, before * derivative(d, r, c, n));
     });
   };
   using I = std::int64_t;
@@ -350,13 +350,13 @@ void ScoreFormula::pull_back(std::int32_t k, const ScoreTile& t, const Real* sco
   });
 }
 
-void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* slopes) {
+void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* grad_scores) {
   if (!changes_scores()) return;
   const std::int32_t k = program_->score;
   const FormulaInstruction& root = at(k);
   const Real factor = number_of(program_->factor);
   if (root.op == FormulaOp::score) return;
-  const Operand seed{slopes, tile.row, true};
+  const Operand seed{grad_scores, tile.row, true};
   if (adds_) {
     const std::int32_t other = at(root.a).op == FormulaOp::score ? root.b : root.a;
     const Simd sign(root.op == FormulaOp::add ? Real{1} : Real{-1});
@@ -373,15 +373,15 @@ void ScoreFormula::pull(const ScoreTile& tile, const Real* before, Real* slopes)
   for (std::int32_t n = k; n >= 0; --n) {
     const FormulaInstruction& x = at(n);
     if (x.op == FormulaOp::score) score = n;
-    if (x.axis != FormulaAxis::pair || !slopes_[n]) continue;
+    if (x.axis != FormulaAxis::pair || !gradients_[n]) continue;
     if (n == k) pull_back(n, tile, before, seed, factor);
-    else if (given_[n]) pull_back(n, tile, before, {slopes_[n], key_tile, true});
+    else if (given_[n]) pull_back(n, tile, before, {gradients_[n], key_tile, true});
   }
-  if (score < 0 || !slopes_[score] || !given_[score]) {
-    for (std::int64_t r = 0; r < tile.queries; ++r) std::fill_n(slopes + r * tile.row, tile.keys, Real{0});
+  if (score < 0 || !gradients_[score] || !given_[score]) {
+    for (std::int64_t r = 0; r < tile.queries; ++r) std::fill_n(grad_scores + r * tile.row, tile.keys, Real{0});
     return;
   }
-  fill(tile, slopes, tile.row, Operand{slopes_[score], key_tile, true}, [](const Simd& v) { return v; });
+  fill(tile, grad_scores, tile.row, Operand{gradients_[score], key_tile, true}, [](const Simd& v) { return v; });
 }
 
 // ---- for attention that has all scores ------------------------------------------------------------------------------
@@ -427,11 +427,11 @@ Tensor apply_formula(const Tensor& scores, ScoreFormula* formula) {
     Tape& tape = *y.tape;
     Tape::Scratch scratch(tape);
     formula->begin(tape, scratch, true);
-    Real* slopes = scratch.take<Real>(x.size());
-    std::copy_n(tape.grad(y), x.size(), slopes);
-    each_head([&](const ScoreTile& tile, std::int64_t at) { formula->pull(tile, x.data + at, slopes + at); });
-    if (const Into dx = tape.into(x))
-      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(slopes + at, n), dx.first, n); });
+    Real* grad_scores = scratch.take<Real>(x.size());
+    std::copy_n(tape.grad(y), x.size(), grad_scores);
+    each_head([&](const ScoreTile& tile, std::int64_t at) { formula->pull(tile, x.data + at, grad_scores + at); });
+    if (const GradTarget dx = tape.grad_target(x))
+      map(x.size(), [&](std::int64_t at, int n) { deposit(dx.p + at, load(grad_scores + at, n), dx.overwrite, n); });
   });
   return y;
 }

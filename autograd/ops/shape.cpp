@@ -20,7 +20,8 @@ Tensor contiguous(const Tensor& x) {
   const Tensor y = op.output(x.shape);
   copy_strided(x.shape, y.data, y.stride, x.data, x.stride, true);
   op.record(y, [=] {
-    if (const Into d = x.tape->into(x)) copy_strided(x.shape, d.p, x.stride, x.tape->grad(y), y.stride, d.first);
+    if (const GradTarget d = x.tape->grad_target(x))
+      copy_strided(x.shape, d.p, x.stride, x.tape->grad(y), y.stride, d.overwrite);
   });
   return y;
 }
@@ -131,7 +132,8 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
     for (std::int64_t i = 0; i < n; ++i) {
       const Tensor& x = kept[i];
       const Real* dy = x.tape->grad(out) + at * out.stride[axis];
-      if (const Into d = x.tape->into(x)) copy_strided(x.shape, d.p, x.stride, dy, out.stride, d.first);
+      if (const GradTarget d = x.tape->grad_target(x))
+        copy_strided(x.shape, d.p, x.stride, dy, out.stride, d.overwrite);
       at += x.shape[axis];
     }
   });

@@ -40,9 +40,9 @@ void softmax_row(const Real* x, Real* y, std::int64_t n) {
 }
 
 // dx (+)= y (dy - sum y dy) on one row.
-void softmax_row_gradient(const Real* y, const Real* dy, Real* dx, std::int64_t n, bool first) {
+void softmax_row_gradient(const Real* y, const Real* dy, Real* dx, std::int64_t n, bool overwrite) {
   const Real along = sum_over(n, [&](std::int64_t i, int m) { return load(y + i, m) * load(dy + i, m); });
-  map(n, [&](std::int64_t i, int m) { deposit(dx + i, load(y + i, m) * (load(dy + i, m) - along), first, m); });
+  map(n, [&](std::int64_t i, int m) { deposit(dx + i, load(y + i, m) * (load(dy + i, m) - along), overwrite, m); });
 }
 
 } // namespace
@@ -55,12 +55,12 @@ Tensor softmax(const Tensor& input) {
   if (op.computes())
     for (std::int64_t i = 0; i < r.count; ++i) softmax_row(x.data + i * r.width, y.data + i * r.width, r.width);
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     for (std::int64_t i = 0; i < r.count; ++i) {
       const std::int64_t at = i * r.width;
-      softmax_row_gradient(y.data + at, dy + at, d.p + at, r.width, d.first);
+      softmax_row_gradient(y.data + at, dy + at, d.p + at, r.width, d.overwrite);
     }
   });
   return y;
@@ -80,14 +80,14 @@ Tensor log_softmax(const Tensor& input) {
     map(r.width, [&](std::int64_t k, int n) { store(y.data + i * r.width + k, load(p + k, n) - normaliser, n); });
   }
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     for (std::int64_t i = 0; i < r.count; ++i) {
       const std::int64_t at = i * r.width;
       const Real total = sum_over(r.width, [&](std::int64_t k, int n) { return load(dy + at + k, n); });
       map(r.width, [&](std::int64_t k, int n) {
-        deposit(d.p + at + k, load(dy + at + k, n) - exponential(load(y.data + at + k, n)) * total, d.first, n);
+        deposit(d.p + at + k, load(dy + at + k, n) - exponential(load(y.data + at + k, n)) * total, d.overwrite, n);
       });
     }
   });
@@ -130,18 +130,18 @@ Tensor masked_softmax(const Tensor& input, const Mask& mask) {
   }
   // Where a weight is zero for the mask's sake, so is the gradient: it carries the weight as a factor.
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t at = i * keys;
       const Mask::Range seen = mask.range(i / (heads * queries), i % queries, keys);
-      if (d.first) {
+      if (d.overwrite) {
         std::fill_n(d.p + at, seen.first(), Real{0});
         std::fill(d.p + at + seen.end, d.p + at + keys, Real{0});
       }
       const std::int64_t from = at + seen.first();
-      softmax_row_gradient(y.data + from, dy + from, d.p + from, seen.end - seen.first(), d.first);
+      softmax_row_gradient(y.data + from, dy + from, d.p + from, seen.end - seen.first(), d.overwrite);
     }
   });
   return y;
@@ -156,10 +156,10 @@ Tensor masked_fill(const Tensor& input, const std::uint8_t* where, Real value) {
   if (op.computes())
     for (std::int64_t i = 0; i < n; ++i) y.data[i] = filled[i] ? value : x.data[i];
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     if (!d) return;
     const Real* dy = x.tape->grad(y);
-    for (std::int64_t i = 0; i < n; ++i) deposit(d.p[i], filled[i] ? Real{0} : dy[i], d.first);
+    for (std::int64_t i = 0; i < n; ++i) deposit(d.p[i], filled[i] ? Real{0} : dy[i], d.overwrite);
   });
   return y;
 }

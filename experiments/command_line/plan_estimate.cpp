@@ -31,7 +31,7 @@ double seconds_per_step(Config config, const Task& task, int threads, double bud
   std::int64_t first = 0, last = 0;
   double seconds = 0;
   TrainingHooks hooks;
-  hooks.measured = [](const Metrics&) {};
+  hooks.measured = [](const MetricsRecord&) {};
   hooks.checkpoint = [](const Checkpoint&) {};
   hooks.progress = [&](const Progress& progress) {
     // The first steps allocate; time starts behind them, or behind the first where that is slow.
@@ -101,8 +101,8 @@ Estimate estimate(const Preparation& prepared, Tasks& tasks, const std::filesyst
     if (run.state != RunState::finished) e.flops += run.load.flops();
   }
   if (threads == 0) threads = static_cast<int>(prepared.arms.front().config.train.threads);
-  e.share = share_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1),
-                          largest_bytes(prepared, std::max(1, threads)), jobs, threads);
+  e.share = allocate_machine(this_machine(), std::max<std::size_t>(e.to_do(), 1),
+                             largest_bytes(prepared, std::max(1, threads)), jobs, threads);
   e.bytes = largest_bytes(prepared, e.share.threads) * e.share.jobs;
   if (!probe || e.to_do() == 0) return e;
   e.arm_seconds = run_seconds(prepared, tasks, e.share.threads);

@@ -26,7 +26,7 @@ struct Estimate {
   std::vector<EstimatedRun> runs; ///< those of tuning first
   std::size_t finished = 0;
   double flops = 0;                ///< of the runs that are not finished
-  Share share;                     ///< how they would be run
+  Allocation share;                ///< how they would be run
   double bytes = 0;                ///< of memory, of all that run at a time
   std::vector<double> arm_seconds; ///< of training each arm's first run, about; empty where nothing was measured
   std::optional<double> seconds;   ///< of all that is to do, run so

@@ -45,7 +45,7 @@ std::string queue_report(const std::filesystem::path& out,
   std::set<std::string> submissions;
   for (const QueuedRun& run : runs)
     if (run.mark.ended.empty()) submissions.insert(run.mark.submission);
-  const QueueLook look = look_at_queue(submissions);
+  const QueueSnapshot look = snapshot_of_queue(submissions);
 
   std::map<std::string, Group> waiting; // by sentence
   std::string gone;

@@ -338,7 +338,7 @@ OptionValues variant_values(const FamilyPlace& place, const View& view) {
 
 } // namespace
 
-Config config_of(const Resolution& resolution) {
+Config resolved_config(const Resolution& resolution) {
   Config out;
   out.layers.resize(resolution.blocks.size());
   out.without_effect = resolution.without_effect;
@@ -360,7 +360,7 @@ Config config_of(const Resolution& resolution) {
 Config Settings::resolve() const {
   const Resolution resolution(*this);
   resolution.problems.refuse();
-  return config_of(resolution);
+  return resolved_config(resolution);
 }
 
 std::vector<std::string> Settings::dropped() const { return Resolution(*this).dropped; }

@@ -35,6 +35,6 @@ private:
 };
 
 /// The views' values put into structs; an option that does nothing has its default.
-Config config_of(const Resolution& resolution);
+Config resolved_config(const Resolution& resolution);
 
 } // namespace heed

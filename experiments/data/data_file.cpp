@@ -111,7 +111,7 @@ std::string DataFile::fingerprint(std::uint64_t begin) const {
   return "xxh128:" + hash.text();
 }
 
-std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const KeptPlace& place,
+std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const DataCachePlace& place,
                               std::chrono::nanoseconds settled) {
   namespace fs = std::filesystem;
   std::error_code error;

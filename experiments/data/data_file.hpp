@@ -1,7 +1,7 @@
 // A data file that is read in pieces, so that it is never held whole.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "experiments/system/utf8.hpp"
 #include "experiments/system/files.hpp"
 
@@ -63,7 +63,7 @@ private:
 /// hear of late, it is read each time.
 /// @param settled  so long it must not have changed: what changed a moment ago may change again within what a file
 ///                 system's clock can tell apart
-std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const KeptPlace& place,
+std::string known_fingerprint(const DataFile& file, std::uint64_t begin, const DataCachePlace& place,
                               std::chrono::nanoseconds settled = std::chrono::seconds(3));
 
 template <class Use> void DataFile::each_character(std::uint64_t begin, std::uint64_t end, Use use) const {

@@ -1,7 +1,7 @@
 // How each kind of vocabulary is made; only vocabulary.cpp and the kinds themselves need this.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "experiments/data/vocabulary.hpp"
 
 #include <memory>

@@ -165,7 +165,7 @@ std::vector<Hypothesis> search(Tape& tape, Parameters& parameters, const Model& 
   if (options.longest < 1 || options.beam < 1)
     throw Failed(fmt::format("[decoding] a beam of {} and outputs of {} tokens: both must be 1 at least", options.beam,
                              options.longest));
-  const Tape::FixedWeights fixed(tape, parameters.values(), parameters.extent());
+  const Tape::FrozenWeights fixed(tape, parameters.values(), parameters.extent());
   std::unique_ptr<Decoding> decoding;
   {
     Pass pass(tape, parameters, nullptr, {.first_row = options.first_row});

@@ -19,8 +19,8 @@ struct Engine {
   /// Throws heed::Failed (a NaN loss: with the step and the op that first made it).
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
-  Metrics (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
-  /// Looks inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see. Without
+  MetricsRecord (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
+  /// InspectionParts inside a checkpoint's model at work on a split's first `rows` rows (0: all): all that there is to see. Without
   /// a checkpoint, the model is as it starts.
   Inspection (*inspect)(const Config&, const Task&, const Checkpoint*, Split, std::int64_t rows);
   /// The names of all that [train] inspect measures in this model. It looks at one row.

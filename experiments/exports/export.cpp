@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void each_line_of(const RunFolder& run, const std::function<void(const Metrics&)>& use) {
+void each_line_of(const RunFolder& run, const std::function<void(const MetricsRecord&)>& use) {
   if (const auto lines = each_metrics_line(run.metrics(), use); !lines) throw Failed(lines.error);
 }
 
@@ -30,7 +30,7 @@ fs::path write_tensorboard(const RunFolder& run, const OutputFolder& folder) {
   (folder / run.id()).make_folder();
   NewFile events = file.create();
   events.write(tensorboard_beginning(start));
-  each_line_of(run, [&](const Metrics& line) { events.write(tensorboard_event(line, start)); });
+  each_line_of(run, [&](const MetricsRecord& line) { events.write(tensorboard_event(line, start)); });
   events.finish();
   return file;
 }

@@ -9,7 +9,7 @@
 namespace heed {
 
 /// Calls a function with each line of a run's metrics, in order.
-using EachMetrics = std::function<void(const std::function<void(const Metrics&)>&)>;
+using EachMetrics = std::function<void(const std::function<void(const MetricsRecord&)>&)>;
 
 /// A row a line of metrics.jsonl, the columns step, seconds, tokens, and every metric in the order in which they first
 /// occur. A cell is empty where the line doesn't have the metric. The lines are gone through twice, and handed to `write` as

@@ -52,7 +52,7 @@ std::string tensorboard_beginning(double start) {
   return record(field(1, eight_bytes, bytes_of(start)) + field(3, counted_bytes, "brain.Event:2"));
 }
 
-std::string tensorboard_event(const Metrics& line, double start) {
+std::string tensorboard_event(const MetricsRecord& line, double start) {
   std::string summary;
   for (const auto& [name, value] : line.values)
     summary += field(1, counted_bytes,

@@ -29,7 +29,7 @@ std::uint32_t crc32c(std::string_view bytes);
 /// the seconds trained. Values of parts, such as attention_entropy.blocks.0.attention.0, are grouped by what is
 /// measured: the tag is "attention_entropy/blocks.0.attention.0". TensorBoard keeps values as 32-bit floats.
 std::string tensorboard_beginning(double start);
-std::string tensorboard_event(const Metrics& line, double start);
+std::string tensorboard_event(const MetricsRecord& line, double start);
 
 /// "2024-05-01T12:00:00Z" in seconds since 1970; 0 for what is not such a time.
 double seconds_since_1970(const std::string& utc);

@@ -17,7 +17,7 @@ std::string sql_name(std::string_view name) {
   return out + "\"";
 }
 
-SqlPart value_of(const IndexField& field) {
+SqlPart sql_value(const IndexField& field) {
   switch (field.source) {
     case IndexField::Source::run: return {"r." + sql_name(field.column), {}};
     case IndexField::Source::option:
@@ -64,13 +64,13 @@ std::vector<std::vector<Cell>> RunIndex::select(const std::vector<IndexField>& c
     return part.sql;
   };
   std::string sql = "SELECT ";
-  for (std::size_t i = 0; i < columns.size(); ++i) sql += (i ? ", " : "") + with(value_of(columns[i]));
+  for (std::size_t i = 0; i < columns.size(); ++i) sql += (i ? ", " : "") + with(sql_value(columns[i]));
   if (columns.empty()) sql += "NULL";
   sql += " FROM runs r";
   if (selection.where) sql += " WHERE " + with(*selection.where);
   const std::string direction = selection.reverse ? " DESC" : "";
   sql += " ORDER BY ";
-  if (selection.sort) sql += with(value_of(*selection.sort)) + direction + " NULLS LAST, ";
+  if (selection.sort) sql += with(sql_value(*selection.sort)) + direction + " NULLS LAST, ";
   sql += "r.created" + (selection.sort ? "" : direction) + " NULLS LAST, r.id";
   if (selection.limit) {
     sql += " LIMIT ?";

@@ -49,7 +49,7 @@ class MetricEntries {
 public:
   explicit MetricEntries(const std::vector<Metric>& known) : known_(known) {}
 
-  void add(const Metrics& line) {
+  void add(const MetricsRecord& line) {
     for (const auto& [name, value] : values_of(line)) {
       const auto [place, is_new] = places_.try_emplace(name, entries.size());
       if (is_new) entries.push_back({name, value, line.step, {}, {}});
@@ -258,7 +258,7 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
     return Result::wrong(fmt::format("its config.toml is damaged, or from another version of Heed: {}",
                                      refused.what()));
   }
-  RunLook look = look_at(run);
+  RunSnapshot look = snapshot_of(run);
   record.state = look.state;
   if (!look.unreadable.empty()) return Result::wrong(std::move(look.unreadable), ReadProblem::unreadable);
   if (look.has_manifest) {
@@ -275,7 +275,8 @@ Parsed<EntryReader::Checked> EntryReader::read(const RunFolder& run) {
   return Result::ok(std::move(out));
 }
 
-Parsed<RunRecord> EntryReader::read_record(const RunFolder& run, const std::function<void(const Metrics&)>& line) {
+Parsed<RunRecord> EntryReader::read_record(const RunFolder& run,
+                                           const std::function<void(const MetricsRecord&)>& line) {
   auto checked = read(run);
   if (!checked) return Parsed<RunRecord>::wrong(std::move(checked.error), checked.problem);
   if (const auto lines = each_metrics_line(run.metrics(), line); !lines)
@@ -288,7 +289,8 @@ Parsed<RunEntry> EntryReader::read_entry(const RunFolder& run) {
   auto checked = read(run);
   if (!checked) return Result::wrong(std::move(checked.error), checked.problem);
   MetricEntries metrics(checked->shared->metrics);
-  if (const auto lines = each_metrics_line(run.metrics(), [&](const Metrics& line) { metrics.add(line); }); !lines)
+  if (const auto lines = each_metrics_line(run.metrics(), [&](const MetricsRecord& line) { metrics.add(line); });
+      !lines)
     return Result::wrong(lines.error, lines.problem);
   RunEntry entry;
   entry.id = run.id();

@@ -61,7 +61,7 @@ public:
   /// By the same checks, and with the same errors. No checkpoint is opened.
   /// @param line   called with each line of the metrics, of which none counts where there is an error in the end
   Parsed<RunRecord> read_record(
-      const RunFolder& run, const std::function<void(const Metrics&)>& line = [](const Metrics&) {});
+      const RunFolder& run, const std::function<void(const MetricsRecord&)>& line = [](const MetricsRecord&) {});
 
 private:
   struct Shared;

@@ -114,7 +114,7 @@ struct Operand {
   std::size_t at = 0;
 
   bool is_text() const { return !field && std::holds_alternative<std::string>(literal); }
-  SqlPart sql() const { return field ? value_of(*field) : SqlPart{"?", {literal}}; }
+  SqlPart sql() const { return field ? sql_value(*field) : SqlPart{"?", {literal}}; }
 };
 
 void append(SqlPart& to, const std::string& between, const SqlPart& part) {

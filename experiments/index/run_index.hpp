@@ -45,7 +45,7 @@ struct SqlPart {
   std::vector<Cell> values;
 };
 /// The field's value for the row `r` of runs.
-SqlPart value_of(const IndexField& field);
+SqlPart sql_value(const IndexField& field);
 
 /// A run that is not in the index, and why.
 struct LeftOut {

@@ -145,15 +145,15 @@ private:
 class Execution {
 public:
   /// @param waiting  the runs to be done, in order
-  Execution(std::span<const RunFolder> runs, std::deque<std::size_t> waiting, Launcher& launcher, Share share,
+  Execution(std::span<const RunFolder> runs, std::deque<std::size_t> waiting, Launcher& launcher, Allocation allocation,
             const std::function<void(const RunEvent&)>& on_event)
-      : runs_(runs), launcher_(launcher), share_(share), on_event_(on_event), waiting_(std::move(waiting)) {}
+      : runs_(runs), launcher_(launcher), allocation_(allocation), on_event_(on_event), waiting_(std::move(waiting)) {}
 
   void skip(std::span<const std::size_t> finished) {
     for (const std::size_t run : finished) tell(RunEvent::Kind::skipped, run);
   }
 
-  Executed work(const std::function<bool()>& stop_requested) {
+  ExecutionSummary work(const std::function<bool()>& stop_requested) {
     for (;;) {
       if (!stopping_ && stop_requested()) stop();
       if (!stopping_) {
@@ -195,7 +195,7 @@ private:
   /// Starts what can be started, in order.
   void fill() {
     bool any = false;
-    while (running_.size() < static_cast<std::size_t>(share_.jobs) && !waiting_.empty()) {
+    while (running_.size() < static_cast<std::size_t>(allocation_.jobs) && !waiting_.empty()) {
       const std::size_t next = waiting_.front();
       waiting_.pop_front();
       const RunState state = state_of(runs_[next]);
@@ -214,7 +214,7 @@ private:
 
   void start(std::size_t next) {
     try {
-      running_.emplace_back(next, runs_[next], launcher_, share_.threads);
+      running_.emplace_back(next, runs_[next], launcher_, allocation_.threads);
       tell(launcher_.outlives() ? RunEvent::Kind::queued : RunEvent::Kind::started, next);
     } catch (const Failed& error) {
       tell(RunEvent::Kind::failed, next, error.what());
@@ -262,34 +262,34 @@ private:
 
   std::span<const RunFolder> runs_;
   Launcher& launcher_;
-  Share share_;
+  Allocation allocation_;
   const std::function<void(const RunEvent&)>& on_event_;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> elsewhere_;
   std::vector<Running> running_;
-  Executed executed_;
+  ExecutionSummary executed_;
   bool stopping_ = false;
   Clock::time_point next_look_ = Clock::now(), next_news_ = Clock::now();
 };
 
 } // namespace
 
-Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs, int threads) {
+Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs, int threads) {
   const int cores = std::max(1, machine.cores);
-  Share share;
+  Allocation allocation;
   if (jobs > 0) {
-    share.jobs = jobs;
+    allocation.jobs = jobs;
   } else {
-    share.jobs = std::max(1, cores / std::max(1, threads));
-    if (runs < static_cast<std::size_t>(share.jobs)) share.jobs = std::max(1, static_cast<int>(runs));
+    allocation.jobs = std::max(1, cores / std::max(1, threads));
+    if (runs < static_cast<std::size_t>(allocation.jobs)) allocation.jobs = std::max(1, static_cast<int>(runs));
     if (machine.memory > 0 && bytes_per_run > 0) {
       constexpr double usable = 0.8; // the estimate is rough, and others live here too
       const double fit = std::floor(usable * machine.memory / bytes_per_run);
-      if (fit < share.jobs) share.jobs = std::max(1, static_cast<int>(fit));
+      if (fit < allocation.jobs) allocation.jobs = std::max(1, static_cast<int>(fit));
     }
   }
-  share.threads = threads > 0 ? threads : std::max(1, cores / share.jobs);
-  return share;
+  allocation.threads = threads > 0 ? threads : std::max(1, cores / allocation.jobs);
+  return allocation;
 }
 
 void clear_finished(const RunFolder& run) {
@@ -311,24 +311,27 @@ std::size_t unfinished(std::span<const RunFolder> runs) {
   return static_cast<std::size_t>(std::ranges::count_if(runs, std::not_fn(is_finished)));
 }
 
-Executor::Executor(Launcher& launcher, ShareFor share_for) : launcher_(launcher), share_for_(std::move(share_for)) {}
+Executor::Executor(Launcher& launcher, AllocationFor allocation_for)
+    : launcher_(launcher), allocation_for_(std::move(allocation_for)) {}
 
-Executor::Executor(Launcher& launcher, Share share) : Executor(launcher, [share](std::size_t) { return share; }) {}
+Executor::Executor(Launcher& launcher, Allocation allocation)
+    : Executor(launcher, [allocation](std::size_t) { return allocation; }) {}
 
-Share Executor::share_for(std::size_t to_do) const {
-  const Share share = share_for_(std::max<std::size_t>(to_do, 1));
-  return {std::max(1, share.jobs), std::max(1, share.threads)};
+Allocation Executor::allocation_for(std::size_t to_do) const {
+  const Allocation allocation = allocation_for_(std::max<std::size_t>(to_do, 1));
+  return {std::max(1, allocation.jobs), std::max(1, allocation.threads)};
 }
 
-Executed Executor::execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
-                           const std::function<bool()>& stop_requested) {
+ExecutionSummary Executor::execute(std::span<const RunFolder> runs,
+                                   const std::function<void(const RunEvent&)>& on_event,
+                                   const std::function<bool()>& stop_requested) {
   std::vector<std::size_t> finished;
   std::deque<std::size_t> waiting;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (is_finished(runs[i])) finished.push_back(i);
     else waiting.push_back(i);
-  const Share share = share_for(waiting.size());
-  Execution execution(runs, std::move(waiting), launcher_, share, on_event);
+  const Allocation allocation = allocation_for(waiting.size());
+  Execution execution(runs, std::move(waiting), launcher_, allocation, on_event);
   execution.skip(finished); // at once, so that whoever counts counts them from the beginning
   return execution.work(stop_requested);
 }

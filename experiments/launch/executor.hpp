@@ -32,7 +32,7 @@ struct RunEvent {
   std::string reason;
 };
 
-struct Executed {
+struct ExecutionSummary {
   std::size_t skipped = 0, finished = 0, failed = 0;
   std::size_t interrupted = 0; ///< of those that were started
   std::size_t remaining = 0;   ///< never started, since it was stopped
@@ -41,13 +41,14 @@ struct Executed {
 };
 
 /// How many runs at once, and how many threads each has: runs side by side beat one run with many threads.
-struct Share {
+struct Allocation {
   int jobs = 1, threads = 1;
 };
 /// @param runs           how many there are to do
 /// @param bytes_per_run  of memory, about
 /// @param jobs, threads  what was asked for; 0: find out
-Share share_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0, int threads = 0);
+Allocation allocate_machine(const Machine& machine, std::size_t runs, double bytes_per_run, int jobs = 0,
+                            int threads = 0);
 
 /// How many of the runs are not finished, whoever has them.
 std::size_t unfinished(std::span<const RunFolder> runs);
@@ -59,12 +60,12 @@ void clear_finished(const RunFolder& run);
 class Executor {
 public:
   /// How many at once where so many runs are to do, one at least.
-  using ShareFor = std::function<Share(std::size_t to_do)>;
+  using AllocationFor = std::function<Allocation(std::size_t to_do)>;
 
-  Executor(Launcher& launcher, ShareFor share_for);
-  Executor(Launcher& launcher, Share share);
+  Executor(Launcher& launcher, AllocationFor allocation_for);
+  Executor(Launcher& launcher, Allocation share);
 
-  Share share_for(std::size_t to_do) const;
+  Allocation allocation_for(std::size_t to_do) const;
   void prefer_kernels(const std::string& kernels) { launcher_.prefer_kernels(kernels); }
 
   /// Executes the runs, whose folders are prepared (`prepare_run`), in their order; those that are finished are
@@ -73,12 +74,12 @@ public:
   /// @param on_event        called from this thread
   /// @param stop_requested  asked often; once true, running ones keep a checkpoint and end, or are left where they
   ///                        outlive this process; no more are started
-  Executed execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
-                   const std::function<bool()>& stop_requested);
+  ExecutionSummary execute(std::span<const RunFolder> runs, const std::function<void(const RunEvent&)>& on_event,
+                           const std::function<bool()>& stop_requested);
 
 private:
   Launcher& launcher_;
-  ShareFor share_for_;
+  AllocationFor allocation_for_;
 };
 
 } // namespace heed

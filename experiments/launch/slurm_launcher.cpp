@@ -158,7 +158,7 @@ void SlurmLauncher::check() const {
 
 void SlurmLauncher::look(bool newest) {
   if (!newest && Clock::now() - looked_ < between_looks) return;
-  look_ = look_at_queue(known_);
+  look_ = snapshot_of_queue(known_);
   looked_ = Clock::now();
 }
 

@@ -83,7 +83,7 @@ private:
   std::vector<Followed> followed_;
   std::size_t started_ = 0, next_ = 0;
   std::set<std::string> known_; ///< submissions that marks named
-  QueueLook look_;
+  QueueSnapshot look_;
   std::chrono::steady_clock::time_point looked_{};
 };
 

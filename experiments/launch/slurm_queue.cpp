@@ -139,13 +139,13 @@ bool SlurmTask::alive() const {
   return std::ranges::find(alive, state) != alive.end();
 }
 
-const SlurmTask* QueueLook::find(const QueueMark& mark) const {
+const SlurmTask* QueueSnapshot::find(const QueueMark& mark) const {
   const auto found = tasks.find({mark.submission, mark.task});
   return found == tasks.end() ? nullptr : &found->second;
 }
 
-QueueLook look_at_queue(const std::set<std::string>& submissions) {
-  QueueLook look;
+QueueSnapshot snapshot_of_queue(const std::set<std::string>& submissions) {
+  QueueSnapshot look;
   if (submissions.empty()) return look;
   // Names can be as many as they are; a command's words can't. Slurm sends the whole queue in any case.
   constexpr std::size_t most_names = 200;
@@ -190,7 +190,7 @@ std::string ending_in_words(const std::string& state) {
   return "ended early";
 }
 
-QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const QueueLook& look) {
+QueueMark settle_queue_mark(const fs::path& out, const QueuedRun& queued, const QueueSnapshot& look) {
   QueueMark mark = queued.mark;
   if (!mark.ended.empty() || !look.complaint.empty()) return mark;
   const SlurmTask* task = look.find(mark);

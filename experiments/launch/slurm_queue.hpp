@@ -46,13 +46,13 @@ struct SlurmTask {
 };
 
 /// What the queue holds of some submissions. What ended long ago is forgotten there.
-struct QueueLook {
+struct QueueSnapshot {
   std::string complaint;                                           ///< why Slurm did not answer; empty where it did
   std::map<std::pair<std::string, std::int64_t>, SlurmTask> tasks; ///< by submission and task
 
   const SlurmTask* find(const QueueMark& mark) const;
 };
-QueueLook look_at_queue(const std::set<std::string>& submissions);
+QueueSnapshot snapshot_of_queue(const std::set<std::string>& submissions);
 
 /// A run and what its folder says of the queue.
 struct QueuedRun {
@@ -63,7 +63,7 @@ struct QueuedRun {
 /// Compares a run's mark with the queue. Where the task is gone, and nobody has the run, its folder is told what ended
 /// it: "cancelled", "out of time", "out of memory", "node failed", "preempted", "lost", ...
 /// Returns the mark as it is then. Where the folder can't be written, the mark alone says so.
-QueueMark settle_queue_mark(const std::filesystem::path& out, const QueuedRun& queued, const QueueLook& look);
+QueueMark settle_queue_mark(const std::filesystem::path& out, const QueuedRun& queued, const QueueSnapshot& look);
 
 /// Heed's word for Slurm's state of a task that is over.
 std::string ending_in_words(const std::string& state);

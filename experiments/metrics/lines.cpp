@@ -37,7 +37,7 @@ bool MetricsLines::fill() {
   return true;
 }
 
-std::optional<Metrics> MetricsLines::next() {
+std::optional<MetricsRecord> MetricsLines::next() {
   std::size_t end = 0;
   while ((end = text_.find('\n', begin_)) == text_.npos)
     if (!fill()) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Metrics> MetricsLines::next() {
   return std::move(metrics.value);
 }
 
-Parsed<std::int64_t> each_metrics_line(const OutputFile& file, const std::function<void(const Metrics&)>& use) {
+Parsed<std::int64_t> each_metrics_line(const OutputFile& file, const std::function<void(const MetricsRecord&)>& use) {
   MetricsLines lines(file);
   while (const auto line = lines.next()) use(*line);
   if (!lines.error().empty()) return Parsed<std::int64_t>::wrong(lines.error(), lines.problem());

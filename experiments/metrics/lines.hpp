@@ -18,7 +18,7 @@ public:
   explicit MetricsLines(const OutputFile& metrics);
 
   /// None at the end, and where there is an error.
-  std::optional<Metrics> next();
+  std::optional<MetricsRecord> next();
   const std::string& error() const { return error_; }
   ReadProblem problem() const { return problem_; }
   std::int64_t count() const { return count_; } ///< of the lines that were read
@@ -38,6 +38,6 @@ private:
 };
 
 /// Calls `use` with each line. The value is their number.
-Parsed<std::int64_t> each_metrics_line(const OutputFile& file, const std::function<void(const Metrics&)>& use);
+Parsed<std::int64_t> each_metrics_line(const OutputFile& file, const std::function<void(const MetricsRecord&)>& use);
 
 } // namespace heed

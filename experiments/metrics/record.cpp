@@ -11,7 +11,7 @@ namespace heed {
 
 using namespace json_fields;
 
-std::string to_json(const Metrics& metrics) {
+std::string to_json(const MetricsRecord& metrics) {
   std::string out = fmt::format("{{\"step\": {}, \"seconds\": {:.6f}", metrics.step, metrics.seconds);
   if (metrics.step_seconds) out += fmt::format(", \"step_seconds\": {:.6f}", *metrics.step_seconds);
   out += fmt::format(", \"tokens\": {}", metrics.tokens);
@@ -29,10 +29,10 @@ std::string to_json(const Metrics& metrics) {
   return out + (open.empty() ? "}" : "}}");
 }
 
-Parsed<Metrics> metrics_from_json(std::string_view line) {
-  return guarded<Metrics>([&] {
+Parsed<MetricsRecord> metrics_from_json(std::string_view line) {
+  return guarded<MetricsRecord>([&] {
     const json::object object = parse_object(line);
-    Metrics metrics;
+    MetricsRecord metrics;
     metrics.step = integer(object, "step");
     metrics.seconds = real(object, "seconds");
     metrics.tokens = integer(object, "tokens");
@@ -49,7 +49,7 @@ Parsed<Metrics> metrics_from_json(std::string_view line) {
   });
 }
 
-std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
+std::vector<std::pair<std::string, double>> values_of(const MetricsRecord& line) {
   constexpr double microseconds = 1e6;
   auto out = line.values;
   if (line.tokens > 0 && line.step_seconds)
@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, double>> values_of(const Metrics& line) {
   return out;
 }
 
-std::optional<double> value_of(const Metrics& line, std::string_view name) {
+std::optional<double> value_of(const MetricsRecord& line, std::string_view name) {
   const auto in = [&](const std::vector<std::pair<std::string, double>>& values) -> std::optional<double> {
     for (const auto& [key, value] : values)
       if (key == name) return value;

@@ -13,7 +13,7 @@
 namespace heed {
 
 /// A line of metrics.jsonl.
-struct Metrics {
+struct MetricsRecord {
   std::int64_t step = 0;   ///< optimiser steps done
   double seconds = 0;      ///< of the run so far, interruptions not counted
   std::int64_t tokens = 0; ///< trained on so far
@@ -26,13 +26,13 @@ struct Metrics {
 };
 
 /// As a line, without the newline. Values that are not finite are written as null, and read as NaN.
-std::string to_json(const Metrics& metrics);
-Parsed<Metrics> metrics_from_json(std::string_view line);
+std::string to_json(const MetricsRecord& metrics);
+Parsed<MetricsRecord> metrics_from_json(std::string_view line);
 
 /// A line's value of a metric. time_per_token, which no line has, follows from its step_seconds and tokens; summaries of
 /// what was looked at (rank_residual.mean) from what stands there of heads and layers.
-std::optional<double> value_of(const Metrics& line, std::string_view name);
+std::optional<double> value_of(const MetricsRecord& line, std::string_view name);
 /// All that `value_of` knows of a line.
-std::vector<std::pair<std::string, double>> values_of(const Metrics& line);
+std::vector<std::pair<std::string, double>> values_of(const MetricsRecord& line);
 
 } // namespace heed

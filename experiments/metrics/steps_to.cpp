@@ -34,7 +34,7 @@ std::string evaluated_metric(const std::string& name) {
   return goal ? goal->metric : name;
 }
 
-bool reaches(const Metrics& line, const StepsTo& goal, Direction direction) {
+bool reaches(const MetricsRecord& line, const StepsTo& goal, Direction direction) {
   const auto value = value_of(line, goal.metric);
   const Direction towards = direction == Direction::none ? Direction::higher : direction;
   return value && is_at_least(*value, goal.value, towards);

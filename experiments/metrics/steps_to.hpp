@@ -27,6 +27,6 @@ std::string evaluated_metric(const std::string& name);
 
 /// Has this line's metric the value or a better one? Where neither side is better, more is. What is not a number passes
 /// nothing.
-bool reaches(const Metrics& line, const StepsTo& goal, Direction direction);
+bool reaches(const MetricsRecord& line, const StepsTo& goal, Direction direction);
 
 } // namespace heed

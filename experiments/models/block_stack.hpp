@@ -40,7 +40,7 @@ struct BlockStack {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       Tensor& y = results[i % 2];
       if (!y.tape) y = pass.tape().make(x.shape);
-      const Tape::Transient transient(pass.tape());
+      const Tape::ArenaScope transient(pass.tape());
       put_into(y, call(blocks[i], x));
       x = y;
     }

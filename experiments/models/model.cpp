@@ -16,7 +16,7 @@ void Decoding::read(Pass& pass, std::int64_t rows, std::span<const std::int32_t>
   std::vector<std::int32_t> next(count);
   for (std::size_t t = 0; t < length; ++t) {
     for (std::size_t r = 0; r < count; ++r) next[r] = tokens[r * length + t];
-    const Tape::Transient transient(pass.tape());
+    const Tape::ArenaScope transient(pass.tape());
     step(pass, next);
   }
 }

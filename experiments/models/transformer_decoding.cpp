@@ -35,7 +35,7 @@ void TransformerDecoding::read(Pass& pass, std::int64_t rows, std::span<const st
       const auto of_row = tokens.subspan(static_cast<std::size_t>(r * length + first), static_cast<std::size_t>(n));
       some.insert(some.end(), of_row.begin(), of_row.end());
     }
-    const Tape::Transient transient(pass.tape());
+    const Tape::ArenaScope transient(pass.tape());
     next(pass, {some.data(), rows, n});
   }
 }

@@ -1,7 +1,7 @@
 #include "experiments/report/answers.hpp"
 
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
+#include "experiments/report/exact_ties.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"

@@ -16,7 +16,7 @@ namespace {
 using namespace json_fields;
 
 /// What is not finite is null, which is read as none, or as a NaN.
-json::value value_of(std::optional<double> number) {
+json::value number_or_null(std::optional<double> number) {
   return number && std::isfinite(*number) ? json::value(*number) : json::value(nullptr);
 }
 
@@ -92,13 +92,14 @@ json::array attention_array(const std::vector<AttentionExample>& examples) {
       json::array rows;
       for (std::size_t q = 0; q < map.queries.size(); ++q) {
         json::array row;
-        for (std::size_t k = 0; k < map.keys.size(); ++k) row.push_back(value_of(map.weights[q * map.keys.size() + k]));
+        for (std::size_t k = 0; k < map.keys.size(); ++k)
+          row.push_back(number_or_null(map.weights[q * map.keys.size() + k]));
         rows.push_back(std::move(row));
       }
       heads.push_back(json::object{{"module", map.module},
                                    {"head", map.head},
-                                   {"entropy", value_of(map.entropy)},
-                                   {"distance", value_of(map.distance)},
+                                   {"entropy", number_or_null(map.entropy)},
+                                   {"distance", number_or_null(map.distance)},
                                    {"queries", json::array(map.queries.begin(), map.queries.end())},
                                    {"keys", json::array(map.keys.begin(), map.keys.end())},
                                    {"weights", std::move(rows)}});

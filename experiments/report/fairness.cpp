@@ -10,7 +10,7 @@ namespace heed {
 namespace {
 
 std::string matched_sentence(const ReportArm& arm, const std::string& match) {
-  const Matched& matched = *arm.matched;
+  const BudgetMatch& matched = *arm.matched;
   const bool parameters = match == "parameters";
   const std::string amounts = parameters ? fmt::format("{} parameters beside the reference's {}",
                                                        with_commas(std::llround(matched.amount)),

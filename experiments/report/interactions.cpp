@@ -2,7 +2,7 @@
 
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
+#include "experiments/report/exact_ties.hpp"
 #include "experiments/report/numbers.hpp"
 
 #include <algorithm>

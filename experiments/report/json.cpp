@@ -4,7 +4,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/curves.hpp"
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
+#include "experiments/report/exact_ties.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
@@ -94,7 +94,7 @@ json::value learned_of(const ReportArm& arm) {
                       {"p", json_number(learned.p)}};
 }
 
-json::value cost_of(const ReportArm& arm) {
+json::value cost_object(const ReportArm& arm) {
   if (!arm.cost) return nullptr;
   return json::object{{"parameters", arm.cost->parameters},
                       {"flops_per_step", json_number(arm.cost->flops_per_step)},
@@ -115,7 +115,7 @@ json::object band_of(const std::vector<BandPoint>& band, std::string_view axis) 
                       {"low", std::move(low)}, {"high", std::move(high)}, {"standard_deviation", std::move(spread)}};
 }
 
-json::value lengths_of(const ReportArm& arm, std::string_view metric) {
+json::value band_by_length(const ReportArm& arm, std::string_view metric) {
   const std::vector<BandPoint> band = length_band(arm, metric);
   if (band.empty()) return nullptr;
   json::object out = band_of(band, "length");
@@ -127,7 +127,7 @@ json::value lengths_of(const ReportArm& arm, std::string_view metric) {
 json::array at_lengths_of(const ReportData& report, const ReportArm& arm) {
   json::array out;
   for (const std::string& metric : length_metrics(report))
-    if (json::value lengths = lengths_of(arm, metric); metric != by_length_metric && !lengths.is_null())
+    if (json::value lengths = band_by_length(arm, metric); metric != by_length_metric && !lengths.is_null())
       out.push_back(std::move(lengths));
   return out;
 }
@@ -186,10 +186,10 @@ json::value arm_of(const ReportData& report, const ReportArm& arm, const Digits&
                       {"smallest_effect", json_number(arm.smallest_found)},
                       {"learned", learned_of(arm)},
                       {"p_failed_worst", json_number(arm.p_failed_worst)},
-                      {"cost", cost_of(arm)},
+                      {"cost", cost_object(arm)},
                       {"seconds", arm.seconds > 0 ? json_number(arm.seconds) : json::value(nullptr)},
                       {"curve", band_of(thinned(curve_band(arm), thinning.bands), "step")},
-                      {"by_length", lengths_of(arm, by_length_metric)},
+                      {"by_length", band_by_length(arm, by_length_metric)},
                       {"at_lengths", at_lengths_of(report, arm)},
                       {"config", arm.config},
                       {"differences", std::move(differences)},
@@ -247,7 +247,7 @@ json::value planned_of(const ReportData& report) {
 }
 
 /// The planned looks; null where there are none.
-json::value looks_of(const ReportData& report) {
+json::value inspected_parts(const ReportData& report) {
   if (report.looks.empty()) return nullptr;
   json::array out;
   const std::vector<double> levels = statistics::look_levels(report.looks);
@@ -325,7 +325,7 @@ json::object report_document(const ReportData& report, const Thinning& thinning)
                    {"folder", report.folder.string()},
                    {"out", report.out.string()},
                    {"seeds", integers(report.seeds)},
-                   {"looks", looks_of(report)},
+                   {"looks", inspected_parts(report)},
                    {"confidence_text", confidence_text(report)},
                    {"progress", progress_of(report)},
                    {"metric", metric_object(report.metric)},

@@ -43,7 +43,7 @@ struct Origins {
 /// val_accuracy_by_length.N, val_loss_at.N and so on, of the last line that has each.
 class LastLengths {
 public:
-  void add(const Metrics& line) {
+  void add(const MetricsRecord& line) {
     std::map<std::string, std::vector<LengthPoint>, std::less<>> of_line;
     for (const auto& [name, value] : line.values)
       if (const auto of = name_of_length(name); of && std::isfinite(value))
@@ -67,7 +67,7 @@ struct FoundValue {
 };
 
 /// How a run's value by a metric is found.
-struct Reading {
+struct MetricReader {
   Metric metric;
   std::optional<StepsTo> goal;     ///< where it is steps_to(METRIC, VALUE)
   std::optional<Metric> evaluated; ///< then METRIC
@@ -78,7 +78,7 @@ struct Reading {
     return found.reached ? static_cast<double>(*found.reached) : metric.high;
   }
   /// @param found  of the lines before
-  void add(const Metrics& line, FoundValue& found) const {
+  void add(const MetricsRecord& line, FoundValue& found) const {
     if (!goal) {
       if (const auto value = value_of(line, metric.name)) found.last = value;
     } else if (!found.reached && reaches(line, *goal, evaluated->direction)) {
@@ -105,9 +105,9 @@ private:
 };
 
 /// A run that never gets there counts as later than any: as one evaluation beyond the longest of all arms' runs.
-Reading reading_of(const Plan& plan, ArmConfigs& configs, const std::string& name, const std::string& option) {
+MetricReader metric_reader(const Plan& plan, ArmConfigs& configs, const std::string& name, const std::string& option) {
   const Config& reference = configs.of(0);
-  Reading out{metric_of(reference, name, option), steps_to(name), {}};
+  MetricReader out{metric_of(reference, name, option), steps_to(name), {}};
   if (!out.goal) return out;
   out.evaluated = metric_of(reference, out.goal->metric, option);
   for (std::size_t a = 0; a < plan.arms.size(); ++a) {
@@ -120,9 +120,9 @@ Reading reading_of(const Plan& plan, ArmConfigs& configs, const std::string& nam
 
 /// @param finished  runs that were finished at some time
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
-                      const std::set<std::string>& finished, const std::vector<Reading>& readings, EntryReader& reader,
-                      Origins& origins) {
-  const Reading& deciding = readings.front();
+                      const std::set<std::string>& finished, const std::vector<MetricReader>& readers,
+                      EntryReader& reader, Origins& origins) {
+  const MetricReader& deciding = readers.front();
   const std::string& metric = deciding.metric.name;
   ReportRun run;
   run.id = planned.id;
@@ -130,16 +130,16 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   if (run.id.empty()) return run; // the arm has still to be tuned
   const RunFolder folder{out / planned.id};
   run.folder = folder.path;
-  std::vector<FoundValue> values(readings.size());
+  std::vector<FoundValue> values(readers.size());
   LastLengths lengths;
   bool any = false;
-  const auto record = reader.read_record(folder, [&](const Metrics& line) {
+  const auto record = reader.read_record(folder, [&](const MetricsRecord& line) {
     any = true;
     run.seconds = line.seconds;
     if (const auto value = value_of(line, deciding.goal ? deciding.goal->metric : metric);
         value && std::isfinite(*value))
       run.curve.push_back({line.step, *value});
-    for (std::size_t i = 0; i < readings.size(); ++i) readings[i].add(line, values[i]);
+    for (std::size_t i = 0; i < readers.size(); ++i) readers[i].add(line, values[i]);
     lengths.add(line);
   });
   if (!record) {
@@ -165,8 +165,8 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
   }
   if (run.state == RunState::finished) {
     run.lengths = std::move(lengths.found);
-    for (std::size_t i = 1; i < readings.size(); ++i) {
-      run.also.push_back(readings[i].of(values[i]));
+    for (std::size_t i = 1; i < readers.size(); ++i) {
+      run.also.push_back(readers[i].of(values[i]));
       if (run.also.back() && !(std::abs(*run.also.back()) <= greatest_value)) run.also.back().reset();
     }
     const std::optional<double> last = any ? deciding.of(values.front()) : std::nullopt;
@@ -241,8 +241,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
 
   const PlannedRun& reference = plan.runs.at(plan.arms.front().runs.front());
   ArmConfigs configs(plan);
-  std::vector<Reading> readings{reading_of(plan, configs, plan.metric, "report.metric")};
-  for (const std::string& metric : plan.also) readings.push_back(reading_of(plan, configs, metric, "report.also"));
+  std::vector<MetricReader> readers{metric_reader(plan, configs, plan.metric, "report.metric")};
+  for (const std::string& metric : plan.also) readers.push_back(metric_reader(plan, configs, metric, "report.also"));
   Origins origins;
   EntryReader reader;
   const std::set<std::string> finished = recorded_as_finished(folder);
@@ -255,10 +255,10 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readings, reader, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readers, reader, origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
-    arm.cost = cost_of(plan, first.arm);
+    arm.cost = planned_cost(plan, first.arm);
     try {
       const std::size_t index = report.arms.size();
       const Config& config = configs.of(index);
@@ -273,9 +273,9 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   }
   for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 
-  report.metric = readings.front().metric;
-  report.evaluated = readings.front().evaluated;
-  for (std::size_t i = 1; i < readings.size(); ++i) report.also.push_back(readings[i].metric);
+  report.metric = readers.front().metric;
+  report.evaluated = readers.front().evaluated;
+  for (std::size_t i = 1; i < readers.size(); ++i) report.also.push_back(readers[i].metric);
   report.margin = plan.margin;
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.learned = plan.learned;

@@ -118,7 +118,7 @@ struct ReportArm {
   std::string config; ///< resolved, as TOML, of its first seed
   /// a: its reference's option, b: this arm's; of a group's reference from the first arm.
   std::vector<Difference> differences;
-  std::optional<Matched> matched; ///< where arms are evened out
+  std::optional<BudgetMatch> matched; ///< where arms are evened out
 };
 
 /// Whether what an option makes of the metric depends on another: `interactions_of`.

@@ -2,7 +2,7 @@
 #include "experiments/report/report_data.hpp"
 
 #include "experiments/report/interactions.hpp"
-#include "experiments/report/seeds_that_fail.hpp"
+#include "experiments/report/failed_seeds.hpp"
 #include "experiments/statistics/spending.hpp"
 #include "experiments/statistics/summary.hpp"
 

@@ -1,6 +1,6 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
+#include "experiments/report/exact_ties.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"

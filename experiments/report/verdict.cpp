@@ -1,7 +1,7 @@
 #include "experiments/report/verdict.hpp"
 
 #include "experiments/report/digits.hpp"
-#include "experiments/report/equal.hpp"
+#include "experiments/report/exact_ties.hpp"
 
 namespace heed {
 

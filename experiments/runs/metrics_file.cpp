@@ -93,14 +93,14 @@ ContentHash hash_up_to(const FileParts& file, std::uint64_t end) {
 
 } // namespace
 
-Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run) {
-  std::vector<Metrics> out;
-  const auto read = each_metrics_line(run.metrics(), [&](const Metrics& line) { out.push_back(line); });
-  return read ? Parsed<std::vector<Metrics>>::ok(std::move(out))
-              : Parsed<std::vector<Metrics>>::wrong(read.error, read.problem);
+Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run) {
+  std::vector<MetricsRecord> out;
+  const auto read = each_metrics_line(run.metrics(), [&](const MetricsRecord& line) { out.push_back(line); });
+  return read ? Parsed<std::vector<MetricsRecord>>::ok(std::move(out))
+              : Parsed<std::vector<MetricsRecord>>::wrong(read.error, read.problem);
 }
 
-std::string append_metrics(const RunFolder& run, const Metrics& metrics) {
+std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics) {
   std::string line = to_json(metrics);
   run.metrics().append_line(line);
   return line + '\n';
@@ -112,7 +112,7 @@ ContentHash hash_of_metrics(const RunFolder& run, std::uint64_t& size) {
   return file ? hash_up_to(*file, size) : ContentHash();
 }
 
-MetricsSum metrics_sum(const RunFolder& run, std::int64_t step) {
+MetricsChecksum metrics_checksum(const RunFolder& run, std::int64_t step) {
   const auto file = open_metrics(run);
   if (!file) return {step, ContentHash().text()};
   const auto end = end_of_step(*file, step);

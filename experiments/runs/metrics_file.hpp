@@ -14,13 +14,13 @@ namespace heed {
 class ContentHash;
 
 /// All of a run's lines at once (metrics/lines.hpp), of a run that is known to have few.
-Parsed<std::vector<Metrics>> read_metrics(const RunFolder& run);
+Parsed<std::vector<MetricsRecord>> read_metrics(const RunFolder& run);
 /// Returns the bytes that were added.
-std::string append_metrics(const RunFolder& run, const Metrics& metrics);
+std::string append_metrics(const RunFolder& run, const MetricsRecord& metrics);
 /// What metrics.jsonl is now, and its size. Throws heed::Unreadable.
 ContentHash hash_of_metrics(const RunFolder& run, std::uint64_t& size);
 /// What metrics.jsonl is up to `step`, for the manifest. Throws heed::Unreadable.
-MetricsSum metrics_sum(const RunFolder& run, std::int64_t step);
+MetricsChecksum metrics_checksum(const RunFolder& run, std::int64_t step);
 /// Why the metrics of a run that its manifest calls finished are not those it finished with; empty where they are. No
 /// value where they can't be read now.
 Parsed<std::string> wrong_metrics(const RunFolder& run, const Manifest& manifest);

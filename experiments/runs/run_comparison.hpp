@@ -23,7 +23,7 @@ struct RunComparison {
 };
 
 /// Gives line after line; none after the last.
-using NextMetrics = std::function<std::optional<Metrics>()>;
+using NextMetrics = std::function<std::optional<MetricsRecord>()>;
 /// Metrics without their seconds, line by line: the first one that differs.
 void compare_metrics(const NextMetrics& then, const NextMetrics& now, RunComparison& out);
 /// Every tensor by its bytes: the first that differs, with its first number that does and how many do.

@@ -73,7 +73,7 @@ std::string to_json(const Manifest& m) {
   json::array earlier, sums;
   for (const EarlierSteps& steps : m.earlier)
     earlier.push_back(json::object{{"until", steps.until}, {"made", steps.made}});
-  for (const MetricsSum& sum : m.metrics) sums.push_back(json::object{{"step", sum.step}, {"hash", sum.hash}});
+  for (const MetricsChecksum& sum : m.metrics) sums.push_back(json::object{{"step", sum.step}, {"hash", sum.hash}});
   fields["earlier"] = std::move(earlier);
   fields["metrics"] = std::move(sums);
   std::string out = "{\n";

@@ -21,11 +21,11 @@ struct Build {
 };
 
 /// What metrics.jsonl was when a checkpoint was kept.
-struct MetricsSum {
+struct MetricsChecksum {
   std::int64_t step = 0; ///< the checkpoint's
   std::string hash;      ///< content_hash() of the file up to then
 
-  bool operator==(const MetricsSum&) const = default;
+  bool operator==(const MetricsChecksum&) const = default;
 };
 
 /// Steps that were made before a run went on elsewhere: by another program, on another CPU, with other kernels of BLAS.
@@ -48,12 +48,12 @@ struct Manifest {
   Build build;
   std::string host, cpu;
   int numerics = 0;
-  std::string data;                  ///< the task's fingerprint
-  std::string started, ended;        ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
-  double seconds = 0;                ///< of wall time in all its processes together
-  int starts = 0;                    ///< how often it was begun or continued
-  std::vector<MetricsSum> metrics;   ///< of the checkpoints that are there, oldest first; empty in earlier versions
-  std::vector<EarlierSteps> earlier; ///< oldest first; empty where all steps were made alike
+  std::string data;                     ///< the task's fingerprint
+  std::string started, ended;           ///< UTC, "2024-05-01T12:00:00Z"; `started` is the first start
+  double seconds = 0;                   ///< of wall time in all its processes together
+  int starts = 0;                       ///< how often it was begun or continued
+  std::vector<MetricsChecksum> metrics; ///< of the checkpoints that are there, oldest first; empty in earlier versions
+  std::vector<EarlierSteps> earlier;    ///< oldest first; empty where all steps were made alike
 };
 std::string to_json(const Manifest& manifest);
 Parsed<Manifest> manifest_from_json(std::string_view bytes);

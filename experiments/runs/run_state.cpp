@@ -22,8 +22,8 @@ std::string_view name_of(RunState state) {
   return "unknown";
 }
 
-RunLook look_at_claimed(const RunFolder& run) {
-  RunLook look;
+RunSnapshot snapshot_of_claimed(const RunFolder& run) {
+  RunSnapshot look;
   look.manifest = read_manifest(run);
   look.has_manifest = !look.manifest.is_missing();
   look.state = RunState::interrupted;
@@ -50,23 +50,23 @@ RunLook look_at_claimed(const RunFolder& run) {
 namespace {
 
 /// Of a run whose claim nobody has.
-RunLook look_at_unclaimed(const RunFolder& run) {
-  RunLook look = look_at_claimed(run);
+RunSnapshot snapshot_of_unclaimed(const RunFolder& run) {
+  RunSnapshot look = snapshot_of_claimed(run);
   if (look.state != RunState::finished && waits_in_queue(run)) look.state = RunState::queued;
   return look;
 }
 
 } // namespace
 
-RunLook look_at(const RunFolder& run) {
-  if (!RunClaim::held(run)) return look_at_unclaimed(run);
-  RunLook look = look_at_claimed(run);
+RunSnapshot snapshot_of(const RunFolder& run) {
+  if (!RunClaim::held(run)) return snapshot_of_unclaimed(run);
+  RunSnapshot look = snapshot_of_claimed(run);
   look.state = RunState::running;
   return look;
 }
 
 RunState state_of(const RunFolder& run) {
-  return RunClaim::held(run) ? RunState::running : look_at_unclaimed(run).state;
+  return RunClaim::held(run) ? RunState::running : snapshot_of_unclaimed(run).state;
 }
 
 std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {
@@ -75,6 +75,6 @@ std::vector<RunState> states_of(const std::vector<RunFolder>& runs) {
   return out;
 }
 
-RunState state_of_claimed(const RunFolder& run) { return look_at_claimed(run).state; }
+RunState state_of_claimed(const RunFolder& run) { return snapshot_of_claimed(run).state; }
 
 } // namespace heed

@@ -103,8 +103,8 @@ public:
   std::string kernels_before() const { return checkpoint_steps(run_).empty() ? std::string() : before_.build.kernels; }
 
   /// Of the metrics at a checkpoint, which is to be kept beside the last `keep`.
-  void add_sum(MetricsSum sum, std::int64_t keep) {
-    std::vector<MetricsSum>& sums = manifest_.metrics;
+  void add_checksum(MetricsChecksum sum, std::int64_t keep) {
+    std::vector<MetricsChecksum>& sums = manifest_.metrics;
     sums.push_back(std::move(sum));
     if (const auto most = static_cast<std::size_t>(keep) + 1; sums.size() > most)
       sums.erase(sums.begin(), sums.end() - static_cast<std::ptrdiff_t>(most));
@@ -141,7 +141,7 @@ class GrowingMetrics {
 public:
   explicit GrowingMetrics(const RunFolder& run) : run_(run), hash_(hash_of_metrics(run, size_)) {}
 
-  void add(const Metrics& metrics) {
+  void add(const MetricsRecord& metrics) {
     require_whole();
     const std::string line = append_metrics(run_, metrics);
     hash_.add(line);
@@ -149,7 +149,7 @@ public:
   }
 
   /// Of a checkpoint at this step.
-  MetricsSum sum(std::int64_t step) const {
+  MetricsChecksum sum(std::int64_t step) const {
     require_whole();
     return {step, hash_.text()};
   }
@@ -206,7 +206,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
   bool metrics_changed = false;
   auto kept = newest_checkpoint(run, &damaged, [&](std::int64_t step, const Checkpoint& checkpoint) -> std::string {
     const auto sum = checkpoint.metadata.find(metrics_key);
-    if (sum == checkpoint.metadata.end() || sum->second == metrics_sum(run, step).hash) return {};
+    if (sum == checkpoint.metadata.end() || sum->second == metrics_checksum(run, step).hash) return {};
     metrics_changed = true;
     return fmt::format("'{}' is not what it was at step {}, so the run can't go on from there", run.metrics().string(),
                        step);
@@ -216,7 +216,7 @@ std::optional<KeptCheckpoint> take_up(const RunFolder& run, const WorkerParts& p
   truncate_metrics(run, step, metrics_changed);
   for (const std::int64_t later : checkpoint_steps(run))
     if (later > step) run.checkpoint(later).set_aside();
-  std::erase_if(manifest.metrics, [&](const MetricsSum& sum) { return sum.step > step; });
+  std::erase_if(manifest.metrics, [&](const MetricsChecksum& sum) { return sum.step > step; });
   return kept;
 }
 
@@ -276,13 +276,13 @@ Outcome train(const RunFolder& run, const RunClaim& claim, int threads, const Wo
   LiveLine live(run);
   GrowingMetrics growing(run);
   TrainingHooks hooks;
-  hooks.measured = [&](const Metrics& metrics) { growing.add(metrics); };
+  hooks.measured = [&](const MetricsRecord& metrics) { growing.add(metrics); };
   hooks.checkpoint = [&](Checkpoint checkpoint) {
     const auto step = step_of(checkpoint);
     if (!step) throw Failed("[checkpoint] cannot be kept: " + step.error);
-    MetricsSum sum = growing.sum(*step);
+    MetricsChecksum sum = growing.sum(*step);
     checkpoint.metadata[metrics_key] = sum.hash;
-    record.add_sum(std::move(sum), config.train.keep_checkpoints);
+    record.add_checksum(std::move(sum), config.train.keep_checkpoints);
     record.write(Durability::process); // before the checkpoint: one that is there has its sum
     write_checkpoint(run, *step, checkpoint, config.train.keep_checkpoints);
     manifest.step = *step;
@@ -348,7 +348,7 @@ int run_worker(const RunFolder& folder, int threads, const WorkerParts& given) {
     claim = RunClaim::wait(run, parts.stop_requested);
     if (!claim) return 1;
     run.before_change = [&] { require_own(folder, claim->confirm()); };
-    const RunLook look = look_at_claimed(run);
+    const RunSnapshot look = snapshot_of_claimed(run);
     if (!look.unreadable.empty()) throw Unreadable(look.unreadable);
     if (look.state == RunState::finished) {
       leave_queue(run);

@@ -26,7 +26,8 @@ double Matcher::amount_of(const Settings& arm, const std::string& by) const {
   return amount(cost_of_(arm.resolve()), by);
 }
 
-Evened Matcher::match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const {
+MatchedChanges Matcher::match(const Settings& reference, const std::vector<Change>& changes,
+                              const std::string& by) const {
   const std::string key(width_option);
   const Origin& origin = reference.sweep().match_origin;
   for (const Change& change : changes)

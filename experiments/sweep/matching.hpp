@@ -13,9 +13,9 @@ namespace heed {
 /// The option that evening out sets.
 inline constexpr std::string_view width_option = "block.ffn_width";
 
-struct Evened {
+struct MatchedChanges {
   std::vector<Change> changes; ///< the arm's, and the width after them where it has to differ
-  Matched matched;
+  BudgetMatch matched;
 };
 
 /// Finds widths that bring arms to what the reference has. Both counts are affine in the width, so two measurements
@@ -26,7 +26,7 @@ public:
 
   /// @param by  parameters | flops
   /// Throws heed::Refused where the arm has no feed-forward, where its width does not count, and where the arm sets it.
-  Evened match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const;
+  MatchedChanges match(const Settings& reference, const std::vector<Change>& changes, const std::string& by) const;
 
   /// What is evened out: parameters, or FLOPs a step.
   double amount_of(const Settings& arm, const std::string& by) const;

@@ -40,7 +40,7 @@ std::vector<std::string> run_ids(const Plan& plan) {
   return ids;
 }
 
-std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm) {
+std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm) {
   if (!plan.tuning) return plan.arms.at(arm).cost;
   const ArmTuning& tuning = plan.tuning->arms.at(arm);
   return tuning.trials.at(tuning.chosen.value_or(0)).cost;

@@ -32,12 +32,12 @@ struct PlannedOption {
 };
 
 /// What evening out did to an arm: the feed-forward's width, and what the arm then comes to beside the reference.
-struct Matched {
+struct BudgetMatch {
   std::int64_t width = 0;        ///< block.ffn_width
   double amount = 0, target = 0; ///< parameters, or FLOPs a step
   /// How far off: 0.012 is 1.2 % above the reference.
   double excess() const { return amount / target - 1; }
-  bool operator==(const Matched&) const = default;
+  bool operator==(const BudgetMatch&) const = default;
 };
 /// What is within this share of the target counts as even.
 inline constexpr double even_enough = 0.01;
@@ -54,12 +54,12 @@ struct PlannedCost {
 struct Arm {
   std::string label; ///< short and unique: "reference", "score = additive", "length = 64: score = additive"
   std::vector<PlannedChange> changes;
-  std::vector<std::size_t> runs;   ///< indices into Plan::runs, in the order of the seeds
-  std::optional<Matched> matched;  ///< where [sweep] match evens arms out; never of a reference
-  std::optional<PlannedCost> cost; ///< none: not known, or of a tuned arm, whose trials have it
-  std::size_t reference = 0;       ///< the arm that it is compared with; itself, of a reference
-  std::vector<std::string> group;  ///< its values of Plan::within, as people read them
-  std::string name;                ///< what it is called within its group; empty where there are no groups
+  std::vector<std::size_t> runs;      ///< indices into Plan::runs, in the order of the seeds
+  std::optional<BudgetMatch> matched; ///< where [sweep] match evens arms out; never of a reference
+  std::optional<PlannedCost> cost;    ///< none: not known, or of a tuned arm, whose trials have it
+  std::size_t reference = 0;          ///< the arm that it is compared with; itself, of a reference
+  std::vector<std::string> group;     ///< its values of Plan::within, as people read them
+  std::string name;                   ///< what it is called within its group; empty where there are no groups
 };
 
 struct PlannedRun {
@@ -159,7 +159,7 @@ void apply_choices(Plan& plan);
 std::vector<std::string> run_ids(const Plan& plan);
 
 /// What a run of the arm costs, after its tuning where it is tuned; none: not known.
-std::optional<PlannedCost> cost_of(const Plan& plan, std::size_t arm);
+std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
 /// 12 hexadecimal digits of the metrics, margin, test, threshold, question, match, groups, seeds and looks, arms and runs;
 /// of a tuned sweep, of all that is tried and may be run, so that it is the same before and after the choice.

@@ -125,10 +125,10 @@ std::string in_words(const std::vector<Change>& changes) {
 }
 
 /// What a plan is made of while it grows.
-class Growing {
+class PlanBuilder {
 public:
-  Growing(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, const Groups& groups,
-          Plan& plan)
+  PlanBuilder(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, const Groups& groups,
+              Plan& plan)
       : settings_(settings), identities_(fingerprint), cost_of_(cost_of), groups_(groups), plan_(plan),
         flat_(flat_config(settings.resolve())), first_seed_(seed_change(plan.seeds.front())) {
     if (plan.match != "none") matcher_.emplace(settings, cost_of);
@@ -179,7 +179,7 @@ public:
     });
     std::vector<std::size_t> place(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-    std::vector<Grown> arms;
+    std::vector<BuiltArm> arms;
     std::vector<Arm> planned;
     for (const std::size_t from : order) {
       arms.push_back(std::move(arms_[from]));
@@ -224,7 +224,7 @@ public:
       for (const auto& point : points) {
         try {
           const Settings settings = arms_[a].settings.with(point);
-          if (matcher_) refuse_unevened(a, point, settings);
+          if (matcher_) refuse_unmatched(a, point, settings);
           const ArmRuns& runs = tried[a].emplace_back(settings, a, identities_);
           Trial trial;
           trial.point = planned(point);
@@ -252,8 +252,8 @@ public:
   ResolvedArms take_resolved() { return std::move(resolved_); }
 
 private:
-  /// What is evened out must stay so, whichever point an arm takes.
-  void refuse_unevened(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
+  /// What is found out must stay so, whichever point an arm takes.
+  void refuse_unmatched(std::size_t a, const std::vector<Change>& point, const Settings& tried) const {
     const double even = matcher_->amount_of(arms_[a].settings, plan_.match),
                  now = matcher_->amount_of(tried, plan_.match);
     if (now == even) return;
@@ -274,7 +274,7 @@ private:
   }
 
   /// An arm beside what the plan has of it.
-  struct Grown {
+  struct BuiltArm {
     Settings settings;
     std::vector<Change> stated;     ///< what its block changes
     std::string first_id, group_id; ///< where there are groups: its first run's identity, and its reference's
@@ -320,12 +320,12 @@ private:
     std::string label = is_reference               ? reference_name
                         : !candidate.label.empty() ? candidate.label
                                                    : names.label(groups_.own(changes), flat, flat_);
-    std::optional<Matched> matched;
+    std::optional<BudgetMatch> matched;
     if (matcher_ && !is_reference) {
-      Evened evened = matcher_of(reference).match(settings_, changes, plan_.match);
-      matched = evened.matched;
-      if (evened.changes.size() > changes.size()) {
-        changes = std::move(evened.changes);
+      MatchedChanges found = matcher_of(reference).match(settings_, changes, plan_.match);
+      matched = found.matched;
+      if (found.changes.size() > changes.size()) {
+        changes = std::move(found.changes);
         arm = settings_.with(changes);
         flat = flat_config(arm.resolve());
         label += fmt::format(", ffn width {}", matched->width);
@@ -339,21 +339,21 @@ private:
   /// @param stated   what the sweep's block changes
   /// @param changes  of it and the evening out what makes a difference
   void add(const Settings& settings, std::string label, const std::vector<Change>& stated,
-           const std::vector<Change>& changes, std::optional<Matched> matched = {}) {
+           const std::vector<Change>& changes, std::optional<BudgetMatch> matched = {}) {
     Arm arm;
-    Grown grown{settings, stated, {}, {}};
+    BuiltArm built{settings, stated, {}, {}};
     if (!groups_.none()) {
       arm.group = groups_.of(flat_config(settings.resolve()));
       arm.name = label;
       label = fmt::format("{}: {}", groups_.label(arm.group), label);
-      grown.first_id = first_id(settings);
-      grown.group_id = first_id(reference_of(stated));
+      built.first_id = first_id(settings);
+      built.group_id = first_id(reference_of(stated));
     }
     if (const int before = labels_[label]++; before > 0) label += fmt::format(" ({})", before + 1);
     arm.label = std::move(label);
     arm.changes = planned(changes);
     arm.matched = matched;
-    arms_.push_back(std::move(grown));
+    arms_.push_back(std::move(built));
     plan_.arms.push_back(std::move(arm));
   }
 
@@ -367,7 +367,7 @@ private:
   Met met_;
   std::optional<Matcher> matcher_;
   std::map<std::string, Matcher> group_matchers_; ///< by the first run's identity of the group's reference
-  std::vector<Grown> arms_;                       ///< as plan_.arms
+  std::vector<BuiltArm> arms_;                    ///< as plan_.arms
   ResolvedArms resolved_;
   std::set<std::string> known_; ///< identities of each arm's run with the first seed
   std::map<std::string, int> labels_;
@@ -440,12 +440,12 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 
   const ArmNames names(keys);
   const Groups groups(sweep.within, keys, names);
-  Growing growing(settings, fingerprint, cost_of, groups, plan);
-  for (std::size_t b = 0; b < blocks.size(); ++b) growing.add_block(sweep.blocks[b], blocks[b], names);
-  growing.form_groups();
-  if (sweep.tune) growing.add_tuning(*sweep.tune);
-  else growing.add_runs();
-  if (resolved) *resolved = growing.take_resolved();
+  PlanBuilder builder(settings, fingerprint, cost_of, groups, plan);
+  for (std::size_t b = 0; b < blocks.size(); ++b) builder.add_block(sweep.blocks[b], blocks[b], names);
+  builder.form_groups();
+  if (sweep.tune) builder.add_tuning(*sweep.tune);
+  else builder.add_runs();
+  if (resolved) *resolved = builder.take_resolved();
   check_looks(sweep.looks, plan);
   plan.hash = hash_of(plan);
   return plan;

@@ -79,7 +79,7 @@ Arm read_arm(const json::object& object) {
   }
   if (const json::value* matched = object.if_contains("matched")) {
     const json::object& of = as_object(*matched, "\"matched\"");
-    arm.matched = Matched{integer(of, "width"), real(of, "amount"), real(of, "target")};
+    arm.matched = BudgetMatch{integer(of, "width"), real(of, "amount"), real(of, "target")};
   }
   arm.cost = read_cost(object);
   return arm;

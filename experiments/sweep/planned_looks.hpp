@@ -1,4 +1,4 @@
-// Looks at a sweep that were planned.
+// InspectionParts at a sweep that were planned.
 #pragma once
 
 #include "experiments/config/settings.hpp"

@@ -264,10 +264,10 @@ double largest_bytes(const Preparation& prepared, int threads) {
   return bytes;
 }
 
-Share share_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads) {
+Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads) {
   const double bytes = largest_bytes(prepared, std::max(1, threads));
   const auto configured = static_cast<int>(prepared.arms.front().config.train.threads);
-  return share_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured);
+  return allocate_machine(this_machine(), to_do, bytes, jobs, threads > 0 ? threads : configured);
 }
 
 } // namespace heed

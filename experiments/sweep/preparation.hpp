@@ -90,6 +90,6 @@ double largest_bytes(const Preparation& prepared, int threads);
 
 /// How many runs at once and with how many threads, where so many are to do on this machine.
 /// @param jobs, threads  what was asked for; 0: find out
-Share share_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);
+Allocation allocation_for(const Preparation& prepared, std::size_t to_do, int jobs, int threads);
 
 } // namespace heed

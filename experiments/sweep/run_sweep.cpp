@@ -42,7 +42,7 @@ public:
   void execute() {
     const std::size_t to_do = left();
     const std::size_t first = to_tune() ? unfinished(trials_) : to_do;
-    events_.ready({plan_, runs(), to_do, executor_.share_for(first)});
+    events_.ready({plan_, runs(), to_do, executor_.allocation_for(first)});
     if (to_do == 0) {
       nothing_to_do_ = true;
       for (const auto* runs : {&trials_, &replicates_}) std::ranges::for_each(*runs, clear_finished);
@@ -103,7 +103,7 @@ private:
       total_.remaining += unfinished(runs);
       return failed;
     }
-    const Executed executed = executor_.execute(
+    const ExecutionSummary executed = executor_.execute(
         runs,
         [&](RunEvent event) {
           if (event.kind == RunEvent::Kind::failed) failed.push_back(event.run);
@@ -159,7 +159,7 @@ private:
   const std::string& kernels_;
   std::filesystem::path folder_;
   std::vector<RunFolder> trials_, replicates_;
-  Executed total_;
+  ExecutionSummary total_;
   bool stopped_ = false, nothing_to_do_ = false;
 };
 

@@ -14,7 +14,7 @@ struct SweepStart {
   const Plan& plan;      ///< with what its arms have chosen before
   std::size_t runs = 0;  ///< of tuning and replicates together
   std::size_t to_do = 0; ///< of these; a trial that failed is done once its arm has chosen
-  Share share;           ///< of the first runs; where there is nothing to do, of no meaning
+  Allocation share;      ///< of the first runs; where there is nothing to do, of no meaning
 };
 
 /// Who hears of a sweep. All calls come from the thread of `run_sweep`.
@@ -36,7 +36,7 @@ struct SweepResult {
   Plan plan;                       ///< with what its arms have chosen
   std::filesystem::path folder;    ///< the plan's
   std::size_t runs = 0, to_do = 0; ///< as in SweepStart, now
-  Executed executed;               ///< failed: a trial that failed again, and is out, is none
+  ExecutionSummary executed;       ///< failed: a trial that failed again, and is out, is none
   bool stopped() const { return executed.interrupted + executed.remaining + executed.left > 0; }
 };
 

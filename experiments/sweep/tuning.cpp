@@ -60,7 +60,7 @@ bool look_at(Trial& trial, const Plan& plan, const fs::path& out) {
   return true;
 }
 
-/// Looks at all trials of an arm: whether each has a value or a problem.
+/// InspectionParts at all trials of an arm: whether each has a value or a problem.
 bool look_at(ArmTuning& arm, const Plan& plan, const fs::path& out) {
   std::size_t done = 0;
   for (Trial& trial : arm.trials) done += look_at(trial, plan, out);

@@ -144,14 +144,14 @@ void synchronise_folder_of(const file_entry::Entry& entry) {
 }
 
 /// While it lives, a file aside is removed in the end unless it got its name.
-class Aside {
+class NestedTape {
 public:
-  explicit Aside(const file_entry::Entry& entry) : entry_(entry) {}
-  ~Aside() {
+  explicit NestedTape(const file_entry::Entry& entry) : entry_(entry) {}
+  ~NestedTape() {
     if (!name.empty()) ::unlinkat(entry_.at(), name.c_str(), 0);
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  NestedTape(const NestedTape&) = delete;
+  NestedTape& operator=(const NestedTape&) = delete;
   std::string name;
 
 private:
@@ -255,7 +255,7 @@ Parsed<FileParts> open_parts(const Entry& entry) {
 }
 
 int try_write(const Entry& entry, std::string_view bytes, Durability durability) {
-  Aside aside(entry);
+  NestedTape aside(entry);
   if (made_to_fail(entry.path)) return errno;
   const Descriptor held = open_aside(aside.name, entry);
   if (held.get() < 0) {

@@ -43,12 +43,12 @@ template <class Number> Number number_in(std::string_view text) {
 }
 
 /// Of /proc/PROCESS/stat: its state, and when it was started.
-struct ProcessLook {
+struct ProcessSnapshot {
   char state = '?';
   std::uint64_t started = 0;
 };
 
-std::optional<ProcessLook> look_at(std::int64_t process) {
+std::optional<ProcessSnapshot> snapshot_of(std::int64_t process) {
   constexpr int started = 19; // words behind the state
   const auto text = read_file(fmt::format("/proc/{}/stat", process));
   if (!text) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<ProcessLook> look_at(std::int64_t process) {
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
   std::string_view rest = std::string_view(*text).substr(name_end + 2);
-  ProcessLook look{rest.front(), 0};
+  ProcessSnapshot look{rest.front(), 0};
   for (int word = 0; word < started; ++word) {
     const std::size_t space = rest.find(' ');
     if (space == std::string_view::npos) return std::nullopt;
@@ -68,13 +68,13 @@ std::optional<ProcessLook> look_at(std::int64_t process) {
 
 bool process_lives(const LeaseOwner& owner) {
   if (::kill(static_cast<::pid_t>(owner.process), 0) != 0 && errno == ESRCH) return false;
-  const auto look = look_at(owner.process);
+  const auto look = snapshot_of(owner.process);
   if (!look) return true; // hidden from this user, but there
   return look->state != 'Z' && look->state != 'X' && look->started == owner.started;
 }
 
 /// A lease's file as it was read.
-struct Paper {
+struct LeaseRecord {
   LeaseOwner owner;
   std::uint64_t inode = 0; ///< as its owner wrote it: a copy of the file is in nobody's hands
   std::string mark;        ///< tells this taking of the lease from all others
@@ -94,7 +94,7 @@ std::string text_of(const LeaseOwner& owner, std::uint64_t inode, const std::str
 }
 
 /// Nothing where there is no such file. Throws heed::Unreadable where it can't be read.
-std::optional<Paper> read_paper(const OutputFile& file) {
+std::optional<LeaseRecord> read_lease_record(const OutputFile& file) {
   Descriptor fd;
   struct stat about = {};
   file_entry::Entry entry;
@@ -103,9 +103,9 @@ std::optional<Paper> read_paper(const OutputFile& file) {
                                             : file_entry::unread(file.path(), errno);
   if (found.problem == ReadProblem::missing) return std::nullopt;
   if (found.problem != ReadProblem::none) throw Unreadable(found.why);
-  Paper paper;
-  paper.file_inode = about.st_ino;
-  paper.renewed = seconds_of(about.st_mtim);
+  LeaseRecord record;
+  record.file_inode = about.st_ino;
+  record.renewed = seconds_of(about.st_mtim);
   std::string text(longest_lease, '\0');
   const ::ssize_t n = ::pread(fd.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -118,24 +118,24 @@ std::optional<Paper> read_paper(const OutputFile& file) {
     const std::size_t space = line.find(' ');
     const std::string_view key = line.substr(0, space);
     const std::string_view value = space == std::string_view::npos ? "" : line.substr(space + 1);
-    if (key == "host") paper.owner.host = value;
-    else if (key == "boot") paper.owner.boot = value;
-    else if (key == "space") paper.owner.space = value;
-    else if (key == "process") paper.owner.process = number_in<std::int64_t>(value);
-    else if (key == "started") paper.owner.started = number_in<std::uint64_t>(value);
-    else if (key == "job") paper.owner.job = value;
-    else if (key == "inode") paper.inode = number_in<std::uint64_t>(value);
-    else if (key == "mark") paper.mark = value;
-    else if (key == "renewed") paper.whole = true;
+    if (key == "host") record.owner.host = value;
+    else if (key == "boot") record.owner.boot = value;
+    else if (key == "space") record.owner.space = value;
+    else if (key == "process") record.owner.process = number_in<std::int64_t>(value);
+    else if (key == "started") record.owner.started = number_in<std::uint64_t>(value);
+    else if (key == "job") record.owner.job = value;
+    else if (key == "inode") record.inode = number_in<std::uint64_t>(value);
+    else if (key == "mark") record.mark = value;
+    else if (key == "renewed") record.whole = true;
   }
-  return paper;
+  return record;
 }
 
 /// Whether the owner lives, where that can be seen from this machine.
-std::optional<bool> seen_alive(const Paper& paper) {
-  if (!paper.whole) return std::nullopt;
-  if (paper.inode != paper.file_inode) return false;
-  const LeaseOwner& owner = paper.owner;
+std::optional<bool> seen_alive(const LeaseRecord& record) {
+  if (!record.whole) return std::nullopt;
+  if (record.inode != record.file_inode) return false;
+  const LeaseOwner& owner = record.owner;
   const LeaseOwner me = this_process();
   if (me.boot.empty() || owner.host != me.host) return std::nullopt;
   // This machine before its last start, or another of its name, which lives.
@@ -144,9 +144,9 @@ std::optional<bool> seen_alive(const Paper& paper) {
 }
 
 /// @param now  by the file system's clock
-bool is_alive(const Paper& paper, double now, const LeaseTimes& times) {
-  const bool in_time = now - paper.renewed < std::chrono::duration<double>(times.lost_after).count();
-  return seen_alive(paper).value_or(in_time);
+bool is_alive(const LeaseRecord& record, double now, const LeaseTimes& times) {
+  const bool in_time = now - record.renewed < std::chrono::duration<double>(times.lost_after).count();
+  return seen_alive(record).value_or(in_time);
 }
 
 [[noreturn]] void fail(const OutputFile& file, int error) { file_entry::fail("make", file.path(), error); }
@@ -225,18 +225,18 @@ int make_exclusively(const OutputFile& file, const LeaseOwner& owner, const std:
 /// Takes a dead owner's place. Of several who want to, one gets the file that says "being replaced", looks once more,
 /// and puts its own where the dead one's was.
 /// @return whether it did
-bool replace_dead(const OutputFile& file, const Paper& dead, Draft& draft, const LeaseTimes& times) {
+bool replace_dead(const OutputFile& file, const LeaseRecord& dead, Draft& draft, const LeaseTimes& times) {
   const OutputFile replacing = file.beside(file.name() + ".replacing");
   const file_entry::Entry entry = replacing.entry("make");
   const Descriptor mine(::openat(entry.at(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (mine.get() < 0) {
     if (errno != EEXIST) fail(replacing, errno);
-    const auto other = read_paper(replacing); // whoever made it may have died at it
+    const auto other = read_lease_record(replacing); // whoever made it may have died at it
     if (other && draft.time() - other->renewed >= std::chrono::duration<double>(times.lost_after).count())
       ::unlinkat(entry.at(), entry.name.c_str(), 0);
     return false;
   }
-  const auto now = read_paper(file);
+  const auto now = read_lease_record(file);
   const bool same = now && now->mark == dead.mark && now->renewed == dead.renewed && now->file_inode == dead.file_inode;
   const bool done = same && draft.name_instead() == 0;
   ::unlinkat(entry.at(), entry.name.c_str(), 0);
@@ -251,7 +251,7 @@ LeaseOwner this_process() {
   me.boot = this_boot();
   me.space = link_target("/proc/self/ns/pid");
   me.process = ::getpid();
-  if (const auto look = look_at(me.process)) me.started = look->started;
+  if (const auto look = snapshot_of(me.process)) me.started = look->started;
   const char *array = std::getenv("SLURM_ARRAY_JOB_ID"), *task = std::getenv("SLURM_ARRAY_TASK_ID"),
              *job = std::getenv("SLURM_JOB_ID");
   if (array && task) me.job = fmt::format("{}_{}", array, task);
@@ -300,8 +300,8 @@ public:
   bool lost() const { return lost_; }
 
   bool confirm() {
-    const auto paper = read_paper(file_);
-    if (!paper || paper->mark != mark_ || paper->file_inode != inode_) lost_ = true;
+    const auto record = read_lease_record(file_);
+    if (!record || record->mark != mark_ || record->file_inode != inode_) lost_ = true;
     return !lost_;
   }
 
@@ -327,9 +327,9 @@ private:
 
   /// The file is opened anew each time: so an NFS client asks its server whose it is.
   void renew() try {
-    const auto paper = read_paper(file_);
-    if (!paper) return; // removed, with its folder perhaps; who takes it next is seen then
-    if (paper->mark != mark_ || paper->file_inode != inode_) {
+    const auto record = read_lease_record(file_);
+    if (!record) return; // removed, with its folder perhaps; who takes it next is seen then
+    if (record->mark != mark_ || record->file_inode != inode_) {
       lost_ = true;
       return;
     }
@@ -367,7 +367,7 @@ bool Lease::lost() const { return held_->lost(); }
 bool Lease::confirm() { return held_->confirm(); }
 
 std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& times, const LeaseOwner& owner) {
-  const auto before = read_paper(file);
+  const auto before = read_lease_record(file);
   const std::string mark = new_mark();
   const auto mine = [&](std::uint64_t inode) { return Lease(std::make_unique<Held>(file, owner, mark, inode, times)); };
   if (before && seen_alive(*before).value_or(false)) return std::nullopt; // and nothing needs to be written
@@ -385,8 +385,8 @@ std::optional<Lease> Lease::attempt(const OutputFile& file, const LeaseTimes& ti
   const int made = make_exclusively(file, owner, mark);
   if (made == EEXIST) return std::nullopt;
   if (made != 0) fail(file, made);
-  const auto paper = read_paper(file);
-  return mine(paper ? paper->file_inode : 0);
+  const auto record = read_lease_record(file);
+  return mine(record ? record->file_inode : 0);
 }
 
 std::optional<Lease> Lease::wait(const OutputFile& file, const std::function<bool()>& give_up) {
@@ -398,11 +398,11 @@ std::optional<Lease> Lease::wait(const OutputFile& file, const std::function<boo
 }
 
 std::optional<LeaseOwner> Lease::owner(const OutputFile& file, const LeaseTimes& times) try {
-  const auto paper = read_paper(file);
+  const auto record = read_lease_record(file);
   struct timespec now = {};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  if (!paper || !is_alive(*paper, seconds_of(now), times)) return std::nullopt;
-  return paper->owner;
+  if (!record || !is_alive(*record, seconds_of(now), times)) return std::nullopt;
+  return record->owner;
 } catch (const Unreadable&) {
   return std::nullopt;
 }

@@ -11,7 +11,7 @@
 
 namespace heed {
 
-Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t min_length) {
+Lengths input_lengths(const std::string& kind, std::int64_t length, std::int64_t min_length) {
   if (min_length > length)
     throw Refused(fmt::format("[task.{0}] min_length = {1} is above length = {2}; it may be 1 to {2}, or 0 for inputs "
                               "that are all of the length",
@@ -19,7 +19,7 @@ Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t mi
   return {min_length == 0 ? length : min_length, length};
 }
 
-std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length) {
+std::optional<Lengths> test_lengths(const std::string& kind, std::int64_t length, std::int64_t test_length) {
   if (test_length == 0) return std::nullopt;
   if (test_length <= length)
     throw Refused(fmt::format("[task.{0}] test_length = {1} is not above length = {2}; the test's inputs are longer "

@@ -82,14 +82,14 @@ struct Lengths {
 
 /// Options `length` and `min_length` (0: the length) of table `task.KIND`; throws heed::Refused where min_length is
 /// above length.
-Lengths lengths_of(const std::string& kind, std::int64_t length, std::int64_t min_length);
+Lengths input_lengths(const std::string& kind, std::int64_t length, std::int64_t min_length);
 
 /// Sets `input` to symbols 0 ... symbols - 1, independent and equally likely, of a length drawn first.
 void draw_symbols(RandomSource& random, const Lengths& lengths, std::int64_t symbols, std::vector<std::int32_t>& input);
 
 /// Option `test_length` of table `task.KIND`: the lengths of the test's inputs, all above those of training: length + 1
 /// ... test_length; none where it is 0. Throws heed::Refused where it is neither 0 nor above length.
-std::optional<Lengths> test_lengths_of(const std::string& kind, std::int64_t length, std::int64_t test_length);
+std::optional<Lengths> test_lengths(const std::string& kind, std::int64_t length, std::int64_t test_length);
 
 /// Sets what a generator draws, and how many different examples there are, by the lengths of inputs; the test has longer
 /// ones where `test` is given.

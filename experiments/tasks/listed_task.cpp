@@ -24,7 +24,7 @@ const char* split_name(Split split) {
 }
 
 /// What a row costs, whatever the form.
-std::vector<std::int32_t> lengths_of(const ExampleList& examples) {
+std::vector<std::int32_t> example_lengths(const ExampleList& examples) {
   std::vector<std::int32_t> lengths;
   for (std::int64_t i = 0; i < examples.size(); ++i)
     lengths.push_back(static_cast<std::int32_t>(examples.input(i).size() + examples.output(i).size()));
@@ -45,9 +45,9 @@ std::vector<std::int32_t> padded_lengths(const ExampleList& examples, Form form)
 
 class ListedTask final : public Task {
 public:
-  ListedTask(const Config& config, Listing listing)
-      : data_(std::move(listing)), seed_(static_cast<std::uint64_t>(config.task.seed)),
-        order_(lengths_of(list(Split::train)),
+  ListedTask(const Config& config, Dataset dataset)
+      : data_(std::move(dataset)), seed_(static_cast<std::uint64_t>(config.task.seed)),
+        order_(example_lengths(list(Split::train)),
                config.train.full_batch ? std::max<std::int64_t>(list(Split::train).size(), 1) : config.train.batch,
                config.train.full_batch ? 1 : config.data.bucket),
         full_batch_(config.train.full_batch) {
@@ -292,7 +292,7 @@ private:
     write_example(with, form, examples.input(i), output, batch, at, examples.counts(i));
   }
 
-  Listing data_;
+  Dataset data_;
   std::uint64_t seed_;
   TrainingOrder order_;
   bool full_batch_;                         // each step goes through all of that order
@@ -302,13 +302,13 @@ private:
 
 } // namespace
 
-std::unique_ptr<Task> listed_task(const Config& config, Listing listing) {
-  return std::make_unique<ListedTask>(config, std::move(listing));
+std::unique_ptr<Task> listed_task(const Config& config, Dataset dataset) {
+  return std::make_unique<ListedTask>(config, std::move(dataset));
 }
 
-Task::Chance commonest_output_token(const Listing& listing) {
+Task::Chance commonest_output_token(const Dataset& dataset) {
   // The end counts as a token beyond the vocabulary's.
-  std::vector<std::int64_t> seen(static_cast<std::size_t>(listing.output->size()) + 1);
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(dataset.output->size()) + 1);
   const auto count = [](const ExampleList& examples, auto use) {
     for (std::int64_t i = 0; i < examples.size(); ++i) {
       const auto output = examples.output(i), counts = examples.counts(i);
@@ -316,10 +316,10 @@ Task::Chance commonest_output_token(const Listing& listing) {
         if (counts.empty() || counts[t]) use(static_cast<std::size_t>(output[t]));
     }
   };
-  const ExampleList& training = listing.examples[0];
-  const ExampleList& validation = listing.examples[1];
+  const ExampleList& training = dataset.examples[0];
+  const ExampleList& validation = dataset.examples[1];
   bool ends = false; // are they counted?
-  for (const ExampleList& examples : listing.examples)
+  for (const ExampleList& examples : dataset.examples)
     for (std::int64_t i = 0; i < examples.size(); ++i) ends = ends || examples.output(i).size() > 1;
   count(training, [&](std::size_t token) { ++seen[token]; });
   seen.back() = ends ? training.size() : 0;
@@ -332,7 +332,7 @@ Task::Chance commonest_output_token(const Listing& listing) {
   });
   return {static_cast<double>(hits) / static_cast<double>(std::max<std::int64_t>(all, 1)),
           fmt::format("always {}, the commonest output token of the training split",
-                      is_end ? "the end" : listing.output->show(static_cast<std::int32_t>(commonest)))};
+                      is_end ? "the end" : dataset.output->show(static_cast<std::int32_t>(commonest)))};
 }
 
 } // namespace heed

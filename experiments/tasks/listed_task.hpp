@@ -2,7 +2,7 @@
 // file makes the lists.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "experiments/data/vocabulary.hpp"
 #include "experiments/tasks/example_list.hpp"
 #include "experiments/tasks/task.hpp"
@@ -15,7 +15,7 @@
 namespace heed {
 
 /// What a listed task is.
-struct Listing {
+struct Dataset {
   std::string name; ///< the task's kind
   std::string fingerprint;
   std::array<ExampleList, 3> examples; ///< by Split; outputs are tokens of `output`, or one label
@@ -26,8 +26,8 @@ struct Listing {
   std::shared_ptr<const Vocabulary> output; ///< the same object as `input` where they share one; null with labels
   std::vector<std::string> labels;          ///< classification: the classes' names; else empty
   Task::Chance chance{};
-  std::vector<std::string> notes;            ///< for `heed data`: what was dropped or cut, and why
-  std::shared_ptr<const KeptData> kept = {}; ///< what the examples lie in; null: in memory
+  std::vector<std::string> notes;             ///< for `heed data`: what was dropped or cut, and why
+  std::shared_ptr<const DataCache> kept = {}; ///< what the examples lie in; null: in memory
 };
 
 /// The task of a list. Training goes through its examples epoch after epoch (see TrainingOrder, with [data] bucket;
@@ -37,10 +37,10 @@ struct Listing {
 /// token that begins an output, output tokens and the one that ends them; where the vocabularies differ, output tokens
 /// are numbered after those of the input).
 /// Throws heed::Refused where a split that is needed has no example.
-std::unique_ptr<Task> listed_task(const Config& config, Listing listing);
+std::unique_ptr<Task> listed_task(const Config& config, Dataset dataset);
 
 /// The share of outputs' tokens that the commonest of them in training makes up in validation: of those tokens that
 /// accuracy counts, so ends are among them but where every output is one token.
-Task::Chance commonest_output_token(const Listing& listing);
+Task::Chance commonest_output_token(const Dataset& dataset);
 
 } // namespace heed

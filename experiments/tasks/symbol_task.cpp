@@ -30,8 +30,8 @@ Generator symbol_generator(const std::string& name, const OptionTable<SymbolOpti
                            void (*output)(const std::vector<std::int32_t>&, std::vector<std::int32_t>&)) {
   SymbolTask task{.name = name,
                   .symbols = options.symbols,
-                  .lengths = lengths_of(name, options.length, options.min_length),
-                  .test = test_lengths_of(name, options.length, options.test_length),
+                  .lengths = input_lengths(name, options.length, options.min_length),
+                  .test = test_lengths(name, options.length, options.test_length),
                   .options = table.write(options),
                   .words = number_words(options.symbols),
                   .enlarge = fmt::format("task.{0}.length or task.{0}.symbols", name),

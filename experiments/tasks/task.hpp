@@ -103,8 +103,8 @@ public:
 
   /// The same row for who only counts: lengths, and which places have targets, are the row's; what the tokens and targets
   /// are is left open, so that a large file of them need not be read.
-  virtual void training_outline(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
-                                std::int64_t at) const {
+  virtual void training_row_lengths(Form form, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
+                                    std::int64_t at) const {
     training_row(form, seed, step, row, batch, at);
   }
 
@@ -114,8 +114,8 @@ public:
   /// How many rows the split has for evaluation (train: as many as validation, drawn from the training part).
   virtual std::int64_t evaluation_rows(Form form, Split split) const = 0;
   virtual void evaluation_row(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const = 0;
-  /// As `training_outline`.
-  virtual void evaluation_outline(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
+  /// As `training_row_lengths`.
+  virtual void evaluation_row_lengths(Form form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const {
     evaluation_row(form, split, row, batch, at);
   }
 
@@ -131,7 +131,7 @@ public:
   /// What a model is to put out for a row of evaluation, as the data has it.
   struct Reference {
     std::string text;
-    bool sayable = true; ///< the output's tokens are all of it: none is unknown, none was cut off
+    bool in_vocabulary = true; ///< the output's tokens are all of it: none is unknown, none was cut off
   };
   /// sequence_to_sequence: the reference of a row of validation or test; none: the text of its targets.
   virtual std::optional<Reference> reference(Split, std::int64_t) const { return std::nullopt; }

@@ -35,7 +35,7 @@ struct TaskSurvey {
   std::vector<ExampleText> examples; ///< of training; for images, outputs only
 };
 
-/// Looks at the first `rows` rows that training under `seed` would see in batches of `batch`.
+/// InspectionParts at the first `rows` rows that training under `seed` would see in batches of `batch`.
 TaskSurvey survey_task(const Task& task, Form form, std::uint64_t seed, std::int64_t batch, std::int64_t rows,
                        std::int64_t examples, std::size_t commonest);
 

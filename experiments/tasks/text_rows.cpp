@@ -27,9 +27,9 @@ struct Count {
   }
 
   /// "12 rows are dropped: WHY (the first: FILE:17)".
-  void note(const std::string& what, const std::string& why, Listing& listing) const {
+  void note(const std::string& what, const std::string& why, Dataset& dataset) const {
     if (rows == 0) return;
-    listing.notes.push_back(fmt::format("{} row{} {}: {} (the first: {}:{})", rows, rows == 1 ? " is" : "s are", what,
+    dataset.notes.push_back(fmt::format("{} row{} {}: {} (the first: {}:{})", rows, rows == 1 ? " is" : "s are", what,
                                         why, file, first_line));
   }
 };
@@ -145,7 +145,7 @@ SplitRows split_rows(const Config& config, const RowFiles& files) {
 }
 
 void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
-               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing) {
+               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Dataset& dataset) {
   const bool limited = data.max_length > 0, cut = data.too_long == "cut";
   const auto limit = static_cast<std::size_t>(data.max_length);
   Count empty, too_long;
@@ -155,7 +155,7 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
     for (const TextRow* row : rows[split]) {
       input.clear();
       output.clear();
-      listing.input->encode(row->input, input);
+      dataset.input->encode(row->input, input);
       encode_output(*row, output);
       if (input.empty() || output.empty()) {
         empty.add(*row, files.name(split));
@@ -173,22 +173,22 @@ void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& f
         if (shortened) output.resize(limit);
         counts.resize(std::min(counts.size(), output.size()));
       }
-      listing.examples[static_cast<std::size_t>(split)].add(input, output, counts);
+      dataset.examples[static_cast<std::size_t>(split)].add(input, output, counts);
       counted += std::ranges::count(counts, 1);
       outputs += std::ssize(counts);
       if (text_outputs && split != Split::train)
-        listing.references[static_cast<std::size_t>(split)].push_back(
+        dataset.references[static_cast<std::size_t>(split)].push_back(
             {std::string(row->output),
-             !shortened && std::ranges::find(output, listing.output->unknown()) == output.end()});
+             !shortened && std::ranges::find(output, dataset.output->unknown()) == output.end()});
     }
-  empty.note("dropped", "the input or the output has no token", listing);
+  empty.note("dropped", "the input or the output has no token", dataset);
   too_long.note(cut ? "cut" : "dropped", fmt::format("longer than data.max_length = {} tokens", data.max_length),
-                listing);
+                dataset);
   if (outputs > 0)
-    listing.notes.push_back(fmt::format("of {} tokens of outputs, {} count, and what ends each output", outputs,
+    dataset.notes.push_back(fmt::format("of {} tokens of outputs, {} count, and what ends each output", outputs,
                                         counted));
   if (const std::int64_t seen = count_seen_inputs(rows); seen > 0)
-    listing.notes.push_back(fmt::format("{} row{} of validation and test {} an input that training has too", seen,
+    dataset.notes.push_back(fmt::format("{} row{} of validation and test {} an input that training has too", seen,
                                         plural(seen), seen == 1 ? "has" : "have"));
 }
 

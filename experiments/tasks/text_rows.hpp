@@ -74,13 +74,13 @@ struct SplitRows {
 /// Throws heed::Refused where nothing is left for a split that takes the rest.
 SplitRows split_rows(const Config& config, const RowFiles& files);
 
-/// Encodes the rows into the listing's examples: inputs by its input vocabulary, outputs by `encode_output`. Rows
+/// Encodes the rows into the dataset's examples: inputs by its input vocabulary, outputs by `encode_output`. Rows
 /// without a token in input or output are dropped; those above [data] max_length are dropped, or cut to it, as
-/// too_long says; the listing's notes say how many and where the first is (as `file:line`), and how many inputs of
+/// too_long says; the dataset's notes say how many and where the first is (as `file:line`), and how many inputs of
 /// validation and test stand in training too. `text_outputs`: outputs are texts, which may be cut, and are kept as
 /// references. A token counts as the word does that it lies in, with the blanks before it; heed::Refused, as
 /// `file:line`, where a row's counts are not a 0 or 1 for each word, all 0, or of words that tokens reach across.
 void list_rows(const DataOptions& data, const SplitRows& rows, const RowFiles& files, bool text_outputs,
-               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Listing& listing);
+               const std::function<void(const TextRow&, std::vector<std::int32_t>&)>& encode_output, Dataset& dataset);
 
 } // namespace heed

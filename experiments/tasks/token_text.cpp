@@ -44,7 +44,7 @@ Cut cut_of(const std::string& tokens) {
 /// Writes tokens in so many bytes each, and counts them by the part that they are in.
 class TokenSink {
 public:
-  TokenSink(KeptWriter& to, const Vocabulary& vocabulary, std::int64_t width)
+  TokenSink(DataCacheWriter& to, const Vocabulary& vocabulary, std::int64_t width)
       : to_(to), vocabulary_(vocabulary), width_(width) {
     for (std::vector<std::int64_t>& counts : counts_) counts.resize(static_cast<std::size_t>(vocabulary.size()));
   }
@@ -85,7 +85,7 @@ private:
     }
   }
 
-  KeptWriter& to_;
+  DataCacheWriter& to_;
   const Vocabulary& vocabulary_;
   std::int64_t width_, written_ = 0;
   std::size_t part_ = 0;
@@ -128,7 +128,7 @@ struct TokenText::Files {
   }
 };
 
-TokenText::TokenText(const DataOptions& data, const std::function<KeptPlace(std::uint64_t)>& place_of) {
+TokenText::TokenText(const DataOptions& data, const std::function<DataCachePlace(std::uint64_t)>& place_of) {
   const auto files = std::make_shared<Files>();
   const std::array<std::pair<const char*, const std::string*>, 3> names = {
       {{"path", &data.path}, {"validation_path", &data.validation_path}, {"test_path", &data.test_path}}};
@@ -144,7 +144,7 @@ TokenText::TokenText(const DataOptions& data, const std::function<KeptPlace(std:
           : data.tokens == "bytes"      ? "byte"
           : data.tokens == "characters" ? "character"
                                         : "token";
-  const KeptPlace place = place_of(bytes);
+  const DataCachePlace place = place_of(bytes);
   constexpr std::array<const char*, 3> words = {"", " validation ", " test "};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (files->files[i]) {
@@ -156,13 +156,14 @@ TokenText::TokenText(const DataOptions& data, const std::function<KeptPlace(std:
                                       data.tokens, data.train, data.test, data.min_count, data.max_vocabulary,
                                       vocabulary_identity(data));
   make_ = maker(data, files);
-  if (!take(kept_data(place, key, make_), data) && !take(made_data(make_), data))
+  if (!take(data_cache(place, key, make_), data) && !take(made_data(make_), data))
     throw Failed("what was kept of a text is not what this program writes; remove Heed's folder data/ in ~/.cache");
   fingerprint_ += vocabulary_->fingerprint();
 }
 
-std::function<void(KeptWriter&)> TokenText::maker(const DataOptions& options, std::shared_ptr<const Files> from) const {
-  return [files = std::move(from), data = options, noun = noun_](KeptWriter& to) {
+std::function<void(DataCacheWriter&)> TokenText::maker(const DataOptions& options,
+                                                       std::shared_ptr<const Files> from) const {
+  return [files = std::move(from), data = options, noun = noun_](DataCacheWriter& to) {
     const DataFile& main = files->main();
     for (const auto& file : files->files)
       if (file && data.tokens != "bytes" && !files->whole_alphabet) file->require_utf8();
@@ -245,7 +246,7 @@ std::function<void(KeptWriter&)> TokenText::maker(const DataOptions& options, st
 }
 
 /// Whether it is all there, and what it was when it was written.
-bool TokenText::take(std::shared_ptr<const KeptData> kept, const DataOptions& data) {
+bool TokenText::take(std::shared_ptr<const DataCache> kept, const DataOptions& data) {
   FieldReader about(kept->section("about"));
   width_ = about.number();
   for (TextPart& part : parts_) {

@@ -1,7 +1,7 @@
 // The text of data files as tokens of one or two bytes, in its splits.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "experiments/data/vocabulary.hpp"
 
 #include <array>
@@ -22,7 +22,7 @@ struct TextPart {
 };
 
 /// The tokens of data.path, data.validation_path and data.test_path. Files are read in pieces. What comes of large ones
-/// is kept (data/kept_data.hpp), so that the next process reads neither them nor, before it copies any, their tokens.
+/// is kept (data/data_cache.hpp), so that the next process reads neither them nor, before it copies any, their tokens.
 class TokenText {
 public:
   /// Characters of one file: the vocabulary is that of the whole file, which is parted by characters. Any other tokens,
@@ -33,7 +33,7 @@ public:
   /// different tokens.
   /// @param place  where it is kept, of so many bytes of data
   explicit TokenText(const DataOptions& data,
-                     const std::function<KeptPlace(std::uint64_t data_bytes)>& place = kept_place);
+                     const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const std::array<TextPart, 3>& parts() const { return parts_; } ///< by Split
@@ -45,27 +45,27 @@ public:
 
   /// Tokens [begin, begin + size).
   void copy(std::int64_t begin, std::int64_t size, std::int32_t* to) const;
-  /// Throws heed::Failed where what was copied so far may be other tokens (KeptData::problem).
+  /// Throws heed::Failed where what was copied so far may be other tokens (DataCache::problem).
   void require_whole() const;
 
 private:
   struct Files;
 
-  std::function<void(KeptWriter&)> maker(const DataOptions& data, std::shared_ptr<const Files> files) const;
-  bool take(std::shared_ptr<const KeptData> kept, const DataOptions& data);
+  std::function<void(DataCacheWriter&)> maker(const DataOptions& data, std::shared_ptr<const Files> files) const;
+  bool take(std::shared_ptr<const DataCache> kept, const DataOptions& data);
   std::span<const std::byte> tokens() const;
 
   std::string noun_, fingerprint_;
-  std::function<void(KeptWriter&)> make_;
+  std::function<void(DataCacheWriter&)> make_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::array<TextPart, 3> parts_;
   std::vector<std::string> notes_;
   std::array<std::vector<std::int64_t>, 2> counts_;
   std::int64_t width_ = 1; // bytes a token
-  std::shared_ptr<const KeptData> kept_;
+  std::shared_ptr<const DataCache> kept_;
 
   mutable std::once_flag checked_;
-  mutable std::shared_ptr<const KeptData> checked_data_; // what `tokens` are from
+  mutable std::shared_ptr<const DataCache> checked_data_; // what `tokens` are from
   mutable std::span<const std::byte> tokens_;
   mutable std::atomic<bool> used_ = false; // some were asked for
 };

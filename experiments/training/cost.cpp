@@ -25,11 +25,11 @@ namespace heed::HEED_REAL {
 namespace {
 
 // Has attention make its weights and scores, as a look at them does.
-struct CountingOnlooker : Observer {
-  explicit CountingOnlooker(const Looks& looks) : looks(looks) {}
+struct CountingObserver : Observer {
+  explicit CountingObserver(const InspectionParts& looks) : looks(looks) {}
   bool wants_weights() const override { return looks.attention; }
   bool wants_scores() const override { return looks.scores; }
-  Looks looks;
+  InspectionParts looks;
 };
 
 // What an optimiser keeps, each array on a 64-byte boundary, as parameters are.
@@ -249,9 +249,9 @@ Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::i
     });
   }
   // A look at attention has a row's weights whole, which otherwise only ever stream.
-  if (looks_of(config.train).attention && pieces.count() > 0) {
-    CountingOnlooker onlooker(looks_of(config.train));
-    evaluate(1, {.observer = &onlooker}, of_task);
+  if (inspected_parts(config.train).attention && pieces.count() > 0) {
+    CountingObserver observer(inspected_parts(config.train));
+    evaluate(1, {.observer = &observer}, of_task);
   }
   c.shared_bytes = process_bytes + (multiplies_by_blas() ? blas_bytes : 0) + shared;
   c.shards = shards;

@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
       const auto given = task.reference(split, first + i);
       const bool known = std::ranges::none_of(h.tokens, [&](std::int32_t t) { return task.is_unknown_output(t); });
       outputs[at] = task.decode_output(run.form, h.tokens);
-      right[at] = known && outputs[at] == text && (!given || given->sayable);
+      right[at] = known && outputs[at] == text && (!given || given->in_vocabulary);
       references[at] = given ? given->text : text;
     }
   });

@@ -129,7 +129,7 @@ public:
 private:
   RunModel& run_;
   Tape tape_;
-  Tape::FixedWeights fixed_;
+  Tape::FrozenWeights fixed_;
   Batch batch_;
   std::unique_ptr<Decoding> decoding_;
   std::size_t read_ = 0;

@@ -67,9 +67,9 @@ struct LayerSums {
 };
 
 // Sums up what it is shown, pass by pass.
-class Onlooker : public Observer {
+class StatsObserver : public Observer {
 public:
-  explicit Onlooker(const Looks& looks) : looks_(looks) {}
+  explicit StatsObserver(const InspectionParts& looks) : looks_(looks) {}
 
   void begin_pass() {
     for (auto& [name, sums] : attentions.entries) sums.position = 0;
@@ -120,13 +120,13 @@ public:
   ByName<LayerSums> layers;
 
 private:
-  Looks looks_;
+  InspectionParts looks_;
 };
 
 // Has one head give zeros.
-class Silencer : public Observer {
+class HeadAblation : public Observer {
 public:
-  explicit Silencer(const HeadInspection& silent) : attention_(silent.attention), head_(silent.head) {}
+  explicit HeadAblation(const HeadInspection& silent) : attention_(silent.attention), head_(silent.head) {}
 
   void heads(const AttentionPlace& attention, const Tensor& y) override {
     if (attention.module != attention_) return;
@@ -195,18 +195,18 @@ private:
 };
 
 // A row at a time, so that there is no padding among what the model is seen to do.
-Onlooker look_on(Rows& rows, const Looks& looks) {
+StatsObserver observe(Rows& rows, const InspectionParts& looks) {
   const EvaluationPieces& pieces = rows.pieces();
-  std::vector<Onlooker> onlookers(static_cast<std::size_t>(pieces.count()), Onlooker(looks));
+  std::vector<StatsObserver> observers(static_cast<std::size_t>(pieces.count()), StatsObserver(looks));
   rows.workers().run(pieces.count(), [&](int piece, int worker) {
-    Onlooker& onlooker = onlookers[static_cast<std::size_t>(piece)];
+    StatsObserver& observer = observers[static_cast<std::size_t>(piece)];
     for (std::int64_t i = 0; i < pieces.size(piece); ++i) {
-      onlooker.begin_pass();
-      rows.loss(worker, pieces.first(piece) + i, 1, true, &onlooker);
+      observer.begin_pass();
+      rows.loss(worker, pieces.first(piece) + i, 1, true, &observer);
     }
   });
-  Onlooker all(looks);
-  for (const Onlooker& o : onlookers) {
+  StatsObserver all(looks);
+  for (const StatsObserver& o : observers) {
     all.attentions.add(o.attentions);
     all.outputs.add(o.outputs);
     all.layers.add(o.layers);
@@ -222,10 +222,10 @@ void add_importance(Rows& rows, std::vector<HeadInspection>& heads) {
   rows.workers().run(share_of(static_cast<int>(losses.size()), rows.workers()), [&](int job, int worker) {
     const int piece = job % pieces.count();
     const auto variant = static_cast<std::size_t>(job / pieces.count());
-    std::optional<Silencer> silencer;
-    if (variant > 0) silencer.emplace(heads[variant - 1]);
+    std::optional<HeadAblation> ablation;
+    if (variant > 0) ablation.emplace(heads[variant - 1]);
     losses[static_cast<std::size_t>(job)] = rows.loss(worker, pieces.first(piece), pieces.size(piece), false,
-                                                      silencer ? &*silencer : nullptr);
+                                                      ablation ? &*ablation : nullptr);
   });
   exchange_values(rows.workers(), losses, even_share);
   const auto total = [&](std::size_t variant) {
@@ -288,7 +288,7 @@ void add_weight_norms(Inspection& inspection, const Parameters& parameters) {
 
 } // namespace
 
-Looks looks_of(const TrainOptions& options) {
+InspectionParts inspected_parts(const TrainOptions& options) {
   const auto on = [&](const char* metric) { return is_inspected(options.inspect, metric); };
   return {.attention = on("attention_entropy"),
           .importance = on("head_importance"),
@@ -299,7 +299,7 @@ Looks looks_of(const TrainOptions& options) {
 }
 
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
+                         const InspectionParts& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
                          Content content) {
   const std::int64_t all = task.evaluation_rows(run.form, split);
   rows = rows > 0 ? std::min(rows, all) : all;
@@ -307,10 +307,10 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
   Rows seen(task, run, split, rows, workers, tapes, content);
   Inspection inspection;
   inspection.rows = rows;
-  Looks on = looks;
+  InspectionParts on = looks;
   on.attention = on.attention || on.importance || on.scores; // by which the heads are found
   if (on.attention || on.activations || on.layers) {
-    const Onlooker found = look_on(seen, on);
+    const StatsObserver found = observe(seen, on);
     for (const auto& [name, sums] : found.attentions.entries)
       for (std::size_t h = 0; h < sums.heads.size(); ++h) {
         const HeadSums& head = sums.heads[h];
@@ -375,8 +375,8 @@ std::vector<std::string> inspected_names(const Config& config, const Task& task)
   RunModel run(config, task);
   run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(1);
-  auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, looks_of(config.train), workers, {},
-                                         Content::outline));
+  auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, inspected_parts(config.train),
+                                         workers, {}, Content::outline));
   add_summaries(values);
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);

@@ -45,7 +45,7 @@ Spread spread_of(const Real* numbers, std::int64_t n);
 std::optional<double> rank_residual(const Real* x, std::int64_t rows, std::int64_t width);
 
 /// What is looked at.
-struct Looks {
+struct InspectionParts {
   bool attention = false;   ///< each head's entropy and distance
   bool importance = false;  ///< and what the loss is without it
   bool activations = false; ///< modules' outputs
@@ -55,13 +55,13 @@ struct Looks {
 };
 
 /// All that there is.
-constexpr Looks all_looks{
+constexpr InspectionParts all_parts{
     .attention = true, .importance = true, .activations = true, .gradients = true, .scores = true, .layers = true};
 
 /// What [train] inspect looks at in the validation split.
-Looks looks_of(const TrainOptions& options);
+InspectionParts inspected_parts(const TrainOptions& options);
 
-/// Looks at the model, with dropout off, on a split's first `rows` rows (0: all; heed::Failed where there are none).
+/// InspectionParts at the model, with dropout off, on a split's first `rows` rows (0: all; heed::Failed where there are none).
 ///
 /// A head's weights w_ij over keys j, divided by their sum, are p_ij. entropy is the mean over queries i of
 /// -sum_j p_ij ln p_ij, and distance that of sum_j p_ij |i - j|; padding counts as no query, nor does one that attends
@@ -77,8 +77,8 @@ Looks looks_of(const TrainOptions& options);
 /// `tapes`, one for each thread, lend their memory; without them it takes its own. Of rows' outlines, there is what there
 /// is of rows, with other values.
 Inspection inspect_model(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t rows,
-                         const Looks& looks, Workers& workers, std::span<const std::unique_ptr<Tape>> tapes = {},
-                         Content content = Content::whole);
+                         const InspectionParts& looks, Workers& workers,
+                         std::span<const std::unique_ptr<Tape>> tapes = {}, Content content = Content::whole);
 
 /// Euclidean norms of a gradient, module by module, and of the inspection's layers. Modules' squares add up to the whole
 /// gradient's. `gradient` is laid out as the parameters are.

@@ -13,7 +13,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-std::vector<RunModel::AtLength> lengths_of(const Config& config, const Task& task, Form form) {
+std::vector<RunModel::AtLength> evaluated_lengths(const Config& config, const Task& task, Form form) {
   const std::vector<std::int64_t>& lengths = config.train.evaluate_lengths;
   const std::string shown = "[train] evaluate_lengths = " + value_text(Value(lengths));
   if (std::ranges::adjacent_find(lengths, std::ranges::greater_equal()) != lengths.end())
@@ -116,7 +116,7 @@ RunModel::RunModel(const Config& config, const Task& task) : form(model_info(con
     throw Refused(fmt::format("[train] batch_tokens = {} leaves no room for the longest row, which has {} tokens; "
                               "raise it to {} at least, or lower data.max_length",
                               room, longest, longest));
-  at_lengths = lengths_of(config, task, form);
+  at_lengths = evaluated_lengths(config, task, form);
   TaskShape longest_rows = shape;
   for (const AtLength& at : at_lengths) {
     longest_rows.length = std::max(longest_rows.length, at.shape.length);
@@ -147,7 +147,7 @@ std::int64_t training_rows(const Config& config, const Task& task, const RunMode
 void fill_training_batch(const Config& config, const Task& task, const RunModel& run, std::int64_t step,
                          std::int64_t first, std::int64_t rows, Batch& batch, Content content) {
   batch.reset(rows, run.shape, run.form);
-  const auto write = content == Content::whole ? &Task::training_row : &Task::training_outline;
+  const auto write = content == Content::whole ? &Task::training_row : &Task::training_row_lengths;
   for (std::int64_t i = 0; i < rows; ++i)
     (task.*write)(run.form, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
   task.require_whole();
@@ -162,7 +162,7 @@ void fill_evaluation_batch(const Task& task, const RunModel& run, Split split, s
 void fill_evaluation_batch(const RunModel::AtLength& at, const RunModel& run, Split split, std::int64_t first,
                            std::int64_t rows, Batch& batch, Content content) {
   batch.reset(rows, at.shape, run.form);
-  const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_outline;
+  const auto write = content == Content::whole ? &Task::evaluation_row : &Task::evaluation_row_lengths;
   for (std::int64_t i = 0; i < rows; ++i) (at.task->*write)(run.form, split, first + i, batch, i);
   at.task->require_whole();
 }

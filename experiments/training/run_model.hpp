@@ -35,7 +35,7 @@ struct RunModel {
 /// How many rows training step `step` has.
 std::int64_t training_rows(const Config& config, const Task& task, const RunModel& run, std::int64_t step);
 
-/// Of rows: all, or what who only counts needs (Task::training_outline).
+/// Of rows: all, or what who only counts needs (Task::training_row_lengths).
 enum class Content { whole, outline };
 
 /// Rows first .. first + rows - 1 of training step `step`.

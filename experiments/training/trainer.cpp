@@ -103,7 +103,7 @@ Place restore(RunModel& run, Optimizer& optimizer, const Checkpoint& c) {
 std::vector<std::pair<std::string, double>> look_inside(const Config& config, const Task& task, RunModel& run,
                                                         Workers& workers, std::span<const std::unique_ptr<Tape>> tapes,
                                                         const Real* gradient) {
-  Looks looks = looks_of(config.train);
+  InspectionParts looks = inspected_parts(config.train);
   const bool gradients = looks.gradients;
   if (gradient) looks.gradients = false;
   Inspection inspection = inspect_model(config, task, run, Split::validation,

@@ -51,8 +51,8 @@ struct Progress {
 };
 
 struct TrainingHooks {
-  std::function<void(const Metrics&)> measured; ///< may throw; the run then fails with that message
-  std::function<void(Checkpoint)> checkpoint;   ///< to be kept; may throw
+  std::function<void(const MetricsRecord&)> measured; ///< may throw; the run then fails with that message
+  std::function<void(Checkpoint)> checkpoint;         ///< to be kept; may throw
   std::function<void(const Progress&)> progress;
   std::function<bool()> stop_requested; ///< true: keep a checkpoint and return
   std::function<double()> now;          ///< a clock, in seconds; none: the machine's

@@ -35,8 +35,8 @@ struct AttentionProblem {
   std::int64_t entry = 0, all_queries = 0, all_keys = 0; ///< of a part: where it is from; 0: it is all
 
   /// What the position adds to the scores.
-  ScoreTerms* terms(Pass& pass) const {
-    return position ? position->terms(pass, unturned, keys.shape[2], mask) : nullptr;
+  AttentionBias* bias(Pass& pass) const {
+    return position ? position->bias(pass, unturned, keys.shape[2], mask) : nullptr;
   }
   /// What the formula is evaluated for.
   FormulaShape formula_shape() const {

@@ -18,7 +18,7 @@ bool streams(const AttentionProblem& x) {
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
   StreamingOptions options{
-      .mask = x.mask, .terms = x.terms(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
+      .mask = x.mask, .bias = x.bias(pass), .formula = x.formula ? x.formula->on(pass, x.formula_shape()) : nullptr};
   options.memory = x.memory;
   const Shape all{x.queries.shape[0], x.queries.shape[1], x.queries.shape[2], x.values.shape[2]};
   if (pass.training() && x.normalizer->has_noise()) {
@@ -43,8 +43,8 @@ template <class F> Tensor of_form(const AttentionProblem& x, F&& f) {
   const auto with_values = [&](const auto& form) {
     return f(form, form.keys.shape[1] == x.values.shape[1] ? x.values : for_each_head(x.values, x.queries.shape[1]));
   };
-  if (const auto* inner = std::get_if<InnerForm>(&x.form)) return with_values(*inner);
-  return with_values(std::get<PairwiseForm>(x.form));
+  if (const auto* inner = std::get_if<DotProductForm>(&x.form)) return with_values(*inner);
+  return with_values(std::get<AdditiveForm>(x.form));
 }
 
 bool serves_softmax(const AttentionProblem& x) { return streams(x) && x.normalizer->is_softmax(); }
@@ -86,7 +86,7 @@ MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const FormulaShape shape = x.formula_shape();
   ScoreFormula* formula = x.formula ? x.formula->on(pass, shape) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, shape);
-  Tensor scores = add_terms(pairs, x.terms(pass));
+  Tensor scores = add_bias(pairs, x.bias(pass));
   if (x.talking) scores = x.talking->scores(pass, scores);
   return {apply_formula(scores, formula), mask};
 }
@@ -177,10 +177,10 @@ void show_scores(Pass& pass, const AttentionPlace& place, const AttentionProblem
   const bool recorded = tape.recording();
   tape.record(false);
   const AttentionProblem x = unshared(given);
-  if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.aside()) {
+  if (const std::int64_t rows = rows_of(given); rows > 0 && !tape.nested()) {
     const Blocks blocks{x.queries.shape, x.values.shape[2], rows, x.mask};
     for (std::int64_t i = 0; i < blocks.count(); ++i) {
-      const Tape::Aside aside(tape);
+      const Tape::NestedTape aside(tape);
       Pass here(pass.state(), blocks.part(i));
       pass.show_scores(place, hidden_as_infinite(scores_of(here, block_of(x, blocks, i))));
     }

@@ -45,18 +45,18 @@ Tensor for_each_head(const Tensor& x, std::int64_t heads) {
 }
 
 ScoreForm projected(const ScoreForm& form) {
-  const auto* f = std::get_if<PairwiseForm>(&form);
+  const auto* f = std::get_if<AdditiveForm>(&form);
   if (!f || !f->matrices.query.tape) return form;
-  return PairwiseForm{matmul(f->queries, f->matrices.query), matmul(f->keys, f->matrices.key), f->weights};
+  return AdditiveForm{matmul(f->queries, f->matrices.query), matmul(f->keys, f->matrices.key), f->weights};
 }
 
 Tensor compose(const ScoreForm& unprojected) {
   const ScoreForm f = projected(unprojected);
-  if (const auto* inner = std::get_if<InnerForm>(&f)) {
+  if (const auto* inner = std::get_if<DotProductForm>(&f)) {
     const Tensor s = matmul(inner->queries, transpose(inner->keys));
     return inner->factor == 1 ? s : scale(s, inner->factor);
   }
-  if (const auto* pairwise = std::get_if<PairwiseForm>(&f)) {
+  if (const auto* pairwise = std::get_if<AdditiveForm>(&f)) {
     const Tensor& w = pairwise->weights;
     const Tensor each = tanh(add(unsqueeze(pairwise->queries, 3), unsqueeze(pairwise->keys, 2)));
     return sum(mul(each, reshape(w, {w.shape[0], 1, 1, w.shape[1]})), -1);
@@ -131,10 +131,10 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
   return x;
 }
 
-void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_turned) const {
+void Attention::give_form(Pass& pass, AttentionProblem& x, bool keys_rotated) const {
   if (x.position) {
-    x.queries = x.position->turn(pass, x.queries, x.mask.offset);
-    if (!keys_turned) x.keys = x.position->turn(pass, x.keys, 0);
+    x.queries = x.position->rotate(pass, x.queries, x.mask.offset);
+    if (!keys_rotated) x.keys = x.position->rotate(pass, x.keys, 0);
   }
   x.form = score_->form(pass, x.queries, x.keys);
 }
@@ -155,7 +155,7 @@ Tensor Attention::run(Pass& pass, AttentionProblem& x, Tensor* weights_out) cons
 
 Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* weights_out) const {
   AttentionProblem x = problem(inputs);
-  give_form(pass, x, inputs.keys_turned);
+  give_form(pass, x, inputs.keys_rotated);
   const Tensor y = run(pass, x, weights_out);
   return inputs.queries.rank() == 3 ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
@@ -167,7 +167,7 @@ std::unique_ptr<AttentionState> Attention::start(const AttentionInputs& inputs) 
 
 Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const {
   AttentionProblem x = problem(inputs);
-  give_form(pass, x, inputs.keys_turned);
+  give_form(pass, x, inputs.keys_rotated);
   const Tensor y = score_->algorithm()->step(pass, x, state);
   pass.show_heads(place_, y);
   return y;
@@ -336,12 +336,12 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
   after.offset = past ? past->length() : 0;
   AttentionInputs inputs = heads_of(of_x.q, of_x.k, of_x.v, after);
   if (shape_.position) {
-    inputs.keys = shape_.position->turn(pass, *inputs.keys, after.offset);
-    inputs.keys_turned = true;
+    inputs.keys = shape_.position->rotate(pass, *inputs.keys, after.offset);
+    inputs.keys_rotated = true;
   }
   if (!past) past = attention_.start(inputs);
-  if (!past) past = std::make_unique<KeyValues>();
-  if (auto* kept = dynamic_cast<KeyValues*>(past.get())) {
+  if (!past) past = std::make_unique<KVCache>();
+  if (auto* kept = dynamic_cast<KVCache*>(past.get())) {
     kept->append(merge_heads(*inputs.keys), of_x.v);
     inputs.keys = split_heads(kept->keys(pass.tape()), key_heads_);
     inputs.values = split_heads(kept->values(pass.tape()), key_heads_);
@@ -350,12 +350,12 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask,
   return output_(pass, merge_heads(attention_.step(pass, inputs, *past)));
 }
 
-void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KeyValues& to) const {
+void MultiHeadAttention::remember(Pass& pass, const Tensor& memory, KVCache& to) const {
   require_memory(true, "called with a memory");
   to.append(key_of(pass, memory), (*value_)(pass, memory));
 }
 
-Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KeyValues& memory, const Mask& mask) const {
+Tensor MultiHeadAttention::recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const {
   return attend(pass, query_of(pass, x), memory.keys(pass.tape()), memory.values(pass.tape()), mask);
 }
 

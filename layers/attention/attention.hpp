@@ -2,7 +2,7 @@
 #pragma once
 
 #include "layers/attention/algorithm.hpp"
-#include "layers/attention/key_values.hpp"
+#include "layers/attention/kv_cache.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
 #include "layers/norm.hpp"
@@ -19,7 +19,7 @@ struct AttentionInputs {
   std::optional<Tensor> keys{};               ///< [B, Tk, Dk], or [B, Hk, Tk, Dk]; the values if not given
   Mask mask{};                                ///< causal, padding and so on; true means attend
   const RelativePosition* position = nullptr; ///< what acts on queries, keys, scores and sums, if anything
-  bool keys_turned = false;                   ///< has the position turned the keys before?
+  bool keys_rotated = false;                  ///< has the position turned the keys before?
   const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: what weights are multiplied with; null: nothing
   std::int64_t rows = 0;           ///< compose, so many queries at a time; 0: as is best
 };
@@ -73,7 +73,7 @@ public:
 
 private:
   AttentionProblem problem(const AttentionInputs& inputs) const;
-  void give_form(Pass& pass, AttentionProblem& problem, bool keys_turned) const;
+  void give_form(Pass& pass, AttentionProblem& problem, bool keys_rotated) const;
   Tensor run(Pass& pass, AttentionProblem& problem, Tensor* weights) const;
 
   AttentionPlace place_;
@@ -121,8 +121,8 @@ public:
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past) const;
 
   /// Cross attention in two parts: the memory's keys and values, put into `to`; and attention to them.
-  void remember(Pass& pass, const Tensor& memory, KeyValues& to) const;
-  Tensor recall(Pass& pass, const Tensor& x, const KeyValues& memory, const Mask& mask) const;
+  void remember(Pass& pass, const Tensor& memory, KVCache& to) const;
+  Tensor recall(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
 private:
   struct Projections {

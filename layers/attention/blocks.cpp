@@ -15,7 +15,7 @@ constexpr std::int64_t most_numbers = 1 << 21, most_rows = 64, fewest_rows = 16;
 } // namespace
 
 std::int64_t queries_at_a_time(const Shape& queries, std::int64_t keys, const ScoreForm& form) {
-  const auto* pairwise = std::get_if<PairwiseForm>(&form);
+  const auto* pairwise = std::get_if<AdditiveForm>(&form);
   // Numbers of each query: a score for each head and key, and with the pairwise form all that is summed to it.
   const std::int64_t each = queries[1] * keys * (pairwise ? pairwise->weights.shape[1] : 1);
   if (each * queries[2] <= most_numbers_whole) return 0;

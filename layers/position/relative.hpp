@@ -1,7 +1,7 @@
 // Positional schemes that act within attention, on scores and weighted sums, instead of having vectors for tokens.
 #pragma once
 
-#include "autograd/score_terms.hpp"
+#include "autograd/attention_bias.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/module.hpp"
 
@@ -19,7 +19,7 @@ struct RelativeShape {
   bool operator==(const RelativeShape&) const = default;
 };
 
-/// Self attention with it is normaliser(s(turn(q_i), turn(k_j)) + terms_ij) v + values_i. Queries may come after keys
+/// Self attention with it is normaliser(s(rotate(q_i), rotate(k_j)) + terms_ij) v + values_i. Queries may come after keys
 /// that were there before them (Mask::offset): kept ones in decoding, or those of other queries.
 class RelativePosition {
 public:
@@ -28,9 +28,9 @@ public:
   virtual void check(const AttentionOptions&) const {}
   /// Queries or keys x [B, H, T, D] of positions first, first + 1, ... before they meet. Keys are turned once, before
   /// they are kept.
-  virtual Tensor turn(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }
+  virtual Tensor rotate(Pass&, const Tensor& x, std::int64_t /*first*/) const { return x; }
   /// What is added to the scores of queries [B, H, Tq, D], not turned, with so many keys; null: nothing.
-  virtual ScoreTerms* terms(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
+  virtual AttentionBias* bias(Pass&, const Tensor& /*queries*/, std::int64_t /*keys*/, const Mask&) const {
     return nullptr;
   }
   /// Does it act on pairs, or on queries and keys one by one?

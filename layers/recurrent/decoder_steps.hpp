@@ -101,9 +101,9 @@ class StepByStep {
 public:
   StepByStep(Pass& pass, const Tensor& e);
   std::span<Tensor> keep() const;
-  /// f(t, e_t), with e_t [B, width], for one step after the other, whose weights are made ready once (Tape::Steps).
+  /// f(t, e_t), with e_t [B, width], for one step after the other, whose weights are made ready once (Tape::PackedWeightCache).
   template <class F> void each(F&& f) const {
-    const Tape::Steps together(tape_);
+    const Tape::PackedWeightCache together(tape_);
     for (std::size_t t = 0; t < static_cast<std::size_t>(steps_); ++t) f(t, (*this)[t]);
   }
 

@@ -212,8 +212,8 @@ double operations(const Problem& p, const Mask& mask, bool pairwise = false) {
                k = tape.zeros({p.batch, p.heads, p.keys, p.width}),
                v = tape.zeros({p.batch, p.heads, p.keys, p.value_width}), w = tape.zeros({p.heads, p.width});
   const double before = counted_operations();
-  if (pairwise) attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
-  else attend_softmax(InnerForm{q, k}, v, {.mask = mask});
+  if (pairwise) attend_softmax(AdditiveForm{q, k, w}, v, {.mask = mask});
+  else attend_softmax(DotProductForm{q, k}, v, {.mask = mask});
   return counted_operations() - before;
 }
 
@@ -224,14 +224,14 @@ constexpr int one_case_in = 5;
 constexpr int one_case_in = 1;
 #endif
 
-Tensor composed_pairwise(const Tensor& q, const Tensor& k, const Tensor& w) {
+Tensor composed_additive(const Tensor& q, const Tensor& k, const Tensor& w) {
   const Tensor v = reshape(w, {w.shape[0], 1, 1, w.shape[1]});
   return sum(mul(tanh(add(unsqueeze(q, 3), unsqueeze(k, 2))), v), -1);
 }
 
 } // namespace
 
-TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for every mask") {
+TEST_CASE("attend_dot_product is softmax(factor q k') v, values and gradients, for every mask") {
   for (const Problem& p : problems)
     for (const MaskCase& mask_case : masks)
       for (const double probability : {0.0, 0.25}) {
@@ -239,7 +239,7 @@ TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for eve
         const Mask mask = mask_case.make(p);
         const Real factor = Real(0.3);
         Outcome found = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
-          return add(attend_softmax(InnerForm{q, k, factor}, v,
+          return add(attend_softmax(DotProductForm{q, k, factor}, v,
                                     {.mask = mask, .dropout = probability, .key = key, .first = 40}),
                      scale(sum(w), 0));
         });
@@ -249,7 +249,7 @@ TEST_CASE("attend_inner is softmax(factor q k') v, values and gradients, for eve
       }
 }
 
-TEST_CASE("attend_pairwise is softmax(sum w tanh(q + k)) v, values and gradients, for every mask") {
+TEST_CASE("attend_additive is softmax(sum w tanh(q + k)) v, values and gradients, for every mask") {
   int turn = 0;
   for (const Problem& p : problems)
     for (const MaskCase& mask_case : masks)
@@ -259,39 +259,39 @@ TEST_CASE("attend_pairwise is softmax(sum w tanh(q + k)) v, values and gradients
         const Mask mask = mask_case.make(p);
         compare(outcome(p, 2,
                         [&](auto& q, auto& k, auto& w, auto& v) {
-                          return attend_softmax(PairwiseForm{q, k, w}, v,
+                          return attend_softmax(AdditiveForm{q, k, w}, v,
                                                 {.mask = mask, .dropout = probability, .key = key, .first = 40});
                         }),
                 outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
-                  return weigh(composed_pairwise(q, k, w), v, mask, probability);
+                  return weigh(composed_additive(q, k, w), v, mask, probability);
                 }));
       }
 }
 
-TEST_CASE("attend_pairwise holds for large arguments, where exp(2q) exp(2k) needs care") {
+TEST_CASE("attend_additive holds for large arguments, where exp(2q) exp(2k) needs care") {
   // 8: products that are cut off; 60: exponentials of sums, in float32. Both keep the gradients.
   for (const double spread : {8.0, 20.0, 60.0, 400.0}) {
     CAPTURE(spread);
     const Problem p{1, 2, 37, 45, 12, 8};
     compare(outcome(p, spread,
                     [&](auto& q, auto& k, auto& w, auto& v) {
-                      return attend_softmax(PairwiseForm{q, k, w}, v);
+                      return attend_softmax(AdditiveForm{q, k, w}, v);
                     }),
             outcome(p, spread,
-                    [&](auto& q, auto& k, auto& w, auto& v) { return weigh(composed_pairwise(q, k, w), v, {}, 0); }));
+                    [&](auto& q, auto& k, auto& w, auto& v) { return weigh(composed_additive(q, k, w), v, {}, 0); }));
   }
 }
 
-TEST_CASE("attend_pairwise knows opposite extremes: q = -60 and k = 50 give tanh(-10), not 0") {
+TEST_CASE("attend_additive knows opposite extremes: q = -60 and k = 50 give tanh(-10), not 0") {
   Tape tape;
   const std::vector<Real> q{-60}, k{50, -60}, w{1}, v{1, 0};
-  const Tensor y = attend_softmax(PairwiseForm{tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
+  const Tensor y = attend_softmax(AdditiveForm{tape.copy(q.data(), {1, 1, 1, 1}), tape.copy(k.data(), {1, 1, 2, 1}),
                                                tape.copy(w.data(), {1, 1})},
                                   tape.copy(v.data(), {1, 1, 2, 1}));
   CHECK(y.data[0] == Approx(0.5)); // tanh(-10) and tanh(-120) are both -1
 }
 
-TEST_CASE("attend_pairwise with matrices is the same of the products with them, and so are its gradients") {
+TEST_CASE("attend_additive with matrices is the same of the products with them, and so are its gradients") {
   constexpr std::int64_t hidden = 11;
   for (const Problem& p : problems)
     for (const MaskCase& mask_case : masks)
@@ -307,10 +307,10 @@ TEST_CASE("attend_pairwise with matrices is the same of the products with them, 
           outcomes[composed] = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
             Tape& tape = *q.tape;
             const Tensor wq = query.on(tape), wk = key.on(tape), weights = u.on(tape);
-            const PairwiseMatrices m{shared ? slice(wq, 1, 0, p.width) : wq,
+            const AdditiveMatrices m{shared ? slice(wq, 1, 0, p.width) : wq,
                                      shared ? slice(wq, 1, p.width, p.width) : wk};
-            const Tensor y = attend_softmax(composed ? PairwiseForm{matmul(q, m.query), matmul(k, m.key), weights}
-                                                     : PairwiseForm{q, k, weights, m},
+            const Tensor y = attend_softmax(composed ? AdditiveForm{matmul(q, m.query), matmul(k, m.key), weights}
+                                                     : AdditiveForm{q, k, weights, m},
                                             v, options);
             return add(y, scale(add(sum(w), sum(wk)), 0));
           });
@@ -329,8 +329,8 @@ TEST_CASE("A row that may attend to nothing gives zeros and a zero gradient") {
   for (const bool pairwise : {false, true}) {
     const Outcome o = outcome(p, 2, [&](auto& q, auto& k, auto& w, auto& v) {
       const StreamingOptions options{.mask = {.lengths = none.data()}};
-      return pairwise ? attend_softmax(PairwiseForm{q, k, w}, v, options)
-                      : add(attend_softmax(InnerForm{q, k}, v, options), scale(sum(w), 0));
+      return pairwise ? attend_softmax(AdditiveForm{q, k, w}, v, options)
+                      : add(attend_softmax(DotProductForm{q, k}, v, options), scale(sum(w), 0));
     });
     for (const auto& numbers : {o.y, o.dq, o.dk, o.dv, o.dw})
       for (Real x : numbers) CHECK(x == 0);
@@ -343,9 +343,9 @@ TEST_CASE("One tensor may be queries, keys and values at once") {
     Operand x(shape, 7), y(shape, 7), w({2, 8}, 8), u({2, 8}, 8);
     Tape tape;
     const Tensor a = x.on(tape), b = y.on(tape);
-    const Tensor found = pairwise ? attend_softmax(PairwiseForm{a, a, w.on(tape)}, a, {.mask = {.causal = true}})
-                                  : attend_softmax(InnerForm{a, a}, a, {.mask = {.causal = true}});
-    const Tensor expected = weigh(pairwise ? composed_pairwise(b, b, u.on(tape)) : matmul(b, transpose(b)), b,
+    const Tensor found = pairwise ? attend_softmax(AdditiveForm{a, a, w.on(tape)}, a, {.mask = {.causal = true}})
+                                  : attend_softmax(DotProductForm{a, a}, a, {.mask = {.causal = true}});
+    const Tensor expected = weigh(pairwise ? composed_additive(b, b, u.on(tape)) : matmul(b, transpose(b)), b,
                                   {.causal = true}, 0);
     tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
     CHECK(apart(read(found), read(expected)) < tolerance);
@@ -369,10 +369,11 @@ TEST_CASE("Queries, keys and values may be the parts of one projection, with and
         return p;
       };
       const Mask mask{.causal = true};
-      const Tensor found = pairwise ? attend_softmax(PairwiseForm{part(a, 0), part(a, 1), w.on(tape)}, part(a, 2),
-                                                     {.mask = mask})
-                                    : attend_softmax(InnerForm{part(a, 0), part(a, 1)}, part(a, 2), {.mask = mask});
-      const Tensor scores = pairwise ? composed_pairwise(part(b, 0), part(b, 1), u.on(tape))
+      const Tensor found = pairwise
+                               ? attend_softmax(AdditiveForm{part(a, 0), part(a, 1), w.on(tape)}, part(a, 2),
+                                                {.mask = mask})
+                               : attend_softmax(DotProductForm{part(a, 0), part(a, 1)}, part(a, 2), {.mask = mask});
+      const Tensor scores = pairwise ? composed_additive(part(b, 0), part(b, 1), u.on(tape))
                                      : matmul(part(b, 0), transpose(part(b, 1)));
       const Tensor expected = weigh(scores, part(b, 2), mask, 0);
       tape.backward(add(sum(mul(found, found)), sum(mul(expected, expected))));
@@ -384,19 +385,19 @@ TEST_CASE("Shapes that do not fit are refused by name") {
   Tape tape;
   const auto zeros = [&](const Shape& s) { return tape.zeros(s); };
   using Catch::Contains;
-  CHECK_THROWS_WITH(attend_softmax(InnerForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4})}, zeros({1, 1, 2, 3})),
-                    "[attend_inner] q and k must have one width: q is [1, 1, 2, 3], k is [1, 1, 2, 4]");
-  CHECK_THROWS_WITH(attend_softmax(InnerForm{zeros({1, 3, 2, 3}), zeros({1, 2, 2, 3})}, zeros({1, 2, 2, 3})),
+  CHECK_THROWS_WITH(attend_softmax(DotProductForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 4})}, zeros({1, 1, 2, 3})),
+                    "[attend_dot_product] q and k must have one width: q is [1, 1, 2, 3], k is [1, 1, 2, 4]");
+  CHECK_THROWS_WITH(attend_softmax(DotProductForm{zeros({1, 3, 2, 3}), zeros({1, 2, 2, 3})}, zeros({1, 2, 2, 3})),
                     Contains("H a multiple of Hk: q is [1, 3, 2, 3], k is [1, 2, 2, 3]"));
-  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2})},
+  CHECK_THROWS_WITH(attend_softmax(AdditiveForm{zeros({1, 1, 2, 3}), zeros({1, 1, 2, 3}), zeros({1, 2})},
                                    zeros({1, 1, 2, 3})),
-                    "[attend_pairwise] w must be [1, 3], it is [1, 2]");
-  CHECK_THROWS_WITH(attend_softmax(PairwiseForm{zeros({1, 1, 2, 3}),
+                    "[attend_additive] w must be [1, 3], it is [1, 2]");
+  CHECK_THROWS_WITH(attend_softmax(AdditiveForm{zeros({1, 1, 2, 3}),
                                                 zeros({1, 1, 2, 3}),
                                                 zeros({1, 4}),
                                                 {zeros({1, 3, 4}), zeros({1, 2, 4})}},
                                    zeros({1, 1, 2, 3})),
-                    Contains("[attend_pairwise]") && Contains("[1, 3, 4], [1, 2, 4] and [1, 4]"));
+                    Contains("[attend_additive]") && Contains("[1, 3, 4], [1, 2, 4] and [1, 4]"));
 }
 
 TEST_CASE("streams, compositions and plain loops agree on dilated masks, and count their pairs") {
@@ -417,11 +418,12 @@ TEST_CASE("streams, compositions and plain loops agree on dilated masks, and cou
                             .lengths = padding};
             const Real factor = Real(0.3);
             const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
-            compare(outcome(p, 1,
-                            [&](auto& q, auto& k, auto& w, auto& v) {
-                              return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
-                            }),
-                    inner, terms);
+            compare(
+                outcome(p, 1,
+                        [&](auto& q, auto& k, auto& w, auto& v) {
+                          return add(attend_softmax(DotProductForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
+                        }),
+                inner, terms);
             compare(outcome(p, 1,
                             [&](auto& q, auto& k, auto& w, auto& v) {
                               return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
@@ -449,11 +451,12 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           const Mask mask{.causal = causal, .prefix = prefix, .window = window, .lengths = padding};
           const Real factor = Real(0.3);
           const Outcome inner = naive(p, 1, mask, {false, static_cast<double>(factor)});
-          compare(outcome(p, 1,
-                          [&](auto& q, auto& k, auto& w, auto& v) {
-                            return add(attend_softmax(InnerForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
-                          }),
-                  inner, terms);
+          compare(
+              outcome(p, 1,
+                      [&](auto& q, auto& k, auto& w, auto& v) {
+                        return add(attend_softmax(DotProductForm{q, k, factor}, v, {.mask = mask}), scale(sum(w), 0));
+                      }),
+              inner, terms);
           compare(outcome(p, 1,
                           [&](auto& q, auto& k, auto& w, auto& v) {
                             return add(weigh(scale(matmul(q, transpose(k)), factor), v, mask, 0), scale(sum(w), 0));
@@ -464,12 +467,12 @@ TEST_CASE("streams, compositions and plain loops agree on causal, window, prefix
           const Outcome pairwise = naive(p, 1, mask, {true, 0});
           compare(outcome(p, 1,
                           [&](auto& q, auto& k, auto& w, auto& v) {
-                            return attend_softmax(PairwiseForm{q, k, w}, v, {.mask = mask});
+                            return attend_softmax(AdditiveForm{q, k, w}, v, {.mask = mask});
                           }),
                   pairwise, terms);
           compare(outcome(p, 1,
                           [&](auto& q, auto& k, auto& w, auto& v) {
-                            return weigh(composed_pairwise(q, k, w), v, mask, 0);
+                            return weigh(composed_additive(q, k, w), v, mask, 0);
                           }),
                   pairwise, terms);
         }
@@ -489,8 +492,8 @@ struct Streamed {
 
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& v,
                     const StreamingOptions& options) const {
-    const InnerForm inner{q, k, Real(0.3)};
-    const PairwiseForm pairs{q, k, w};
+    const DotProductForm inner{q, k, Real(0.3)};
+    const AdditiveForm pairs{q, k, w};
     if (pairwise) return policy ? attend_rows(pairs, v, *policy, options) : attend_softmax(pairs, v, options);
     const Tensor y = policy ? attend_rows(inner, v, *policy, options) : attend_softmax(inner, v, options);
     return add(y, scale(sum(w), 0));
@@ -506,9 +509,9 @@ struct Streamed {
       return concat(kept, 1);
     };
     const Tensor keys = each(k), values = each(v);
-    const Tensor scores = add_terms(pairwise ? composed_pairwise(q, keys, w)
-                                             : add(scale(matmul(q, transpose(keys)), Real(0.3)), scale(sum(w), 0)),
-                                    options.terms);
+    const Tensor scores = add_bias(pairwise ? composed_additive(q, keys, w)
+                                            : add(scale(matmul(q, transpose(keys)), Real(0.3)), scale(sum(w), 0)),
+                                   options.bias);
     const Tensor weights = policy ? normalize_rows("rows", scores, options.mask, *policy)
                                   : masked_softmax(scores, options.mask);
     if (weights_out) *weights_out = weights;
@@ -636,8 +639,8 @@ TEST_CASE("terms are added to the scores in every kernel, and have their gradien
           outcomes[composed] = outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
             const Tensor x = numbers.on(*q.tape);
             StreamingOptions options{.mask = mask};
-            options.terms = kind < 2 ? terms_by_distance(x, mask.offset)
-                                     : terms_by_vector(q, x, -p.keys / 2, mask.offset);
+            options.bias = kind < 2 ? terms_by_distance(x, mask.offset)
+                                    : terms_by_vector(q, x, -p.keys / 2, mask.offset);
             return add(composed ? kernel.composed(q, k, w, v, options) : kernel(q, k, w, v, options), scale(sum(x), 0));
           });
           gradients[composed] = numbers.gradient;
@@ -652,8 +655,8 @@ TEST_CASE("terms by vectors are the products of queries with the vectors of dist
   const std::int64_t queries = 53, keys = 150, width = 5, vectors = 40, lowest = -30, offset = 7;
   Operand q({2, 2, queries, width}, 1), a({2, vectors, width}, 2);
   Tape tape;
-  const std::vector<Real> found = read(add_terms(tape.zeros({2, 2, queries, keys}),
-                                                 terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
+  const std::vector<Real> found = read(add_bias(tape.zeros({2, 2, queries, keys}),
+                                                terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
   std::vector<Real> expected;
   for (std::int64_t head = 0; head < 4; ++head)
     for (std::int64_t i = 0; i < queries; ++i)

@@ -14,11 +14,11 @@ Tensor faulty(const Tensor& x, Fault fault) {
   const Tensor y = op.output(x.shape);
   for (std::int64_t i = 0; i < x.size(); ++i) y.data[i] = 3 * x.data[i];
   op.record(y, [=] {
-    const Into d = x.tape->into(x);
+    const GradTarget d = x.tape->grad_target(x);
     const Real* dy = x.tape->grad(y);
     for (std::int64_t i = 0; i < x.size(); ++i) {
       const Real slope = fault == Fault::wrong_factor && i == 2 ? Real(3.001) : Real(3);
-      const bool store = fault == Fault::always_stores || (d.first && fault != Fault::forgets_first);
+      const bool store = fault == Fault::always_stores || (d.overwrite && fault != Fault::forgets_first);
       d.p[i] = (store ? 0 : d.p[i]) + slope * dy[i];
     }
   });

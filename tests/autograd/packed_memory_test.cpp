@@ -38,8 +38,8 @@ Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, co
   const Tensor own_keys = rows(scale(keys, 1));
   const Tensor some = slice(queries, 2, 0, 1);
   const PackedMemory* memory = !packed                    ? nullptr
-                               : kind == ScoreKind::inner ? pack_memory(InnerForm{some, own_keys, factor}, values)
-                                                          : pack_memory(PairwiseForm{some, own_keys, weights}, values);
+                               : kind == ScoreKind::inner ? pack_memory(DotProductForm{some, own_keys, factor}, values)
+                                                          : pack_memory(AdditiveForm{some, own_keys, weights}, values);
   CHECK((memory != nullptr) == packed);
   Attended out;
   Tensor total, before;
@@ -51,8 +51,8 @@ Attended outcome(const Extent& x, ScoreKind kind, double spread, bool packed, co
     options.memory = memory;
     options.first = static_cast<std::uint64_t>(first * 1000);
     const Tensor y = kind == ScoreKind::inner
-                         ? attend_softmax(InnerForm{of_call, own_keys, factor}, values, options)
-                         : attend_softmax(PairwiseForm{of_call, own_keys, weights}, values, options);
+                         ? attend_softmax(DotProductForm{of_call, own_keys, factor}, values, options)
+                         : attend_softmax(AdditiveForm{of_call, own_keys, weights}, values, options);
     const Tensor flat = contiguous(y);
     out.y.insert(out.y.end(), flat.data, flat.data + flat.size());
     const Tensor squares = sum(mul(flat, flat));
@@ -112,5 +112,5 @@ TEST_CASE("keys that are the values themselves are not packed by columns") {
   Operand both({2, 1, 5, 4}, 1), w({1, 4}, 2);
   Tape tape;
   const Tensor x = both.on(tape);
-  CHECK(pack_memory(PairwiseForm{x, x, w.on(tape)}, x) == nullptr);
+  CHECK(pack_memory(AdditiveForm{x, x, w.on(tape)}, x) == nullptr);
 }

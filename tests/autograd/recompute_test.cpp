@@ -143,8 +143,8 @@ TEST_CASE("within what is recomputed, pieces are kept", "[recompute]") {
   CHECK(distance(found.x, expected.x) < 100 * rounding);
   CHECK(distance(found.y, expected.y) < 100 * rounding);
   Tape tape;
-  const Tape::Aside aside(tape);
-  CHECK_THROWS_WITH(Tape::Aside(tape), Catch::Contains("once more"));
+  const Tape::NestedTape aside(tape);
+  CHECK_THROWS_WITH(Tape::NestedTape(tape), Catch::Contains("once more"));
 }
 
 TEST_CASE("without recording, pieces are only computed", "[recompute]") {
@@ -210,7 +210,7 @@ TEST_CASE("a piece that does not fit is named, and the tape can be used afterwar
                      [=](std::int64_t i) { return slice(tanh(row_of(on, i)), 1, 0, i == 2 ? width : 4); });
   };
   CHECK_THROWS_WITH(make(3), "[rows] piece 2 is [1, 3], and its part of the result is [1, 4]");
-  CHECK_FALSE(tape.aside());
+  CHECK_FALSE(tape.nested());
   CHECK_NOTHROW(tape.backward(sum(make(4))));
   tape.detect_anomaly(true);
   tape.rewind();
@@ -218,5 +218,5 @@ TEST_CASE("a piece that does not fit is named, and the tape can be used afterwar
   const Tensor broken = bad.on(tape);
   CHECK_THROWS_WITH(recompute("rows", tape.make({1, 2}), 1, row_of, [=](std::int64_t) { return log(broken); }),
                     "[log] the result has a NaN at element 1 of 2");
-  CHECK_FALSE(tape.aside());
+  CHECK_FALSE(tape.nested());
 }

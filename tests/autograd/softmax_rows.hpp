@@ -18,7 +18,7 @@ public:
     for (std::int64_t j = 0; j < n; ++j) total += w[j] = std::exp(s[j] - top);
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
     Real mean = 0;
     for (std::int64_t j = 0; j < n; ++j) mean += w[j] * dw[j];
     for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);

@@ -1,4 +1,4 @@
-// Steps with the same weights (Tape::Steps): the same bits as steps that know nothing of each other.
+// Steps with the same weights (Tape::PackedWeightCache): the same bits as steps that know nothing of each other.
 #include "autograd/recompute.hpp"
 #include "autograd/recurrent.hpp"
 #include "tests/autograd/drawn.hpp"
@@ -33,7 +33,7 @@ std::vector<std::vector<Real>> outcome(const Case& x, bool together, bool rests)
                own = gru_bias.on(tape);
   Tensor h = h0.on(tape), c = c0.on(tape), loss = tape.zeros({});
   {
-    std::optional<Tape::Steps> steps;
+    std::optional<Tape::PackedWeightCache> steps;
     if (together) steps.emplace(tape);
     for (std::int64_t t = 0; t < x.steps; ++t) {
       const Tensor now = reshape(slice(all, 0, t, 1), {x.rows, width});
@@ -74,7 +74,7 @@ TEST_CASE("weights that need no gradient, and steps that are not recorded, are r
     const Tensor fixed = tape.constant(w.values.data(), {4, 3}), in = x.on(tape);
     const auto twice = [&] { return add(linear(in, fixed), linear(scale(in, 2), fixed)); };
     const Tensor alone = twice();
-    const Tape::Steps together(tape);
+    const Tape::PackedWeightCache together(tape);
     const Tensor y = twice();
     CHECK(read(y) == read(alone));
     tape.backward(sum(add(y, alone)));
@@ -88,22 +88,22 @@ TEST_CASE("weights that need no gradient, and steps that are not recorded, are r
 
 TEST_CASE("there are steps once at a time, and none in what is given up before they end", "[steps]") {
   Tape tape;
-  CHECK(tape.steps() == nullptr);
+  CHECK(tape.packed_weights() == nullptr);
   {
-    const Tape::Steps steps(tape);
-    CHECK(tape.steps() == &steps);
-    CHECK_THROWS_WITH(Tape::Steps(tape), "[tape] there are steps already: there is one walk at a time");
+    const Tape::PackedWeightCache steps(tape);
+    CHECK(tape.packed_weights() == &steps);
+    CHECK_THROWS_WITH(Tape::PackedWeightCache(tape), "[tape] there are steps already: there is one walk at a time");
     {
-      const Tape::Aside aside(tape);
-      CHECK(tape.steps() == nullptr);
+      const Tape::NestedTape aside(tape);
+      CHECK(tape.packed_weights() == nullptr);
     }
-    CHECK(tape.steps() == &steps);
+    CHECK(tape.packed_weights() == &steps);
     tape.record(false);
     {
-      const Tape::Transient transient(tape);
-      CHECK(tape.steps() == nullptr);
+      const Tape::ArenaScope transient(tape);
+      CHECK(tape.packed_weights() == nullptr);
     }
-    CHECK(tape.steps() == &steps);
+    CHECK(tape.packed_weights() == &steps);
   }
-  CHECK(tape.steps() == nullptr);
+  CHECK(tape.packed_weights() == nullptr);
 }

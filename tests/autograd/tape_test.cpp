@@ -272,7 +272,7 @@ TEST_CASE("the arena forgets what was taken since a mark, and the next rewind ma
 
 TEST_CASE("what is transient gives its memory up, leaves stay, and nothing that is recorded may be", "[tape]") {
   Tape tape;
-  CHECK_THROWS_WITH(Tape::Transient(tape), Catch::Contains("can't be given up before the step's end"));
+  CHECK_THROWS_WITH(Tape::ArenaScope(tape), Catch::Contains("can't be given up before the step's end"));
   tape.record(false);
   Operand x({100, 4}, 1);
   const Tensor y = tape.make({100, 4});
@@ -280,11 +280,11 @@ TEST_CASE("what is transient gives its memory up, leaves stay, and nothing that 
   std::size_t used = 0;
   for (int i = 0; i < 3; ++i) {
     {
-      const Tape::Transient outer(tape);
+      const Tape::ArenaScope outer(tape);
       const Tensor once = tanh(i == 0 ? leaf = x.on(tape) : leaf);
       const Tensor result = tape.make({100, 4});
       {
-        const Tape::Transient inner(tape);
+        const Tape::ArenaScope inner(tape);
         put_into(result, tanh(once));
       }
       put_into(y, result);

@@ -226,7 +226,7 @@ TEST_CASE("shapes and layouts that don't fit are refused", "[xtensor]") {
   xt::xarray<Real, xt::layout_type::column_major> columns = w;
   CHECK_THROWS_WITH(leaf(tape, columns, w), StartsWith("[leaf] values and gradient must be row-major"));
   CHECK_THROWS_WITH(leaf(tape, w, columns), StartsWith("[leaf] values and gradient must be row-major"));
-  const Tape::Aside aside(tape);
+  const Tape::NestedTape aside(tape);
   CHECK_THROWS_WITH(leaf(tape, w), StartsWith("[leaf] a leaf that is made aside"));
 }
 
@@ -397,11 +397,11 @@ TEST_CASE("a view of what was made aside is refused once the next is made", "[xt
   const auto outside = value<true>(constant(tape, numbers));
   std::optional<TensorView<const Real, true>> view;
   {
-    const Tape::Aside aside(tape);
+    const Tape::NestedTape aside(tape);
     view.emplace(value<true>(constant(tape, numbers)));
     check_lasts(*view);
   }
-  const Tape::Aside next(tape);
+  const Tape::NestedTape next(tape);
   check_refused(*view);
   check_lasts(outside);
 }

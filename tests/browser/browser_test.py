@@ -413,7 +413,7 @@ def check_crossed(points, folder):
         return next((arm for arm in data["arms"] if {change["key"]: change["value"] for change in arm["changes"]}
                      == changes), None)
     arms = [arm_at(*place) for place in places]
-    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "crossed_probe.js")
+    probed = with_probe(pathlib.Path(run([HEED, "report", out]).strip()), "factorial_probe.js")
     for width, dark in ((1280, False), (390, True)):
         where = f"crossed, {width} pixels wide, {'dark' if dark else 'light'}"
         visit = chromium.visit(probed, width, dark)

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            {program.instructions[k].a, program.instructions[k].b, program.instructions[k].c})
         require(operand < static_cast<std::int32_t>(k), "an operand stands behind what takes it");
     const FormulaUse use = use_of(*read.formula);
-    require(use.with_slope.size() <= use.parameters.size(), "a slope by what is not named");
+    require(use.with_gradient.size() <= use.parameters.size(), "a slope by what is not named");
   }
   const FormulaParameter& list = parameters[2];
   require(formula_parameter(text_of(list)) == list, "a parameter's line reads as something else");

@@ -10,7 +10,7 @@ namespace {
 
 /// Whether the names are such as a run has: a name with a dot is in an object of JSON with those that share what stands
 /// before the dot, and nothing else is called that.
-bool are_a_runs_names(const Metrics& metrics) {
+bool are_a_runs_names(const MetricsRecord& metrics) {
   std::set<std::string> taken{"step", "seconds", "step_seconds", "tokens"};
   std::string open;
   for (const auto& [name, value] : metrics.values) {
@@ -30,5 +30,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view line = fuzz::text(data, size);
   const auto metrics = metrics_from_json(line);
   if (metrics && !are_a_runs_names(*metrics)) return 0;
-  return fuzz::json_record(line, metrics_from_json, [](const Metrics& record) { return to_json(record); });
+  return fuzz::json_record(line, metrics_from_json, [](const MetricsRecord& record) { return to_json(record); });
 }

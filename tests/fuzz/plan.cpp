@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.value.has_value(), "what was written is refused: " + again.error + "\n" + written);
   require(to_json(*again) == written, "what was written reads as something else:\n" + written + to_json(*again));
   require(!plan->folder_name().empty() && plan->folder_name().find('/') == std::string::npos, "no name for a folder");
-  for (std::size_t a = 0; a < plan->arms.size(); ++a) cost_of(*plan, a);
+  for (std::size_t a = 0; a < plan->arms.size(); ++a) planned_cost(*plan, a);
   refusal([&] { config_of(plan->runs.front()); });
   return 0;
 }

@@ -272,5 +272,5 @@ TEST_CASE("what a formula names is found wherever it stands", "[formula]") {
   CHECK(use("limit").anything);
   CHECK_FALSE(use("3").anything);
   CHECK(use("s * slope + bias - slope").parameters.size() == 2);
-  CHECK(use("where(bias < 1, s * slope, floor(limit))").with_slope == std::vector<std::int32_t>{0});
+  CHECK(use("where(bias < 1, s * slope, floor(limit))").with_gradient == std::vector<std::int32_t>{0});
 }

@@ -257,7 +257,7 @@ struct Drawn {
     e.keys = any_length(wanted.longest);
     e.queries = wanted.self ? e.keys : any_length(wanted.longest);
     e.query_width = any_width();
-    if (scheme.info && scheme.info->turn) e.query_width = std::max<std::int64_t>(e.query_width, 2); // turned in pairs
+    if (scheme.info && scheme.info->rotate) e.query_width = std::max<std::int64_t>(e.query_width, 2); // turned in pairs
     const bool one_width = score_info(choice.layers.attention.score).equal_widths || scheme.info || wanted.self;
     e.key_width = one_width ? e.query_width : any_width();
     e.value_width = any_width();
@@ -352,18 +352,18 @@ struct Drawn {
       if (!Weights::of_normalizer(entry))
         (placing.size() < of_scheme ? placing : scoring).push_back(weights.parameters.values() + entry.offset);
     const Real* query = q.values.data() + ((b * e.heads + h) * e.queries + i) * e.query_width;
-    const auto turned = [&](const Real* x, std::int64_t at) {
+    const auto rotated = [&](const Real* x, std::int64_t at) {
       std::vector<Real> y(x, x + e.query_width);
-      scheme.info->turn(x, y.data(), e.query_width, at, scheme.setup.options);
+      scheme.info->rotate(x, y.data(), e.query_width, at, scheme.setup.options);
       return y;
     };
-    const bool turns = scheme.info && scheme.info->turn;
-    const std::vector<Real> own_query = turns ? turned(query, i + mask.mask.offset) : std::vector<Real>{};
+    const bool turns = scheme.info && scheme.info->rotate;
+    const std::vector<Real> own_query = turns ? rotated(query, i + mask.mask.offset) : std::vector<Real>{};
     std::vector<Real> out;
     for (std::int64_t j = 0; j < e.keys; ++j) {
       if (!may(b, i, j)) continue;
       const Real* at = key(k, b, h, j);
-      const std::vector<Real> own_key = turns ? turned(at, j) : std::vector<Real>{};
+      const std::vector<Real> own_key = turns ? rotated(at, j) : std::vector<Real>{};
       out.push_back(score.pair({turns ? own_query.data() : query, turns ? own_key.data() : at, e.score(), h, scoring,
                                 &choice.layers.score_options, j}));
       if (scheme.info && scheme.info->pair)
@@ -397,7 +397,7 @@ struct Drawn {
     const Tensor against_k = scale(on_k, Real(-1));
     const ScoreForm form = projected(score->form(pass, on_q, on_k));
     double size;
-    if (const auto* f = std::get_if<PairwiseForm>(&form))
+    if (const auto* f = std::get_if<AdditiveForm>(&form))
       size = static_cast<double>(e.query_width + f->weights.shape[1]) * largest(read(f->weights)) *
              (1 + largest(read(f->queries)) + largest(read(f->keys)));
     else size = std::max(largest(read((*score)(pass, on_q, on_k))), largest(read((*score)(pass, on_q, against_k))));
@@ -407,7 +407,7 @@ struct Drawn {
       const Real* from = weights.parameters.values() + entry.offset;
       size += static_cast<double>(e.query_width) * largest(q.values) * largest({from, from + entry.shape.size()});
     }
-    return scheme.info->turn ? 2 * size : size;
+    return scheme.info->rotate ? 2 * size : size;
   }
 
   double score_error() { return unit * static_cast<double>(e.query_width + e.key_width + 4) * (score_size() + noise); }

@@ -52,15 +52,15 @@ struct Placed {
     const ScoreInfo& score = score_info(choice.attention.score);
     const NormalizerInfo& normalizer = normalizer_info(choice.attention.normalizer);
     std::vector<double> out;
-    const auto turned = [&](const Real* x, std::int64_t width, std::int64_t at) {
+    const auto rotated = [&](const Real* x, std::int64_t width, std::int64_t at) {
       std::vector<Real> y(x, x + width);
-      if (info->turn) info->turn(x, y.data(), width, at, options);
+      if (info->rotate) info->rotate(x, y.data(), width, at, options);
       return y;
     };
     for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
       for (std::int64_t i = 0; i < e.queries; ++i) {
         const Real* query = q.values.data() + (head * e.queries + i) * e.query_width;
-        const std::vector<Real> scored_query = turned(query, e.query_width, i + mask.offset);
+        const std::vector<Real> scored_query = rotated(query, e.query_width, i + mask.offset);
         std::vector<Real> scores;
         std::vector<std::vector<double>> values;
         for (std::int64_t j = 0; j < e.keys; ++j) {
@@ -68,7 +68,7 @@ struct Placed {
           const RelativeTerms terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
                                                                head % e.heads, numbers, &options})
                                                  : RelativeTerms{};
-          const std::vector<Real> key = turned(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
+          const std::vector<Real> key = rotated(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
           scores.push_back(terms.score + score.pair({scored_query.data(), key.data(), e.score(), head % e.heads, scored,
                                                      &choice.score_options, j}));
           const Real* value = v.values.data() + (head * e.keys + j) * e.value_width;
@@ -333,7 +333,7 @@ TEST_CASE("rotary turns queries and keys as RoFormer's formula and GPT-NeoX's ha
     Tape tape;
     none.fill(1);
     Pass pass = none.pass(tape);
-    const Tensor y = position->turn(pass, x.on(tape), first);
+    const Tensor y = position->rotate(pass, x.on(tape), first);
     CHECK(distance(read(y), fixture["y"].values) < 10 * rounding);
     const std::vector<Real> dy = fixture["dy"].as<Real>();
     tape.backward(sum(mul(y, tape.constant(dy.data(), y.shape))));
@@ -349,8 +349,8 @@ TEST_CASE("with rotary, scores know distances alone", "[position]") {
   Tape tape;
   Pass pass = none.pass(tape);
   const auto products = [&](std::int64_t first) {
-    return read(matmul(p.position->turn(pass, p.q.on(tape), first),
-                       transpose(p.position->turn(pass, p.k.on(tape), first))));
+    return read(matmul(p.position->rotate(pass, p.q.on(tape), first),
+                       transpose(p.position->rotate(pass, p.k.on(tape), first))));
   };
   CHECK(distance(products(0), products(1000)) < 1000 * rounding);
   CHECK(distance(products(0), read(matmul(p.q.on(tape), transpose(p.k.on(tape))))) > 0.01);

@@ -2,7 +2,7 @@
 // Prints tables, as comments, and a point for each thing that is promised: 400 sweeps of each kind, and 4000 with
 // HEED_LONG in the environment.
 
-#include "experiments/statistics/heaps.hpp"
+#include "experiments/statistics/bimodality.hpp"
 #include "experiments/statistics/shares.hpp"
 #include "tests/simulation/answers.hpp"
 #include "tests/simulation/results.hpp"

@@ -1,5 +1,5 @@
 // heed attend: what a trained model's attention heads look at in inputs of one's choice.
-#include "experiments/command_line/attention_shades.hpp"
+#include "experiments/command_line/attention_heatmap.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"

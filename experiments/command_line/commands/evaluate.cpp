@@ -41,7 +41,7 @@ int evaluate(const EvaluateArguments& arguments, Console& console) {
   const Split split = arguments.split == "test"         ? Split::test
                       : arguments.split == "validation" ? Split::validation
                                                         : Split::train;
-  const Metrics metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
+  const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
                              average_in_words(arguments.average));
   std::size_t widest = 24;

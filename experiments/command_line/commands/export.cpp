@@ -49,7 +49,8 @@ int do_export(const ExportArguments& arguments, Console& console) {
                                   ? OutputFolder{arguments.out, std::filesystem::path("exports") / arguments.to}
                                   : OutputFolder{arguments.into, {}};
   for (const RunFolder& run : runs)
-    if (const auto lines = each_metrics_line(run.metrics(), [](const Metrics&) {}); !lines) throw Refused(lines.error);
+    if (const auto lines = each_metrics_line(run.metrics(), [](const MetricsRecord&) {}); !lines)
+      throw Refused(lines.error);
   folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;

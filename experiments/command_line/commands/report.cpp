@@ -4,7 +4,7 @@
 #include "experiments/report/renderers.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/attention_upkeep.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/json_text.hpp"
 #include "experiments/command_line/preparation.hpp"

@@ -119,7 +119,7 @@ void warn_of_differences(const Original& original, Console& console) {
 }
 
 void run_again(const RunFolder& run, const Original& original, int threads, Console& console) {
-  Executed executed;
+  ExecutionSummary executed;
   std::string reason;
   {
     const std::int64_t steps = original.config.train.steps;
@@ -127,7 +127,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
     const StopSignals signals;
     LocalLauncher launcher;
     launcher.prefer_kernels(original.manifest.build.kernels);
-    Executor executor(launcher, Share{1, threads});
+    Executor executor(launcher, Allocation{1, threads});
     executed = executor.execute(
         std::span(&run, 1),
         [&](const RunEvent& event) {
@@ -166,7 +166,8 @@ int rerun(const RerunArguments& arguments, Console& console) {
   refuse_what_is_there(place, original);
   const RunFolder again = prepare_run(place.path(), original.id, to_toml(original.config));
   const auto configured = static_cast<int>(original.config.train.threads);
-  const Share share = share_machine(this_machine(), 1, 0.0, 1, arguments.threads > 0 ? arguments.threads : configured);
+  const Allocation share = allocate_machine(this_machine(), 1, 0.0, 1,
+                                            arguments.threads > 0 ? arguments.threads : configured);
   console.err << fmt::format("run {} again: {} steps on {} thread{}; it took {}\n", original.folder.id(),
                              with_commas(original.config.train.steps), share.threads, plural(share.threads),
                              duration(original.manifest.seconds));

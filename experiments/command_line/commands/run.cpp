@@ -3,7 +3,7 @@
 #include "autograd/ranks.hpp"
 #include "experiments/command_line/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/older_sweep.hpp"
+#include "experiments/command_line/superseded_sweep.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/print.hpp"
@@ -150,7 +150,7 @@ std::string kernels_in_words(const Preparation& prepared, const std::string& pin
 /// Shows a sweep on standard error, and has Ctrl-C stop it, or follow it no more.
 class ShownSweep : public SweepEvents {
 public:
-  /// Looks for the sweep that this one takes the place of, so it is to be made before the plan is frozen.
+  /// InspectionParts for the sweep that this one takes the place of, so it is to be made before the plan is frozen.
   /// @param slurm  where it runs; null: here
   ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
              Console& console)
@@ -175,7 +175,7 @@ public:
       print(console_.err, "in Slurm's queue; Ctrl-C leaves them there, and they go on{}\n\n",
             plan.tuning ? ", but what follows the tuning is handed over only while this command runs" : "");
     } else if (to_do > 0) {
-      const Share& share = start.share;
+      const Allocation& share = start.share;
       print(console_.err, "{}{} thread{}{}; Ctrl-C stops after keeping checkpoints\n\n",
             to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), share.threads, plural(share.threads),
             to_do == 1 ? "" : " each");
@@ -244,7 +244,7 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
                          [&](const RunFolder& run) { return needs.of(run); });
   launcher.check();
   Executor executor(launcher, [&](std::size_t to_do) {
-    return Share{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
+    return Allocation{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
   });
   ShownSweep shown(prepared, out, &launcher, console);
   SweepResult result = run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(true));
@@ -256,8 +256,9 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
 SweepResult run_here(const Preparation& prepared, const RunArguments& arguments, Console& console) {
   const std::filesystem::path out = arguments.out;
   LocalLauncher launcher;
-  Executor executor(launcher,
-                    [&](std::size_t to_do) { return share_for(prepared, to_do, arguments.jobs, arguments.threads); });
+  Executor executor(launcher, [&](std::size_t to_do) {
+    return allocation_for(prepared, to_do, arguments.jobs, arguments.threads);
+  });
   ShownSweep shown(prepared, out, nullptr, console);
   return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }
@@ -266,7 +267,7 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
 SweepResult run_together(const Preparation& prepared, const RunArguments& arguments, TeamLauncher& launcher,
                          Console& console) {
   const std::filesystem::path out = arguments.out;
-  Executor executor(launcher, Share{1, std::max(1, arguments.threads)});
+  Executor executor(launcher, Allocation{1, std::max(1, arguments.threads)});
   ShownSweep shown(prepared, out, nullptr, console);
   return run_sweep(prepared.plan, out, executor, shown, kernels_to_pin(false));
 }

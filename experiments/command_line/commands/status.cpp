@@ -58,8 +58,8 @@ std::int64_t steps_of(const PlannedRun& planned) {
   }
 }
 
-void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label, const std::string& who,
-             EntryReader& reader, Look& look) {
+void snapshot_of(const RunFolder& run, RunState state, std::int64_t steps, const std::string& label,
+                 const std::string& who, EntryReader& reader, Look& look) {
   const std::size_t index = look.board.size();
   look.board.push_back({label, steps, static_cast<double>(steps)});
   const bool ended = state == RunState::finished || state == RunState::failed || state == RunState::interrupted;
@@ -84,7 +84,7 @@ void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std
   }
   look.steps_left += static_cast<double>(steps);
   if (state == RunState::interrupted)
-    if (const RunLook now = look_at_claimed(run); !now.unreadable.empty())
+    if (const RunSnapshot now = snapshot_of_claimed(run); !now.unreadable.empty())
       look.unreadable += fmt::format("  {}: {}\n", who, now.unreadable);
   if (state != RunState::running) return;
   look.events.push_back({RunEvent::Kind::started, index, {}, {}});
@@ -96,7 +96,7 @@ void look_at(const RunFolder& run, RunState state, std::int64_t steps, const std
   look.steps_per_second += progress->steps_per_second;
 }
 
-Look look_at(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder) {
+Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder) {
   EntryReader reader;
   Look look;
   const std::set<std::string> finished = recorded_as_finished(folder);
@@ -117,7 +117,7 @@ Look look_at(const Plan& plan, const std::filesystem::path& out, const std::file
     if (is_new) known->second = steps_of(run);
     const std::string who = fmt::format("{}, {} ({})", plan.name, label, run.id);
     const RunState state = run.id.empty() ? RunState::missing : all_states[at];
-    look_at(folders[at], state, known->second, label, who, reader, look);
+    snapshot_of(folders[at], state, known->second, label, who, reader, look);
     if (state == RunState::missing && finished.contains(run.id) && !folders[at].folder().exists())
       look.lost += fmt::format("  {}: it was finished, and its folder is gone\n", who);
   };
@@ -174,7 +174,7 @@ int status(const StatusArguments& arguments, Console& console) {
       damaged += fmt::format("  {}\n", error.what());
       continue;
     }
-    const Look look = look_at(plan, out, folder);
+    const Look look = snapshot_of(plan, out, folder);
     if (look.counts[1] > 0)
       running += fmt::format("\n{}\n{}", console.out_style.bold(plan.name), board_of(look, console.width - 1));
     failed += look.failed;

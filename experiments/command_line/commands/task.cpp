@@ -58,7 +58,7 @@ class TaskRuns {
 public:
   TaskRuns(const Submission& submission, std::int64_t number, const std::filesystem::path& out, Console& console)
       : submission_(submission), number_(number), out_(out), console_(console),
-        executor_(launcher_, Share{1, submission.threads}), deadline_(submission.seconds) {
+        executor_(launcher_, Allocation{1, submission.threads}), deadline_(submission.seconds) {
     launcher_.prefer_kernels(submission.kernels);
     for (const std::string& id : submission.tasks.at(static_cast<std::size_t>(number))) runs_.push_back({out / id});
   }
@@ -115,7 +115,7 @@ private:
       say(run, "is run by another process");
       return;
     }
-    const Executed executed = executor_.execute(
+    const ExecutionSummary executed = executor_.execute(
         std::vector{run}, [&](const RunEvent& event) { hear(run, event); }, [&] { return stop(); });
     failed_ = failed_ || executed.failed > 0;
     if (executed.finished + executed.skipped + executed.failed > 0) leave_queue(run);

@@ -20,7 +20,7 @@ Generator copy_of(const SymbolOptions& options) {
                                     [](const std::vector<std::int32_t>& input, std::vector<std::int32_t>& output) {
                                       output = input;
                                     });
-  const Lengths lengths = lengths_of("copy", options.length, options.min_length);
+  const Lengths lengths = input_lengths("copy", options.length, options.min_length);
   copy.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   make_other_lengths(copy, options, copy_of);
   return copy;

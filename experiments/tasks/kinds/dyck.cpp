@@ -126,9 +126,9 @@ void check(const DyckOptions& options) {
 
 Generator dyck_of(const DyckOptions& options) {
   check(options);
-  const Lengths lengths = lengths_of("dyck", options.length, options.min_length);
+  const Lengths lengths = input_lengths("dyck", options.length, options.min_length);
   const Lengths pairs{lengths.shortest / 2, lengths.longest / 2};
-  std::optional<Lengths> test = test_lengths_of("dyck", options.length, options.test_length);
+  std::optional<Lengths> test = test_lengths("dyck", options.length, options.test_length);
   if (test) test = {pairs.longest + 1, test->longest / 2};
   Generator dyck;
   dyck.name = "dyck";

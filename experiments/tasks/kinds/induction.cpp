@@ -86,8 +86,8 @@ Task::Chance chance_of_copies(const Lengths& lengths, std::int64_t symbols) {
 }
 
 Generator induction_of(const InductionOptions& options) {
-  const Lengths lengths = lengths_of("induction", options.length, options.min_length);
-  const std::optional<Lengths> test = test_lengths_of("induction", options.length, options.test_length);
+  const Lengths lengths = input_lengths("induction", options.length, options.min_length);
+  const std::optional<Lengths> test = test_lengths("induction", options.length, options.test_length);
   if (lengths.shortest < 2)
     throw Refused("[task.induction] min_length = 1 leaves nothing to tell: of a sequence of one symbol, none comes "
                   "behind another; take 2 or more");

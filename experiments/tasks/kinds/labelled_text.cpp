@@ -4,7 +4,7 @@
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/system/text.hpp"
-#include "experiments/tasks/kept_listing.hpp"
+#include "experiments/tasks/cached_dataset.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
 
@@ -88,7 +88,7 @@ std::vector<TextRow> rows_of(const std::vector<TableRow>& table, const LabelledT
 }
 
 /// The share of training's commonest label in validation.
-Task::Chance commonest_label(const Listing& task) {
+Task::Chance commonest_label(const Dataset& task) {
   std::vector<std::int64_t> seen(task.labels.size());
   for (std::int64_t i = 0; i < task.examples[0].size(); ++i)
     ++seen[static_cast<std::size_t>(task.examples[0].output(i)[0])];
@@ -104,7 +104,7 @@ Task::Chance commonest_label(const Listing& task) {
 }
 
 /// Labels that no training row has are never learned.
-void note_unseen_labels(const SplitRows& rows, Listing& task) {
+void note_unseen_labels(const SplitRows& rows, Dataset& task) {
   std::set<std::string_view> known;
   for (const TextRow* row : rows[Split::train]) known.insert(row->output);
   std::int64_t count = 0;
@@ -120,7 +120,7 @@ void note_unseen_labels(const SplitRows& rows, Listing& task) {
                                      count, plural(count), count == 1 ? "has" : "have", first->output));
 }
 
-Listing list_labelled_text(const Config& config) {
+Dataset list_labelled_text(const Config& config) {
   const LabelledTextOptions options = labelled_text_option_table().read(config.task_options);
   const auto read_table = options.format == "csv" ? read_csv : read_tsv;
   const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
@@ -129,7 +129,7 @@ Listing list_labelled_text(const Config& config) {
     to.rows[static_cast<std::size_t>(split)] = rows_of(to.keep(read_table(bytes, path)), options, path);
     return fingerprint_of(bytes);
   });
-  Listing task;
+  Dataset task;
   task.name = "labelled_text";
   task.files = files.described();
   std::map<std::string_view, std::int32_t> label_of;
@@ -155,7 +155,7 @@ Listing list_labelled_text(const Config& config) {
 
 std::unique_ptr<Task> make_labelled_text(const Config& config) {
   return listed_task(config,
-                     kept_listing(config, named_files(config.data), [&] { return list_labelled_text(config); }));
+                     cached_dataset(config, named_files(config.data), [&] { return list_labelled_text(config); }));
 }
 
 } // namespace

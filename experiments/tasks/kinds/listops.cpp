@@ -180,7 +180,7 @@ Generator listops_of(const ListopsOptions& options, std::uint64_t seed) {
     throw Refused(fmt::format("[task.listops] min_length = {0} is above length = {1}; it may be 4 to {1}",
                               options.min_length, options.length));
   const Lengths lengths{options.min_length, options.length};
-  const std::optional<Lengths> test = test_lengths_of("listops", options.length, options.test_length);
+  const std::optional<Lengths> test = test_lengths("listops", options.length, options.test_length);
   require_found(options, lengths, seed, "min_length and length");
   if (test) require_found(options, *test, seed, "length and test_length");
   Generator listops;

@@ -24,8 +24,8 @@ const OptionTable<ParityOptions>& parity_option_table() {
 
 Generator parity_of(const ParityOptions& options) {
   Generator parity = symbol_generator({.name = "parity",
-                                       .lengths = lengths_of("parity", options.length, options.min_length),
-                                       .test = test_lengths_of("parity", options.length, options.test_length),
+                                       .lengths = input_lengths("parity", options.length, options.min_length),
+                                       .test = test_lengths("parity", options.length, options.test_length),
                                        .options = parity_option_table().write(options),
                                        .words = {"0", "1", "="},
                                        .enlarge = "task.parity.length",

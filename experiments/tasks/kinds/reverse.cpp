@@ -20,7 +20,7 @@ Generator reverse_of(const SymbolOptions& options) {
                                        [](const std::vector<std::int32_t>& input, std::vector<std::int32_t>& output) {
                                          output.assign(input.rbegin(), input.rend());
                                        });
-  const Lengths lengths = lengths_of("reverse", options.length, options.min_length);
+  const Lengths lengths = input_lengths("reverse", options.length, options.min_length);
   reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   make_other_lengths(reverse, options, reverse_of);
   return reverse;

@@ -178,7 +178,7 @@ std::vector<const Command*> shuffled(const std::vector<Command>& commands, std::
 }
 
 /// Adds a command's example. `path`: the file that it is from; empty where it was made from the grammar.
-void add_command(const Command& command, Split split, const std::string& path, Listing& scan) {
+void add_command(const Command& command, Split split, const std::string& path, Dataset& scan) {
   std::vector<std::int32_t> input, output;
   try {
     scan.input->encode(command.text, input);
@@ -197,7 +197,7 @@ void add_command(const Command& command, Split split, const std::string& path, L
                             validation, training, of));
 }
 
-void list_grammar(const Config& config, const ScanOptions& options, Listing& scan) {
+void list_grammar(const Config& config, const ScanOptions& options, Dataset& scan) {
   const auto rule = std::ranges::find(rules, options.split, &SplitRule::name);
   const std::vector<Command> commands = all_commands();
   const Parts parts = split_commands(commands, *rule, options, static_cast<std::uint64_t>(config.task.seed));
@@ -222,7 +222,7 @@ void list_grammar(const Config& config, const ScanOptions& options, Listing& sca
   scan.notes.push_back("validation is taken from the training part");
 }
 
-void list_files(const Config& config, Listing& scan) {
+void list_files(const Config& config, Dataset& scan) {
   const auto seed = static_cast<std::uint64_t>(config.task.seed);
   const DataOptions& data = config.data;
   std::string files;
@@ -259,7 +259,7 @@ void list_files(const Config& config, Listing& scan) {
 }
 
 std::unique_ptr<Task> make_scan(const Config& config) {
-  Listing scan;
+  Dataset scan;
   scan.name = "scan";
   scan.input = word_vocabulary({"walk", "look", "run", "jump", "turn", "left", "right", "opposite", "around", "twice",
                                 "thrice", "and", "after"});

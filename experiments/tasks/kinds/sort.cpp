@@ -64,7 +64,7 @@ Generator sort_of(const SymbolOptions& options) {
                                       output = input;
                                       std::ranges::sort(output);
                                     });
-  const Lengths lengths = lengths_of("sort", options.length, options.min_length);
+  const Lengths lengths = input_lengths("sort", options.length, options.min_length);
   sort.chance = [=](bool ends) {
     double right = 0, all = 0;
     for (std::int64_t n = lengths.shortest; n <= lengths.longest; ++n) {

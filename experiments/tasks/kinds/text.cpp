@@ -78,8 +78,9 @@ public:
     write_random_window({seed, Stream::training_rows, static_cast<std::uint64_t>(step)}, Split::train, row, batch, at);
   }
 
-  void training_outline(Form, std::uint64_t, std::int64_t, std::int64_t, Batch& batch, std::int64_t at) const override {
-    write_outline(block_, batch, at);
+  void training_row_lengths(Form, std::uint64_t, std::int64_t, std::int64_t, Batch& batch,
+                            std::int64_t at) const override {
+    write_row_lengths(block_, batch, at);
   }
 
   void random_row(Form, Split split, std::uint64_t seed, std::int64_t step, std::int64_t row, Batch& batch,
@@ -98,8 +99,8 @@ public:
     write_window(part(split).begin + row * block_, evaluated_tokens(split, row), batch, at);
   }
 
-  void evaluation_outline(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
-    write_outline(evaluated_tokens(split, row), batch, at);
+  void evaluation_row_lengths(Form, Split split, std::int64_t row, Batch& batch, std::int64_t at) const override {
+    write_row_lengths(evaluated_tokens(split, row), batch, at);
   }
 
   void require_whole() const override { text_->require_whole(); }
@@ -178,7 +179,7 @@ private:
   }
 
   /// A window whose tokens and targets are all the first of the vocabulary.
-  static void write_outline(std::int64_t size, Batch& batch, std::int64_t at) {
+  static void write_row_lengths(std::int64_t size, Batch& batch, std::int64_t at) {
     const std::int64_t row = begin_row(size, batch, at);
     std::fill_n(batch.tokens.begin() + row, size, 0);
     std::fill_n(batch.targets.begin() + row, size, 0);

@@ -3,7 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
-#include "experiments/tasks/kept_listing.hpp"
+#include "experiments/tasks/cached_dataset.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/text_rows.hpp"
 
@@ -98,7 +98,7 @@ std::array<std::string, 3> targets_of(const TranslationOptions& options) {
   return {options.target, options.validation_target, options.test_target};
 }
 
-Listing list_translation(const Config& config, const TranslationOptions& options) {
+Dataset list_translation(const Config& config, const TranslationOptions& options) {
   const std::array<std::string, 3> targets = targets_of(options);
   const RowFiles files = read_row_files(config.data, [&](const std::string& option, const std::string& path,
                                                          Split split, RowFiles& to) {
@@ -113,7 +113,7 @@ Listing list_translation(const Config& config, const TranslationOptions& options
     add_lines(bytes, path, outputs, target, to.rows[index]);
     return fingerprint_of(bytes) + " " + fingerprint_of(outputs);
   });
-  Listing task;
+  Dataset task;
   task.name = "translation";
   task.fingerprint = files.fingerprint;
   task.files = files.described(targets);
@@ -138,7 +138,7 @@ std::unique_ptr<Task> make_translation(const Config& config) {
   const std::array<std::string, 3> targets = targets_of(options);
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (!targets[i].empty()) files.push_back({"task.translation", target_names[i], targets[i]});
-  return listed_task(config, kept_listing(config, files, [&] { return list_translation(config, options); }));
+  return listed_task(config, cached_dataset(config, files, [&] { return list_translation(config, options); }));
 }
 
 } // namespace

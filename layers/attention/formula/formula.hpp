@@ -81,13 +81,14 @@ ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<cons
 /// Is it a name that a parameter may have: a letter, then letters, digits and _, and no word of the language?
 bool is_parameter_name(std::string_view name);
 /// Has the operation a slope by its operands? Comparisons, floor and what is of truths have none.
-bool has_slope(FormulaOp op);
+bool has_gradient(FormulaOp op);
 /// What a formula names.
 struct FormulaUse {
   bool score = false;                   ///< s
   bool anything = false;                ///< anything that is no number
   std::vector<std::int32_t> parameters; ///< by their places
-  std::vector<std::int32_t> with_slope; ///< those by which the value has one: none through comparisons, floor, places
+  std::vector<std::int32_t>
+      with_gradient; ///< those by which the value has one: none through comparisons, floor, places
 };
 FormulaUse use_of(const Formula& formula);
 /// What is wrong with a parameter's options, as a sentence; empty where nothing is.

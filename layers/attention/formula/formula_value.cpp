@@ -6,15 +6,15 @@
 
 namespace heed {
 
-bool has_slope(FormulaOp op) {
+bool has_gradient(FormulaOp op) {
   const FormulaOperation* operation = formula_operation(op);
   return !operation || operation->gradient;
 }
 
 FormulaUse use_of(const Formula& formula) {
   FormulaUse out;
-  std::vector<bool> sloped(formula.nodes.size());
-  if (!sloped.empty()) sloped.back() = true;
+  std::vector<bool> differentiated(formula.nodes.size());
+  if (!differentiated.empty()) differentiated.back() = true;
   const auto note = [](std::vector<std::int32_t>& all, std::int32_t parameter) {
     if (std::find(all.begin(), all.end(), parameter) == all.end()) all.push_back(parameter);
   };
@@ -24,12 +24,12 @@ FormulaUse use_of(const Formula& formula) {
     out.anything = out.anything || n.name != FormulaName::none || n.parameter >= 0;
     if (n.parameter >= 0) {
       note(out.parameters, n.parameter);
-      if (sloped[k]) note(out.with_slope, n.parameter);
+      if (differentiated[k]) note(out.with_gradient, n.parameter);
     }
-    if (!sloped[k] || !has_slope(n.op)) continue;
+    if (!differentiated[k] || !has_gradient(n.op)) continue;
     const bool by_first = n.op != FormulaOp::element && n.op != FormulaOp::choice;
     for (const std::int32_t o : {by_first ? n.a : -1, n.b, n.c})
-      if (o >= 0) sloped[static_cast<std::size_t>(o)] = true;
+      if (o >= 0) differentiated[static_cast<std::size_t>(o)] = true;
   }
   return out;
 }

@@ -108,7 +108,7 @@ public:
       FormulaInstruction& x = out_.instructions[k];
       bool heads = x.op == FormulaOp::batch || x.op == FormulaOp::head || x.op == FormulaOp::queries ||
                    x.op == FormulaOp::keys || (x.parameter >= 0 && parameter(x.parameter).by_head());
-      const bool smooth = has_slope(x.op);
+      const bool smooth = has_gradient(x.op);
       bool differentiable = x.op == FormulaOp::score || (x.parameter >= 0 && parameter(x.parameter).learned);
       const auto from = [&](std::int32_t o, bool by_value) {
         if (o < 0) return;

@@ -1,4 +1,4 @@
-#include "autograd/score_terms.hpp"
+#include "autograd/attention_bias.hpp"
 #include "layers/attention/normalizer.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Entmax {
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = w_j^(2 - alpha) (Peters et al. 2019, proposition 2).
-  void slopes(const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const {
+  void backward(const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const {
     row_powers(w, {1, 0, 0}, rest, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);
@@ -57,7 +57,7 @@ struct Entmax {
   // The derivative of sum_j dw_j w_j by alpha (Correia et al. 2019, proposition 1), in a form that has no differences
   // of large numbers where e = alpha - 1 is small: with l_j = -log w_j, r_j = exp(e l_j) - 1 - e l_j, and the weighted
   // sums H of l_j and R of r_j, w_j has the slope w_j ((R - r_j) / e^2 + (R l_j - H r_j) / e) / (1 + e H + R).
-  double slope_by_alpha(const Real* w, const Real* dw, std::int64_t n) const {
+  double derivative_by_alpha(const Real* w, const Real* dw, std::int64_t n) const {
     double entropy = 0, remainder = 0, given = 0, with_l = 0, with_r = 0; // the last three: times dw
     for (std::int64_t j = 0; j < n; ++j) {
       if (!(w[j] > 0)) continue;
@@ -91,8 +91,8 @@ public:
   explicit EntmaxRows(double alpha) : rule_{alpha - 1, 2 - alpha} {}
 
   void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
-    rule_.slopes(w, dw, ds, n, scratch);
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+    rule_.backward(w, dw, ds, n, scratch);
   }
 
 private:
@@ -108,11 +108,11 @@ public:
   explicit LearnedHead(double step) : rule_{std::max(step, least_step), 1 - std::max(step, least_step)} {}
 
   void weights(const Real* s, Real* w, std::int64_t n, Real*) const override { rule_.weights(s, w, n); }
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
-    rule_.slopes(w, dw, ds, n, scratch);
-    sum_ += rule_.slope_by_alpha(w, dw, n);
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+    rule_.backward(w, dw, ds, n, scratch);
+    sum_ += rule_.derivative_by_alpha(w, dw, n);
   }
-  void begin_slopes() const override { sum_ = 0; }
+  void begin_backward() const override { sum_ = 0; }
   double sum() const { return sum_; }
 
 private:
@@ -131,10 +131,10 @@ public:
 
   const RowPolicy& of_head(std::int64_t h) const override { return heads_[h]; }
   bool requires_grad() const override { return steps_.slot->requires_grad; }
-  void begin_slopes() const override {
-    for (std::int64_t h = 0; h < steps_.shape[0]; ++h) heads_[h].begin_slopes();
+  void begin_backward() const override {
+    for (std::int64_t h = 0; h < steps_.shape[0]; ++h) heads_[h].begin_backward();
   }
-  void end_slopes(Tape& tape) const override {
+  void end_backward(Tape& tape) const override {
     if (Real* d = opened(tape, steps_))
       for (std::int64_t h = 0; h < steps_.shape[0]; ++h) d[h] += static_cast<Real>(heads_[h].sum());
   }

@@ -30,7 +30,7 @@ public:
   }
 
   // The Jacobian is diag(g) - g g^T / sum g, with g_j = sqrt(w_j) (Peters et al. 2019, proposition 2).
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* g) const override {
     row_roots(w, g, n);
     const Real mean = row_dot(g, dw, n) / row_sum(g, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = g[j] * (dw[j] - mean);

@@ -31,7 +31,7 @@ public:
     if (hard_) HardmaxRows().weights(s, w, n, scratch);
     else softmax(s, w, n, scratch);
   }
-  void slopes(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
+  void backward(const Real* s, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real* scratch) const override {
     if (hard_) softmax(s, scratch, n, scratch);
     const Real* p = hard_ ? scratch : w;
     const Real mean = row_dot(p, dw, n);

@@ -14,7 +14,7 @@ public:
     const Real total = row_exponentials(s, top, w, n) + std::exp(-top);
     for (std::int64_t j = 0; j < n; ++j) w[j] /= total;
   }
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
     const Real along = row_dot(w, dw, n); // the zero's weight changes nothing
     for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - along);
   }

@@ -39,7 +39,7 @@ public:
   }
 
   // Softmax's over those that were taken: the others' weights are 0.
-  void slopes(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
+  void backward(const Real*, const Real* w, const Real* dw, Real* ds, std::int64_t n, Real*) const override {
     const Real mean = row_dot(w, dw, n);
     for (std::int64_t j = 0; j < n; ++j) ds[j] = w[j] * (dw[j] - mean);
   }

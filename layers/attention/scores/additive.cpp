@@ -14,7 +14,7 @@ public:
         v_(scope.plain("v", {shape.heads, hidden}, hidden_layer::start(hidden))) {}
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    return PairwiseForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};
+    return AdditiveForm{queries, keys, pass(v_), {pass(query_), pass(key_)}};
   }
 
 private:

@@ -16,7 +16,7 @@ public:
   // W [q; k] is the sum of what its first columns make of q and its last ones of k.
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor w = pass(weight_);
-    return PairwiseForm{queries, keys, pass(v_), {slice(w, 1, 0, queries_), slice(w, 1, queries_, keys_)}};
+    return AdditiveForm{queries, keys, pass(v_), {slice(w, 1, 0, queries_), slice(w, 1, queries_, keys_)}};
   }
 
 private:

@@ -28,8 +28,8 @@ public:
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor q = l2_normalize(queries), k = l2_normalize(keys);
-    if (learned_) return InnerForm{mul(q, pass(*learned_)), k};
-    return InnerForm{q, k, static_cast<Real>(temperature_)};
+    if (learned_) return DotProductForm{mul(q, pass(*learned_)), k};
+    return DotProductForm{q, k, static_cast<Real>(temperature_)};
   }
 
 private:

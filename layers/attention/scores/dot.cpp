@@ -6,7 +6,9 @@ namespace {
 
 class Dot : public Score {
 public:
-  ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override { return InnerForm{queries, keys}; }
+  ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override {
+    return DotProductForm{queries, keys};
+  }
 };
 
 Real pair(const PairArguments& a) {

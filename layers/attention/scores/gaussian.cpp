@@ -37,8 +37,8 @@ public:
       std::fill_n(y.data, y.size(), Real{1});
       return y;
     };
-    return InnerForm{concat({queries, half_squares(queries), ones(queries)}, -1),
-                     concat({keys, ones(keys), half_squares(keys)}, -1), factor_};
+    return DotProductForm{concat({queries, half_squares(queries), ones(queries)}, -1),
+                          concat({keys, ones(keys), half_squares(keys)}, -1), factor_};
   }
 
 private:

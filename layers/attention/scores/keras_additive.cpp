@@ -27,10 +27,10 @@ public:
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    if (scale_) return PairwiseForm{queries, keys, pass(*scale_)};
+    if (scale_) return AdditiveForm{queries, keys, pass(*scale_)};
     const Tensor ones = pass.tape().make({shape_.heads, shape_.query_width});
     std::fill_n(ones.data, ones.size(), Real{1});
-    return PairwiseForm{queries, keys, ones};
+    return AdditiveForm{queries, keys, ones};
   }
 
 private:

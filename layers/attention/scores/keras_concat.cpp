@@ -30,8 +30,8 @@ public:
     const Tensor ones = pass.tape().make({shape_.heads, shape_.query_width});
     std::fill_n(ones.data, ones.size(), Real{1});
     const Tensor w = mul(ones, pass(weight_));
-    if (!scale_) return PairwiseForm{queries, keys, w};
-    return PairwiseForm{mul(queries, pass(*scale_)), mul(for_each_head(keys, shape_.heads), pass(*scale_)), w};
+    if (!scale_) return AdditiveForm{queries, keys, w};
+    return AdditiveForm{mul(queries, pass(*scale_)), mul(for_each_head(keys, shape_.heads), pass(*scale_)), w};
   }
 
 private:

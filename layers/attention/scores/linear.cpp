@@ -31,7 +31,7 @@ Tensor filled(Tape& tape, const Shape& shape, Real number) {
 Tensor heads_as_rows(const Tensor& x) { return reshape(x, {x.shape[0] * x.shape[1], x.shape[2], x.shape[3]}); }
 
 Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
-  const auto& form = std::get<InnerForm>(x.form);
+  const auto& form = std::get<DotProductForm>(x.form);
   const std::int64_t rows = x.queries.shape[0], heads = x.queries.shape[1], count = x.values.shape[2];
   Tape& tape = *form.queries.tape;
   Tensor keys = for_each_head(form.keys, heads);
@@ -160,7 +160,7 @@ class LinearScore : public Score {
 public:
   const AttentionAlgorithm* algorithm() const override { return &by_sums; }
   ScoreForm form(Pass&, const Tensor& queries, const Tensor& keys) const override {
-    return InnerForm{elu_plus_one(queries), elu_plus_one(keys)};
+    return DotProductForm{elu_plus_one(queries), elu_plus_one(keys)};
   }
 };
 

@@ -24,7 +24,7 @@ public:
                                "longest row ended; there are {}: a score that looks at keys, such as dot, has no end",
                                longest_, count));
     const Tensor own = unsqueeze(slice(pass(weight_), 1, 0, count), 0);
-    return InnerForm{queries, add(pass.tape().zeros({rows, 1, 1, 1}), own)};
+    return DotProductForm{queries, add(pass.tape().zeros({rows, 1, 1, 1}), own)};
   }
 
 private:

@@ -37,8 +37,8 @@ public:
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
     const Tensor q = matmul(queries, pass(weight_));
-    if (!of_keys_) return InnerForm{q, keys};
-    return InnerForm{q, matmul(for_each_head(keys, queries.shape[1]), pass(*of_keys_))};
+    if (!of_keys_) return DotProductForm{q, keys};
+    return DotProductForm{q, matmul(for_each_head(keys, queries.shape[1]), pass(*of_keys_))};
   }
 
 private:

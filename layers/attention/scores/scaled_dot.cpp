@@ -34,8 +34,8 @@ public:
   }
 
   ScoreForm form(Pass& pass, const Tensor& queries, const Tensor& keys) const override {
-    if (learned_) return InnerForm{mul(queries, pass(*learned_)), keys};
-    return InnerForm{queries, keys, static_cast<Real>(factor_)};
+    if (learned_) return DotProductForm{mul(queries, pass(*learned_)), keys};
+    return DotProductForm{queries, keys, static_cast<Real>(factor_)};
   }
 
 private:

@@ -23,7 +23,7 @@ class Alibi : public RelativePosition {
 public:
   explicit Alibi(const RelativeShape& shape) : heads_(shape.heads) {}
 
-  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t longest = std::max(keys, queries.shape[2] + mask.offset) - 1;
     const Tensor biases = pass.tape().make({1, heads_, 1, 2 * longest + 1});
     for (std::int64_t h = 0; h < heads_; ++h)

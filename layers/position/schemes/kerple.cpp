@@ -29,7 +29,7 @@ public:
         amount_(scope.plain("amount", {shape.heads, 1}, Init::uniform(1))),
         shape_(scope.plain("shape", {shape.heads, 1}, Init::uniform(1))) {}
 
-  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t furthest = std::max(keys, queries.shape[2] + mask.offset) - 1, n = 2 * furthest + 1;
     // Distances, or their logarithms. That of 0 is as good as -inf, and has a power of 0.
     const Tensor distances = pass.tape().make({1, n});

@@ -28,12 +28,12 @@ const OptionTable<Options>& table() {
 }
 
 /// Which numbers of a query or key of this width turn, and how far at a position.
-struct Turning {
+struct Rotation {
   std::int64_t width, pairs;
   bool neighbours;
   double base;
 
-  Turning(std::int64_t head_width, const Options& o)
+  Rotation(std::int64_t head_width, const Options& o)
       : width(head_width), pairs(head_width < 2 ? 0 : std::max<std::int64_t>(turned_pairs(head_width, o.fraction), 1)),
         neighbours(o.pairs == "neighbours"), base(o.base) {}
 
@@ -48,7 +48,7 @@ struct Turning {
 };
 
 /// y = x with its pairs turned: [B, H, T, D] of positions first, first + 1, ...
-Tensor turned(const Tensor& input, std::int64_t first, const Turning& by) {
+Tensor rotated(const Tensor& input, std::int64_t first, const Rotation& by) {
   const Op op("rotary", {&input});
   const Tensor x = contiguous(input), y = op.output(x.shape);
   const std::int64_t length = x.shape[-2], rows = x.shape.size() / x.shape[-1], width = by.width;
@@ -61,7 +61,7 @@ Tensor turned(const Tensor& input, std::int64_t first, const Turning& by) {
       sines[t * by.pairs + p] = static_cast<Real>(std::sin(by.angle(p, first + t)));
     }
   // The transpose turns back.
-  const auto turn_all = [=](const Real* from, Real* to, Real direction, bool store) {
+  const auto rotate_all = [=](const Real* from, Real* to, Real direction, bool store) {
     for (std::int64_t r = 0; r < rows; ++r, from += width, to += width) {
       const Real *c = cosines + r % length * by.pairs, *s = sines + r % length * by.pairs;
       for (std::int64_t p = 0; p < by.pairs; ++p) {
@@ -73,9 +73,9 @@ Tensor turned(const Tensor& input, std::int64_t first, const Turning& by) {
       for (std::int64_t i = 2 * by.pairs; i < width; ++i) to[i] = store ? from[i] : to[i] + from[i];
     }
   };
-  if (op.computes()) turn_all(x.data, y.data, 1, true);
+  if (op.computes()) rotate_all(x.data, y.data, 1, true);
   op.record(y, [=] {
-    if (const Into d = y.tape->into(x)) turn_all(y.tape->grad(y), d.p, -1, d.first);
+    if (const GradTarget d = y.tape->grad_target(x)) rotate_all(y.tape->grad(y), d.p, -1, d.overwrite);
   });
   return y;
 }
@@ -88,16 +88,16 @@ public:
       throw Failed(
           "[position] rotary turns pairs of numbers, and heads are 1 wide: set fewer heads, or a larger width");
   }
-  Tensor turn(Pass&, const Tensor& x, std::int64_t first) const override { return turned(x, first, by_); }
+  Tensor rotate(Pass&, const Tensor& x, std::int64_t first) const override { return rotated(x, first, by_); }
   bool is_of_pairs() const override { return false; }
 
 private:
-  Turning by_;
+  Rotation by_;
 };
 
 // As a product with complex numbers.
-void turn_one(const Real* x, Real* to, std::int64_t width, std::int64_t position, const OptionValues& values) {
-  const Turning by(width, table().read(values));
+void rotate_one(const Real* x, Real* to, std::int64_t width, std::int64_t position, const OptionValues& values) {
+  const Rotation by(width, table().read(values));
   std::copy_n(x, width, to);
   for (std::int64_t p = 0; p < by.pairs; ++p) {
     const std::complex<double> z(static_cast<double>(x[by.first(p)]), static_cast<double>(x[by.second(p)]));
@@ -124,6 +124,6 @@ extern const PositionInfo position_rotary{
     .make = nullptr,
     .make_relative = [](const Scope&, const RelativeShape& shape, const OptionValues& options)
         -> std::unique_ptr<RelativePosition> { return std::make_unique<Rotary>(shape, table().read(options)); },
-    .turn = turn_one};
+    .rotate = rotate_one};
 
 } // namespace heed::HEED_REAL

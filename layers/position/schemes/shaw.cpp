@@ -38,7 +38,7 @@ public:
     if (options.values) values_ = scope.position("values", {2 * clip_ + 1, shape.value_width});
   }
 
-  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const std::int64_t length = std::max(keys, queries.shape[2] + mask.offset);
     if (longest_ > 0 && length > longest_)
       throw Failed(fmt::format("[position] shaw without a clip has vectors for distances within {} positions, where "

@@ -24,7 +24,7 @@ const OptionTable<Options>& table() {
 class Sinusoidal : public Position {
 public:
   Sinusoidal(std::int64_t width, std::int64_t longest, double base)
-      : width_(width), kept_(std::clamp<std::int64_t>(longest, 0, most_kept / width)) {
+      : width_(width), kept_(std::clamp<std::int64_t>(longest, 0, most_cached / width)) {
     for (std::int64_t i = 0; i < width; i += 2)
       rates_.push_back(std::pow(base, -static_cast<double>(i) / static_cast<double>(width)));
   }
@@ -42,7 +42,7 @@ public:
   }
 
 private:
-  static constexpr std::int64_t most_kept = 1 << 22; ///< numbers
+  static constexpr std::int64_t most_cached = 1 << 22; ///< numbers
 
   void write(std::int64_t position, Real* to) const {
     for (std::int64_t i = 0; i < width_; ++i) {

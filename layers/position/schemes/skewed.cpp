@@ -21,7 +21,7 @@ public:
   }
 
   // The vectors' last row is of distance 0. There are none for what is behind a position, which no query sees.
-  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     const Op op("position", {&queries});
     const std::int64_t length = queries.shape[2];
     op.check(mask.causal && mask.prefix <= 1 && mask.offset + length == keys,

@@ -54,7 +54,7 @@ public:
       : options_(options), heads_(shape.heads),
         bias_(scope.plain("bias", {options.buckets, shape.heads}, Init::zeros())) {}
 
-  ScoreTerms* terms(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
+  AttentionBias* bias(Pass& pass, const Tensor& queries, std::int64_t keys, const Mask& mask) const override {
     // From there on, all distances have one bucket.
     const std::int64_t last = std::max(options_.furthest, buckets_on_a_side(options_) / 2);
     const std::int64_t furthest = std::min(std::max(keys, queries.shape[2] + mask.offset) - 1, last);

@@ -1,5 +1,5 @@
 // heed attend, and what a report does so that its attention weights are those of the newest checkpoint.
-#include "experiments/command_line/attention_upkeep.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/checkpoints.hpp"

@@ -4,7 +4,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/data/text_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <filesystem>
@@ -89,7 +89,7 @@ TEST_CASE("a file that gets shorter while it is read is refused", "[data][data_f
 
 TEST_CASE("a fingerprint that is known is that of the file as it is", "[data][data_file]") {
   const Scratch scratch;
-  const KeptPlace place{scratch.path};
+  const DataCachePlace place{scratch.path};
   const TemporaryFile on_disk(text(2'000'000));
   const auto now = std::chrono::nanoseconds(0);
   const auto known = [&] { return known_fingerprint(DataFile("data", "path", on_disk.path()), 0, place, now); };

@@ -103,9 +103,9 @@ std::vector<Event> read_events(std::string_view bytes) {
   return out;
 }
 
-std::string events_file(const std::vector<Metrics>& metrics, double start) {
+std::string events_file(const std::vector<MetricsRecord>& metrics, double start) {
   std::string out = tensorboard_beginning(start);
-  for (const Metrics& line : metrics) out += tensorboard_event(line, start);
+  for (const MetricsRecord& line : metrics) out += tensorboard_event(line, start);
   return out;
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("CRC-32C has the values of RFC 3720, appendix B.4", "[exports][tensorb
 }
 
 TEST_CASE("every line of metrics is an event with all its values", "[exports][tensorboard]") {
-  const std::vector<Metrics> metrics{
+  const std::vector<MetricsRecord> metrics{
       {10, 0.5, 320, {{"train_loss", 1.25}, {"learning_rate", 0.001}}},
       {300, 2.25, 9600, {{"val_loss", 0.5}, {"attention_entropy.blocks.0.attention.0", 1.5}}}};
   const std::vector<Event> events = read_events(events_file(metrics, 1714564800.0));

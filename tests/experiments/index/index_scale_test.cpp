@@ -145,7 +145,7 @@ private:
     };
     const std::string outcome = any(outcomes);
     run_of(scratch, "name = \"n\"\nseed = " + std::to_string(draw(0, 12)) + "\n" + any(arms),
-           outcome.empty() ? std::vector<Metrics>() : losses({number(), number(), number()}), outcome);
+           outcome.empty() ? std::vector<MetricsRecord>() : losses({number(), number(), number()}), outcome);
   }
 
   int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(numbers_); }

@@ -66,7 +66,7 @@ TEST_CASE("runs, options and metrics are in tables that any SQLite tool can quer
 
 TEST_CASE("the best of an accuracy is its largest, the first time that it is reached", "[runs][index]") {
   const Scratch out;
-  std::vector<Metrics> lines;
+  std::vector<MetricsRecord> lines;
   for (const double accuracy : {0.5, 0.75, 0.75, 0.25})
     lines.push_back(
         {static_cast<std::int64_t>(lines.size()) + 1, 0, 0, {{"val_accuracy", accuracy}, {"odd", accuracy}}});

@@ -32,11 +32,11 @@ struct Runs {
 
   std::deque<Act>& acts(std::size_t run) { return launcher.acts[folders[run].id()]; }
 
-  Executed execute(
+  ExecutionSummary execute(
       int jobs, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
     launcher.calls.clear();
-    Executor executor(launcher, Share{jobs, 3});
+    Executor executor(launcher, Allocation{jobs, 3});
     const auto take = [&](const RunEvent& event) {
       events.push_back(event);
       heard(event);
@@ -65,7 +65,7 @@ using Told = std::vector<std::pair<std::size_t, Kind>>;
 TEST_CASE("runs start in their order, no more at once than jobs, and none that is finished", "[sweep][executor]") {
   Runs runs(5);
   record(runs.folders[1], "finished");
-  const Executed executed = runs.execute(2);
+  const ExecutionSummary executed = runs.execute(2);
   CHECK(executed.finished == 4);
   CHECK(executed.skipped == 1);
   CHECK(executed.all_done());
@@ -91,7 +91,7 @@ TEST_CASE("how many at once follows from how many are to do", "[sweep][executor]
   std::vector<std::size_t> asked;
   Executor executor(runs.launcher, [&](std::size_t to_do) {
     asked.push_back(to_do);
-    return Share{static_cast<int>(to_do), 0};
+    return Allocation{static_cast<int>(to_do), 0};
   });
   const auto execute = [&] {
     executor.execute(
@@ -111,7 +111,7 @@ TEST_CASE("a failure is told with its reason, and stops no other run", "[sweep][
   runs.acts(2) = {Act{[](const RunFolder& run) { put(run.log(), "begins\ncannot write: no space\n"); }, ends_with(1)}};
   runs.acts(3) = {Act{.refusal = "the queue is full"}};
   runs.acts(4) = {Act{[](const RunFolder&) {}, ends_with(0)}};
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.failed == 5);
   CHECK(executed.finished == 1);
   CHECK_FALSE(executed.all_done());
@@ -131,7 +131,7 @@ TEST_CASE("a run that failed or was interrupted before starts again, with a reas
   record(runs.folders[1], "interrupted");
   put(runs.folders[0].log(), "old words\n");
   runs.acts(0) = {Act{[](const RunFolder&) {}, ends_with(2)}};
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.failed == 1);
   CHECK(executed.finished == 1);
   CHECK(runs.reason_of(0) == "ended with status 2");
@@ -144,7 +144,7 @@ TEST_CASE("a stop reaches all that runs, and nothing starts after it", "[sweep][
   runs.acts(1).front().until_stopped = true; // at its end when it is asked
   runs.acts(2) = {crashes("was killed")};
   runs.acts(2).front().until_stopped = runs.acts(2).front().end.by_stop = true;
-  const Executed executed = runs.execute(3, [&] { return runs.events.size() == 3; });
+  const ExecutionSummary executed = runs.execute(3, [&] { return runs.events.size() == 3; });
   CHECK(executed.interrupted == 2);
   CHECK(executed.finished == 1);
   CHECK(executed.remaining == 2);
@@ -182,7 +182,7 @@ TEST_CASE("what another process runs is waited for, and what it leaves undone is
     second.reset();
     third.reset();
   };
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(runs.launcher.calls == Calls{"start run3", "start run1"});
   CHECK(runs.told() == Told{{0, Kind::elsewhere},
                             {1, Kind::elsewhere},
@@ -285,7 +285,7 @@ TEST_CASE("the machine is shared by cores and by memory", "[sweep][executor]") {
   machine.cores = 8;
   machine.memory = 10e9;
   const auto share = [&](std::size_t runs, double bytes, int jobs = 0, int threads = 0) {
-    const Share s = share_machine(machine, runs, bytes, jobs, threads);
+    const Allocation s = allocate_machine(machine, runs, bytes, jobs, threads);
     return std::pair(s.jobs, s.threads);
   };
   CHECK(share(100, 1e6) == std::pair(8, 1));
@@ -305,7 +305,7 @@ TEST_CASE("a failure that could not be recorded is told by the worker, and noted
   // The manifest still says that it runs: the disk took no later one.
   runs.acts(0) = {
       Act{[](const RunFolder& run) { record(run, "running"); }, {.status = 1, .failure = "the disk is full"}}};
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.failed == 1);
   CHECK(executed.finished == 1);
   CHECK(runs.reason_of(0) == "the disk is full");
@@ -327,7 +327,7 @@ TEST_CASE("in a queue, a run is queued, then started when somebody has it", "[sw
   };
   runs.acts(0).front().leaves = [](const RunFolder&) {};
   runs.acts(0).front().end = {};
-  const Executed executed = runs.execute(5);
+  const ExecutionSummary executed = runs.execute(5);
   CHECK(executed.finished == 2);
   CHECK(runs.told() ==
         Told{{0, Kind::queued}, {1, Kind::queued}, {1, Kind::finished}, {0, Kind::started}, {0, Kind::finished}});
@@ -338,7 +338,7 @@ TEST_CASE("a stop leaves what outlives this process where it is", "[sweep][execu
   Runs runs(3);
   runs.launcher.queue = true;
   runs.acts(0) = runs.acts(1) = {waits_for_stop()};
-  const Executed executed = runs.execute(2, [&] { return !runs.events.empty(); });
+  const ExecutionSummary executed = runs.execute(2, [&] { return !runs.events.empty(); });
   CHECK(executed.left == 2);
   CHECK(executed.remaining == 1);
   CHECK(executed.interrupted == 0);
@@ -362,7 +362,7 @@ TEST_CASE("what took a run away is told, and is no failure", "[sweep][executor]"
   end.interruption = "out of time (job 7_0)";
   runs.acts(0) = {Act{[](const RunFolder& run) { record(run, "running"); }, end}};
   runs.acts(1) = {Act{[](const RunFolder& run) { record(run, "finished"); }, end}}; // it was at its end by then
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.interrupted == 1);
   CHECK(executed.finished == 1);
   CHECK(executed.failed == 0);
@@ -375,7 +375,7 @@ TEST_CASE("a signal that ends a worker after its run is finished takes nothing a
   runs.acts(0) = {finishes_and({.crash = "crashed with signal 15 (Terminated)", .by_stop = true})};
   runs.acts(1) = {finishes_and({.crash = "crashed with signal 9 (Killed)"})};
   put(runs.folders[1].progress(), "{}");
-  const Executed executed = runs.execute(1);
+  const ExecutionSummary executed = runs.execute(1);
   CHECK(executed.finished == 3);
   CHECK(executed.all_done());
   CHECK(state_of(runs.folders[1]) == RunState::finished);

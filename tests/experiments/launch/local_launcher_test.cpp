@@ -48,11 +48,11 @@ progress() {
     runs.push_back(prepare_run(out.path, "run" + std::to_string(runs.size()), script));
   }
 
-  Executed execute(
+  ExecutionSummary execute(
       int jobs = 2, const std::function<bool()>& stop = [] { return false; }) {
     events.clear();
     LocalLauncher launcher(program);
-    Executor executor(launcher, Share{jobs, 3});
+    Executor executor(launcher, Allocation{jobs, 3});
     const auto take = [&](const RunEvent& event) {
       events.push_back(event);
       heard(event);
@@ -80,11 +80,11 @@ using Kinds = std::vector<Kind>;
 TEST_CASE("all runs are executed, and those that are finished only once", "[sweep][launcher]") {
   Launched sweep;
   for (int i = 0; i < 3; ++i) sweep.add("echo $threads >> $dir/starts; outcome finished");
-  const Executed first = sweep.execute();
+  const ExecutionSummary first = sweep.execute();
   CHECK(first.finished == 3);
   CHECK(first.all_done());
   CHECK(sweep.kinds_of(1) == Kinds{Kind::started, Kind::finished});
-  const Executed second = sweep.execute();
+  const ExecutionSummary second = sweep.execute();
   CHECK(second.skipped == 3);
   CHECK(second.finished == 0);
   CHECK(second.all_done());
@@ -100,7 +100,7 @@ TEST_CASE("a run that fails or crashes stops no other, and says why", "[sweep][l
   sweep.add("kill -KILL $$");
   sweep.add("exit 0");
   sweep.add("outcome finished");
-  const Executed executed = sweep.execute();
+  const ExecutionSummary executed = sweep.execute();
   CHECK(executed.failed == 5);
   CHECK(executed.finished == 1);
   CHECK_FALSE(executed.all_done());
@@ -157,7 +157,7 @@ TEST_CASE("a stop lets running ones keep their checkpoints, and starts no more",
   // The second is at its end when it is asked to stop.
   sweep.add("trap 'outcome finished; exit 0' TERM; touch $dir/ready; while :; do sleep 0.02; done");
   sweep.add("outcome finished");
-  const Executed executed = sweep.execute(2, [&] {
+  const ExecutionSummary executed = sweep.execute(2, [&] {
     return fs::exists(sweep.runs[0].path / "ready") && fs::exists(sweep.runs[1].path / "ready");
   });
   CHECK(executed.interrupted == 1);
@@ -186,7 +186,7 @@ TEST_CASE("what another process runs is waited for, and nothing runs twice", "[s
     first.reset();
     second.reset();
   });
-  const Executed executed = sweep.execute();
+  const ExecutionSummary executed = sweep.execute();
   elsewhere.join();
   CHECK(executed.skipped == 1);
   CHECK(executed.finished == 2);
@@ -209,7 +209,7 @@ TEST_CASE("what another process takes on as soon as it failed here is that one's
     put(sweep.runs[0].manifest(), R"({"run": "run0", "outcome": "finished"})");
     claim.reset();
   });
-  const Executed executed = sweep.execute();
+  const ExecutionSummary executed = sweep.execute();
   elsewhere.join();
   CHECK(sweep.kinds_of(0) == Kinds{Kind::started, Kind::elsewhere, Kind::skipped});
   CHECK(executed.all_done());

@@ -4,7 +4,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/system/child.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/launch/fake_slurm.hpp"
 
 #include <fmt/format.h>

@@ -32,7 +32,7 @@ struct Waiting {
   }
   void says(const std::string& lines) { put(slurm.folder / "squeue.out", lines); }
   void logged(const std::string& text) { put(Submission::log(out.path, "heed-s-1", 2), text); }
-  QueueMark settle() { return settle_queue_mark(out.path, queued, look_at_queue({"heed-s-1"})); }
+  QueueMark settle() { return settle_queue_mark(out.path, queued, snapshot_of_queue({"heed-s-1"})); }
 };
 
 } // namespace
@@ -94,7 +94,7 @@ TEST_CASE("the queue's lines are read, and those of others passed over", "[sweep
                                    "heed-a-1|12|2|PENDING|BeginTime|\n"
                                    "heed-b-1|13|0|RUNNING|None|n2\n"
                                    "someone's|14|N/A|RUNNING|None|n2\n\nodd\n");
-  const QueueLook look = look_at_queue({"heed-a-1"});
+  const QueueSnapshot look = snapshot_of_queue({"heed-a-1"});
   CHECK(look.complaint.empty());
   CHECK(look.tasks.size() == 3);
   const SlurmTask* running = look.find({"heed-a-1", 0});
@@ -106,10 +106,10 @@ TEST_CASE("the queue's lines are read, and those of others passed over", "[sweep
   CHECK(look.find({"heed-a-1", 1})->reason == "QOSMaxJobsPerUserLimit");
   CHECK(look.find({"heed-a-1", 2})->state == "PENDING"); // it was requeued
   CHECK_FALSE(look.find({"heed-a-1", 3}));
-  CHECK(look_at_queue({}).tasks.empty());
+  CHECK(snapshot_of_queue({}).tasks.empty());
 
   put(slurm.folder / "squeue.refusal", "slurm_load_jobs error: Unable to contact slurm controller\nmore\n");
-  CHECK(look_at_queue({"heed-a-1"}).complaint == "slurm_load_jobs error: Unable to contact slurm controller");
+  CHECK(snapshot_of_queue({"heed-a-1"}).complaint == "slurm_load_jobs error: Unable to contact slurm controller");
 }
 
 TEST_CASE("states that end a task, and Heed's words for them", "[sweep][slurm]") {

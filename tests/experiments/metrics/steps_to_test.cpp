@@ -17,11 +17,11 @@ using Catch::Contains;
 
 namespace {
 
-std::vector<Metrics> accuracies(const std::vector<double>& values) {
-  std::vector<Metrics> out;
+std::vector<MetricsRecord> accuracies(const std::vector<double>& values) {
+  std::vector<MetricsRecord> out;
   std::int64_t step = 0;
   for (const double value : values) {
-    Metrics line;
+    MetricsRecord line;
     line.step = step += 10;
     line.values = {{"train_loss", 0.5}, {"val_accuracy", value}};
     out.push_back(line);
@@ -30,8 +30,9 @@ std::vector<Metrics> accuracies(const std::vector<double>& values) {
 }
 
 /// The first line's step that reaches the goal.
-std::optional<std::int64_t> first_step(const std::vector<Metrics>& lines, const StepsTo& goal, Direction direction) {
-  for (const Metrics& line : lines)
+std::optional<std::int64_t> first_step(const std::vector<MetricsRecord>& lines, const StepsTo& goal,
+                                       Direction direction) {
+  for (const MetricsRecord& line : lines)
     if (reaches(line, goal, direction)) return line.step;
   return std::nullopt;
 }
@@ -64,13 +65,13 @@ TEST_CASE("the first evaluation that has the value counts, not those after it", 
   CHECK(first_step(accuracies({2.0, 0.9, 0.1}), goal, Direction::lower) == 20); // lower is better
   CHECK(first_step(accuracies({0.1}), {"val_loss", 0.9}, Direction::higher) == std::nullopt);
   // A line without an evaluation is none.
-  std::vector<Metrics> lines = accuracies({0.1, 0.95});
+  std::vector<MetricsRecord> lines = accuracies({0.1, 0.95});
   lines[1].values.pop_back();
   CHECK(first_step(lines, goal, Direction::higher) == std::nullopt);
 }
 
 TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[sweep][steps_to]") {
-  const Config every_ten = config_of("train.steps = 200\ntrain.evaluate_every = 10\n");
+  const Config every_ten = config_from("train.steps = 200\ntrain.evaluate_every = 10\n");
   const Metric metric = metric_of(every_ten, "steps_to(val_accuracy, 0.95)");
   CHECK(metric.unit == "steps");
   CHECK(metric.direction == Direction::lower);
@@ -80,13 +81,13 @@ TEST_CASE("how fast is a metric in steps, with an end beyond the last step", "[s
   CHECK_THAT(metric_of(every_ten, "steps_to(val_loss, 0.1)").description, Contains("val_loss is 0.1 or less"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_acuracy, 1)", "report.also"),
                     Contains("report.also: \"val_acuracy\" is not measured here") && Contains("nearest: val_accuracy"));
-  const Config lengths = config_of("train.evaluate_every = 10\ntrain.evaluate_lengths = [8, 64]\n");
+  const Config lengths = config_from("train.evaluate_every = 10\ntrain.evaluate_lengths = [8, 64]\n");
   CHECK(metric_of(lengths, "steps_to(val_accuracy_at.64, 0.9)").unit == "steps");
   CHECK(metric_of(lengths, "val_loss_at.64").unit == "nats");
   CHECK_THROWS_WITH(metric_of(lengths, "val_accuracy_at.65"), Contains("nearest: val_accuracy_at.64"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(time_per_token, 1)"), Contains("no evaluations on the way"));
   CHECK_THROWS_WITH(metric_of(every_ten, "steps_to(val_loss; 1)"), Contains("report.metric: "));
-  CHECK_THROWS_WITH(metric_of(config_of("train.steps = 200\n"), "steps_to(val_loss, 1)"),
+  CHECK_THROWS_WITH(metric_of(config_from("train.steps = 200\n"), "steps_to(val_loss, 1)"),
                     Contains("set train.evaluate_every"));
   CHECK_THROWS_WITH(metric_of(every_ten, "val_los"), Contains("steps_to(METRIC, VALUE)"));
 }

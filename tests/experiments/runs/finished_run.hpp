@@ -16,12 +16,12 @@
 namespace heed::test {
 
 /// A folder with the right ID for the configuration. An empty `outcome` leaves it without a manifest.
-inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::vector<Metrics>& metrics,
+inline RunFolder run_of(const Scratch& out, const std::string& toml, const std::vector<MetricsRecord>& metrics,
                         const std::string& outcome = "finished") {
   const Config config = Settings::parse(toml, "test").resolve();
   const std::string data = "data of a test";
   const RunFolder run = prepare_run(out.path, run_id(config, data), to_toml(config));
-  for (const Metrics& line : metrics) append_metrics(run, line);
+  for (const MetricsRecord& line : metrics) append_metrics(run, line);
   if (outcome.empty()) return run;
   Manifest m;
   m.run = run.id();
@@ -48,8 +48,8 @@ inline std::filesystem::path index_file(const std::filesystem::path& out) {
 }
 
 /// Losses at steps 10, 20, ...
-inline std::vector<Metrics> losses(const std::vector<double>& values) {
-  std::vector<Metrics> out;
+inline std::vector<MetricsRecord> losses(const std::vector<double>& values) {
+  std::vector<MetricsRecord> out;
   for (std::size_t i = 0; i < values.size(); ++i)
     out.push_back({static_cast<std::int64_t>(10 * (i + 1)), static_cast<double>(i), 0, {{"val_loss", values[i]}}});
   return out;

@@ -24,9 +24,9 @@ std::string only_difference(const RunComparison& compared) {
   return compared.differences.front();
 }
 
-std::string metrics_difference(const std::vector<Metrics>& then, const std::vector<Metrics>& now) {
+std::string metrics_difference(const std::vector<MetricsRecord>& then, const std::vector<MetricsRecord>& now) {
   RunComparison compared;
-  const auto lines_of_list = [](const std::vector<Metrics>& lines) {
+  const auto lines_of_list = [](const std::vector<MetricsRecord>& lines) {
     return [&lines, next = std::size_t{0}]() mutable {
       return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
     };
@@ -46,7 +46,7 @@ std::string checkpoint_difference(const std::vector<StoredTensor>& then, const s
 TEST_CASE("metrics are the same whatever time they took", "[runs][comparison]") {
   auto now = losses({2.0, std::numeric_limits<double>::quiet_NaN(), 1.0});
   const auto then = now;
-  for (Metrics& line : now) line.seconds += 3;
+  for (MetricsRecord& line : now) line.seconds += 3;
   CHECK(metrics_difference(then, now).empty());
 }
 

@@ -160,7 +160,7 @@ TEST_CASE("records of runs hold no commands to terminals", "[runs][manifest][met
 }
 
 TEST_CASE("metrics come back bit for bit, and values that are not finite as NaN", "[runs][metrics]") {
-  const Metrics before{7, 0.25, 4096, {{"train_loss", 0.1}, {"val \"loss\"", 1e-300}, {"gap", INFINITY}}};
+  const MetricsRecord before{7, 0.25, 4096, {{"train_loss", 0.1}, {"val \"loss\"", 1e-300}, {"gap", INFINITY}}};
   CHECK(to_json(before) == R"({"step": 7, "seconds": 0.250000, "tokens": 4096, "train_loss": 0.1, "val \"loss\"": )"
                            R"(1e-300, "gap": null})");
   const auto after = metrics_from_json(to_json(before));
@@ -186,14 +186,14 @@ TEST_CASE("every metric reads back to the last bit", "[runs][metrics]") {
     values.push_back(static_cast<double>(bits >> 11) * 0x1p-53);
   }
   for (const double value : values) {
-    const auto after = metrics_from_json(to_json(Metrics{1, 0, 1, {{"val_loss", value}}}));
+    const auto after = metrics_from_json(to_json(MetricsRecord{1, 0, 1, {{"val_loss", value}}}));
     REQUIRE(after);
     CHECK(std::bit_cast<std::uint64_t>(after->values.at(0).second) == std::bit_cast<std::uint64_t>(value));
   }
 }
 
 TEST_CASE("the time for each token is of the steps alone, and none where only the run's is known", "[runs][metrics]") {
-  Metrics line{7, 9.5, 4000000, {{"val_loss", 1}}};
+  MetricsRecord line{7, 9.5, 4000000, {{"val_loss", 1}}};
   CHECK_FALSE(value_of(line, "time_per_token"));
   line.step_seconds = 2;
   CHECK(*value_of(line, "time_per_token") == 0.5); // 2 s / 4,000,000, in millionths
@@ -206,21 +206,21 @@ TEST_CASE("the time for each token is of the steps alone, and none where only th
 }
 
 TEST_CASE("metrics with a dot in their name are written as objects", "[runs][metrics]") {
-  const Metrics before{3,
-                       0.5,
-                       64,
-                       {{"val_loss", 2},
-                        {"val_accuracy_by_length.8", 0.5},
-                        {"val_accuracy_by_length.12", 0.25},
-                        {"other.1", 1},
-                        {"last", 7}}};
+  const MetricsRecord before{3,
+                             0.5,
+                             64,
+                             {{"val_loss", 2},
+                              {"val_accuracy_by_length.8", 0.5},
+                              {"val_accuracy_by_length.12", 0.25},
+                              {"other.1", 1},
+                              {"last", 7}}};
   const std::string text = to_json(before);
   CHECK(text == R"({"step": 3, "seconds": 0.500000, "tokens": 64, "val_loss": 2, "val_accuracy_by_length": {"8": 0.5, )"
                 R"("12": 0.25}, "other": {"1": 1}, "last": 7})");
   const auto after = metrics_from_json(text);
   REQUIRE(after);
   CHECK(after->values == before.values);
-  const Metrics ends{1, 0, 0, {{"by_length.1", 1}}};
+  const MetricsRecord ends{1, 0, 0, {{"by_length.1", 1}}};
   CHECK(to_json(ends) == R"({"step": 1, "seconds": 0.000000, "tokens": 0, "by_length": {"1": 1}})");
   CHECK_THAT(metrics_from_json(R"({"step": 1, "seconds": 0, "tokens": 1, "a": {"b": "c"}})").error, Contains("\"b\""));
 }
@@ -279,7 +279,7 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
   {
     std::ofstream file(run.metrics().path(), std::ios::binary);
     for (std::int64_t step = 1; step <= lines; ++step) {
-      const std::string line = to_json(Metrics{
+      const std::string line = to_json(MetricsRecord{
           step, 0.5, 10 * step, {{"train_loss", 1.0 / static_cast<double>(step)}, {"learning_rate", 0.001}}});
       file << line << '\n';
       bytes += std::ssize(line) + 1;
@@ -289,18 +289,18 @@ TEST_CASE("metrics are read and cut a block at a time, whatever their number", "
   REQUIRE(bytes > 40'000'000);
   const std::int64_t before = most_memory();
   std::int64_t sum = 0;
-  const auto read = each_metrics_line(run.metrics(), [&](const Metrics& line) { sum += line.step; });
+  const auto read = each_metrics_line(run.metrics(), [&](const MetricsRecord& line) { sum += line.step; });
   REQUIRE(read);
   CHECK(*read == lines);
   CHECK(sum == lines * (lines + 1) / 2);
   Manifest manifest;
   manifest.step = lines;
-  manifest.metrics = {metrics_sum(run, lines)};
+  manifest.metrics = {metrics_checksum(run, lines)};
   CHECK(*wrong_metrics(run, manifest) == "");
-  const MetricsSum half = metrics_sum(run, lines / 2);
+  const MetricsChecksum half = metrics_checksum(run, lines / 2);
   truncate_metrics(run, lines / 2);
   CHECK(fs::file_size(run.metrics().path()) == expected);
-  CHECK(metrics_sum(run, lines) == MetricsSum{lines, half.hash});
+  CHECK(metrics_checksum(run, lines) == MetricsChecksum{lines, half.hash});
   CHECK_THAT(*wrong_metrics(run, manifest), Contains("ends at step 200000"));
   constexpr std::int64_t taken = 8'000'000;
 #ifndef HEED_INSTRUMENTED
@@ -314,7 +314,7 @@ TEST_CASE("lines are found whatever blocks they are read in, and those that are 
           "[runs][metrics]") {
   const Scratch scratch;
   const RunFolder run = new_run(scratch);
-  std::vector<Metrics> expected;
+  std::vector<MetricsRecord> expected;
   for (const std::size_t length : {1, 100'000, 10, 300'000, 262'144, 262'143, 5}) {
     expected.push_back({std::ssize(expected) + 1, 0.5, 7, {{std::string(length, 'a'), 1.5}}});
     append_metrics(run, expected.back());
@@ -386,10 +386,10 @@ TEST_CASE("the sum of metrics is of their lines up to a step", "[runs][metrics]"
   const RunFolder run = new_run(scratch);
   for (std::int64_t step = 5; step <= 7; ++step) append_metrics(run, {step, 0, 0, {}});
   const std::string all = content(run.metrics());
-  CHECK(metrics_sum(run, 4).hash == content_hash(""));
-  CHECK(metrics_sum(run, 5).hash == content_hash(all.substr(0, all.find('\n') + 1)));
-  CHECK(metrics_sum(run, 7).hash == content_hash(all));
-  CHECK(metrics_sum(run, 100).hash == content_hash(all));
+  CHECK(metrics_checksum(run, 4).hash == content_hash(""));
+  CHECK(metrics_checksum(run, 5).hash == content_hash(all.substr(0, all.find('\n') + 1)));
+  CHECK(metrics_checksum(run, 7).hash == content_hash(all));
+  CHECK(metrics_checksum(run, 100).hash == content_hash(all));
 }
 
 TEST_CASE("the state of a run is what its folder shows", "[runs][state]") {

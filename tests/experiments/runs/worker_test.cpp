@@ -463,7 +463,7 @@ TEST_CASE("a manifest has the sums of the checkpoints that are kept, and of the 
   REQUIRE(work(run) == 0);
   std::vector<std::int64_t> steps;
   const Manifest manifest = *read_manifest(run);
-  for (const MetricsSum& sum : manifest.metrics) steps.push_back(sum.step);
+  for (const MetricsChecksum& sum : manifest.metrics) steps.push_back(sum.step);
   CHECK(steps == std::vector<std::int64_t>{12, 15, 18, 20});
   CHECK(checkpoint_steps(run) == std::vector<std::int64_t>{20, 18, 15});
 }

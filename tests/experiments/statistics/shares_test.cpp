@@ -1,6 +1,6 @@
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
-#include "experiments/statistics/heaps.hpp"
+#include "experiments/statistics/bimodality.hpp"
 #include "experiments/statistics/shares.hpp"
 #include "tests/catch.hpp"
 

@@ -29,7 +29,7 @@ std::string refusal(const std::string& metric, const std::string& more = "") {
 } // namespace
 
 TEST_CASE("what is looked at inside a model is a metric where it is looked at", "[sweep][metric]") {
-  const Config looking = config_of("train.inspect = \"layers\"\n"), blind = config_of("");
+  const Config looking = config_from("train.inspect = \"layers\"\n"), blind = config_from("");
   CHECK(metric_of(looking, "rank_residual.last").name == "rank_residual.last");
   CHECK_FALSE(metric_of(looking, "rank_residual.last").is_goal());
   CHECK_THAT(metric_of(looking, "rank_residual.last").description, Contains("of the last layer"));

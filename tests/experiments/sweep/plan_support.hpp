@@ -13,7 +13,7 @@ inline Plan plan_of(const std::string& toml, const CostOf& cost_of = {}) {
       Settings::parse(toml, "test.toml"), [](const Config&) { return "data"; }, "test", cost_of);
 }
 
-inline Config config_of(const std::string& toml) { return Settings::parse(toml, "test.toml").resolve(); }
+inline Config config_from(const std::string& toml) { return Settings::parse(toml, "test.toml").resolve(); }
 
 inline std::vector<std::string> labels_of(const Plan& plan) {
   std::vector<std::string> out;

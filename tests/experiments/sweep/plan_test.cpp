@@ -212,7 +212,7 @@ TEST_CASE("a sweep's hash is what it resolves to", "[sweep][plan]") {
 TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   const Scratch out;
   Plan before = plan_of(example);
-  CHECK_FALSE(cost_of(before, 1));
+  CHECK_FALSE(planned_cost(before, 1));
   before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
   const fs::path folder = freeze(before, out.path);
   CHECK(folder == out.path / "sweeps" / before.folder_name());
@@ -224,10 +224,10 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   after.frozen.reset();
   CHECK(to_json(after) == to_json(before));
   CHECK(after.arms[3].label == "without residual");
-  CHECK(cost_of(after, 1)->parameters == 103424);
-  CHECK(cost_of(after, 1)->flops_per_step == 2.5e9);
-  CHECK(cost_of(after, 1)->bytes == 2e7);
-  CHECK_FALSE(cost_of(after, 0));
+  CHECK(planned_cost(after, 1)->parameters == 103424);
+  CHECK(planned_cost(after, 1)->flops_per_step == 2.5e9);
+  CHECK(planned_cost(after, 1)->bytes == 2e7);
+  CHECK_FALSE(planned_cost(after, 0));
   CHECK(after.arms[1].runs == before.arms[1].runs);
   for (const PlannedRun& run : after.runs) CHECK(run_id(config_of(run), "data") == run.id);
 }
@@ -454,7 +454,7 @@ TEST_CASE("a plan keeps the time at which it was frozen first, and an edited one
   first.arms[0].cost = PlannedCost{.parameters = 7}; // written anew
   freeze(first, out.path);
   CHECK(load_plan(folder).frozen->at == at);
-  CHECK(cost_of(load_plan(folder), 0)->parameters == 7);
+  CHECK(planned_cost(load_plan(folder), 0)->parameters == 7);
 
   const std::string year = at.substr(0, 4);
   text.replace(text.find("\"at\": \"" + year) + 7, 4, "1999");
@@ -469,7 +469,7 @@ TEST_CASE("an edit of what no other hash covers is seen, and a plan of a version
                                         "grid = { \"train.learning_rate\" = [0.001, 0.01] }\n"
                             : example);
   const PlannedCost cost{.parameters = 71, .flops_per_step = 8.25e10, .bytes = 93};
-  plan.arms[1].matched = Matched{17, 70.5, 71};
+  plan.arms[1].matched = BudgetMatch{17, 70.5, 71};
   if (tuned) plan.tuning->arms[1].trials[0].cost = cost;
   else plan.arms[1].cost = cost;
   const fs::path folder = freeze(plan, out.path, "avx2");

@@ -9,14 +9,14 @@ using namespace heed;
 TEST_CASE("configurations share a task where nothing that makes it differs", "[sweep][preparation]") {
   Tasks tasks;
   const std::string copy = "[task]\nkind = \"copy\"\n";
-  const Task& task = tasks.of(config_of(copy));
-  CHECK(&tasks.of(config_of(copy)) == &task);
-  CHECK(&tasks.of(config_of(copy + "[attention]\nscore = \"additive\"\n[train]\nsteps = 7\n")) == &task);
+  const Task& task = tasks.of(config_from(copy));
+  CHECK(&tasks.of(config_from(copy)) == &task);
+  CHECK(&tasks.of(config_from(copy + "[attention]\nscore = \"additive\"\n[train]\nsteps = 7\n")) == &task);
   for (const std::string& other :
        {std::string("[task]\nkind = \"reverse\"\n"), copy + "seed = 3\n", copy + "[task.copy]\nlength = 12\n",
         copy + "[train]\nbatch = 4\n", "precision = \"float64\"\n" + copy}) {
     INFO(other);
-    CHECK(&tasks.of(config_of(other)) != &task);
+    CHECK(&tasks.of(config_from(other)) != &task);
   }
 }
 

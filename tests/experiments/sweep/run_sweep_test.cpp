@@ -82,7 +82,7 @@ struct Driven {
     heard.events.clear();
     Executor executor(launcher, [&](std::size_t to_do) {
       asked.push_back(to_do);
-      return Share{2, 1};
+      return Allocation{2, 1};
     });
     return run_sweep(plan, out.path, executor, heard);
   }
@@ -252,7 +252,7 @@ TEST_CASE("an arm that can't choose, and a folder that can't be made, are errors
 
   Driven other(plain);
   put(other.out / "file", "");
-  Executor executor(other.launcher, Share{1, 1});
+  Executor executor(other.launcher, Allocation{1, 1});
   CHECK_THROWS_AS(run_sweep(other.plan, other.out / "file", executor, other.heard), Refused);
   CHECK(other.heard.runs.empty());
 }

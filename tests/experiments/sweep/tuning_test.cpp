@@ -106,11 +106,11 @@ TEST_CASE("an arm takes the best mean, whatever the others take", "[sweep][tunin
   for (ArmTuning& arm : p.tuning->arms)
     for (std::size_t t = 0; t < arm.trials.size(); ++t)
       arm.trials[t].cost = PlannedCost{.parameters = static_cast<std::int64_t>(t)};
-  CHECK(cost_of(p, 0)->parameters == 0); // of the first, as long as there is no choice
+  CHECK(planned_cost(p, 0)->parameters == 0); // of the first, as long as there is no choice
   settle(p, out.path, folder);
   CHECK(p.tuning->settled());
-  CHECK(cost_of(p, 0)->parameters == 1);
-  CHECK(cost_of(p, 1)->parameters == 2);
+  CHECK(planned_cost(p, 0)->parameters == 1);
+  CHECK(planned_cost(p, 1)->parameters == 2);
   CHECK(p.tuning->arms[0].chosen == 1U);
   CHECK(p.tuning->arms[1].chosen == 2U);
   CHECK(p.tuning->arms[0].trials[1].value == Approx(1.5));

@@ -222,8 +222,8 @@ TEST_CASE("validation and test may have files of their own, in two files or one"
   const auto reference = in_order->reference(Split::validation, 1);
   REQUIRE(reference);
   CHECK(reference->text == "old x2");
-  CHECK_FALSE(reference->sayable);
-  CHECK(in_order->reference(Split::test, 0)->sayable);
+  CHECK_FALSE(reference->in_vocabulary);
+  CHECK(in_order->reference(Split::test, 0)->in_vocabulary);
 
   // The content counts, not the path.
   const auto fingerprint = task->fingerprint();

@@ -105,14 +105,14 @@ TEST_CASE("outlines have the lengths of rows, and targets where these have some"
     for (std::int64_t i = 0; i < task->evaluation_rows(lm, split); ++i) {
       reset();
       task->evaluation_row(lm, split, i, row, 1);
-      task->evaluation_outline(lm, split, i, outline, 1);
+      task->evaluation_row_lengths(lm, split, i, outline, 1);
       compare();
     }
   reset();
   task->training_row(lm, 4, 3, 1, row, 1);
-  task->training_outline(lm, 4, 3, 1, outline, 1);
+  task->training_row_lengths(lm, 4, 3, 1, outline, 1);
   compare();
-  CHECK_THAT(failure([&] { task->training_outline(lm, 4, 3, 1, outline, 2); }), Contains("does not fit as row 2"));
+  CHECK_THAT(failure([&] { task->training_row_lengths(lm, 4, 3, 1, outline, 2); }), Contains("does not fit as row 2"));
 }
 
 TEST_CASE("training sees windows of its own split only, every one of them", "[tasks][text]") {

@@ -8,7 +8,7 @@
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/files.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <algorithm>
@@ -124,8 +124,8 @@ DataOptions options(const std::string& path, const std::string& tokens) {
 
 TEST_CASE("tokens are those of the whole text, however they are come by", "[tasks][text][kept]") {
   const Scratch scratch;
-  const auto in_scratch = [&](std::uint64_t) { return KeptPlace{scratch.path}; };
-  const auto nowhere = [](std::uint64_t) { return KeptPlace{}; };
+  const auto in_scratch = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
+  const auto nowhere = [](std::uint64_t) { return DataCachePlace{}; };
   const std::string main = text(1, 1'200'000, 600), validation = text(2, 50'000, 700), test = text(3, 60'000, 500);
   const TemporaryFile main_file(main), validation_file(validation), test_file(test);
   std::vector<std::pair<DataOptions, std::array<std::string, 2>>> cases;
@@ -159,7 +159,7 @@ TEST_CASE("tokens are those of the whole text, however they are come by", "[task
 
 TEST_CASE("a text that was kept is read again only where it changed", "[tasks][text][kept]") {
   const Scratch scratch;
-  const auto place = [&](std::uint64_t) { return KeptPlace{scratch.path}; };
+  const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const std::string before = text(4, 600'000, 300), after = text(5, 600'000, 300);
   const TemporaryFile file(before);
   const DataOptions data = options(file.path(), "words");
@@ -177,7 +177,7 @@ TEST_CASE("a text that was kept is read again only where it changed", "[tasks][t
 
 TEST_CASE("tokens that were damaged are made again before anyone has them", "[tasks][text][kept]") {
   const Scratch scratch;
-  const auto place = [&](std::uint64_t) { return KeptPlace{scratch.path}; };
+  const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const std::string bytes = text(6, 150'000, 300);
   const TemporaryFile file(bytes);
   const DataOptions data = options(file.path(), "characters");
@@ -203,7 +203,7 @@ TEST_CASE("tokens that were damaged are made again before anyone has them", "[ta
 TEST_CASE("texts that can't be used are refused, kept or not", "[tasks][text][kept]") {
   const Scratch scratch;
   for (const bool keep : {false, true}) {
-    const auto place = [&](std::uint64_t) { return keep ? KeptPlace{scratch.path} : KeptPlace{}; };
+    const auto place = [&](std::uint64_t) { return keep ? DataCachePlace{scratch.path} : DataCachePlace{}; };
     const TemporaryFile latin("good\nbad \xe9\n"), mark("\xEF\xBB\xBF");
     for (const char* tokens : {"characters", "words"}) {
       const std::string why = refusal([&] { TokenText(options(latin.path(), tokens), place); });
@@ -230,7 +230,7 @@ TEST_CASE("what is kept of a text is version 1", "[tasks][text][kept]") {
   // Other bytes of the same text: other tokens, or another way to write them. Then the version in token_text.cpp goes
   // up, and these with it, so that nothing of before is taken for it.
   const Scratch scratch;
-  const auto place = [&](std::uint64_t) { return KeptPlace{scratch.path}; };
+  const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const TemporaryFile file("the cat saw the dog\nand the dog saw é\n");
   std::string found;
   for (const char* tokens : {"characters", "words", "bytes"}) {

@@ -6,7 +6,7 @@
 #include "experiments/training/introspection.hpp"
 #include "experiments/training/run_model.hpp"
 #include "experiments/training/step.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/system/scratch.hpp"
 #include "tests/experiments/training/training_support.hpp"
 
@@ -112,7 +112,7 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   const Scratch scratch;
   const Environment cache("XDG_CACHE_HOME", scratch.path.string());
   std::string text;
-  for (std::size_t i = 0; i < least_kept_bytes; ++i) text += static_cast<char>('a' + i * i % 23);
+  for (std::size_t i = 0; i < least_cached_bytes; ++i) text += static_cast<char>('a' + i * i % 23);
   put(scratch / "text", text);
   const Config c = config("[task]\nkind = \"text\"\n[model]\nwidth = 8\nheads = 2\nlayers = 1\n[train]\nsteps = 1\n",
                           {"data.path=" + (scratch / "text").string(), "task.text.block=20", "train.batch=3",
@@ -134,8 +134,8 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   f32::RunModel run(c, *task); // names are those of real rows
   run.parameters.initialise(0);
   Workers workers(1);
-  const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1, f32::looks_of(c.train),
-                                                        workers));
+  const auto found = f32::as_metrics(f32::inspect_model(c, *task, run, Split::validation, 1,
+                                                        f32::inspected_parts(c.train), workers));
   CHECK(found.size() > 20);
   for (const auto& [name, value] : found) CHECK(std::ranges::count(names, name) == 1);
 }

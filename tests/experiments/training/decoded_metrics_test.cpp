@@ -82,7 +82,7 @@ private:
 };
 
 std::map<std::string, double> evaluated(const Config& c, const Task& task, const Checkpoint& checkpoint) {
-  const Metrics m = engine(c).evaluate(c, task, checkpoint, Split::validation);
+  const MetricsRecord m = engine(c).evaluate(c, task, checkpoint, Split::validation);
   return {m.values.begin(), m.values.end()};
 }
 

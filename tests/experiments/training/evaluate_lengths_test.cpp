@@ -17,7 +17,7 @@ using Catch::Contains;
 namespace {
 
 std::map<std::string, double> measured(const Config& c, const Checkpoint& checkpoint, Split split) {
-  const Metrics m = engine(c).evaluate(c, *make_task(c), checkpoint, split);
+  const MetricsRecord m = engine(c).evaluate(c, *make_task(c), checkpoint, split);
   return {m.values.begin(), m.values.end()};
 }
 

@@ -21,7 +21,7 @@ using Catch::Contains;
 
 namespace {
 
-std::map<std::string, double> by_name(const Metrics& m) { return {m.values.begin(), m.values.end()}; }
+std::map<std::string, double> by_name(const MetricsRecord& m) { return {m.values.begin(), m.values.end()}; }
 
 // What a model says at one target, in double precision.
 struct AtTarget {
@@ -321,7 +321,7 @@ TEST_CASE("a run measures what metrics_of says, at the last step at least", "[ev
     const test::History h = train(c);
     std::set<std::string> promised, found;
     for (const Metric& m : metrics_of(c)) promised.insert(m.name);
-    for (const Metrics& m : h.metrics)
+    for (const MetricsRecord& m : h.metrics)
       if (m.step == c.train.steps)
         for (const auto& [name, value] : values_of(m)) found.insert(name);
     found.erase("learning_rate");
@@ -334,7 +334,7 @@ TEST_CASE("logging and evaluation are done as often as asked, and at the end", "
   const test::History h = train(config(test::tiny_decoder, {"train.steps=7", "train.log_every=2",
                                                             "train.evaluate_every=3", "train.checkpoint_every=4"}));
   std::vector<std::int64_t> losses, evaluations, checkpoints;
-  for (const Metrics& m : h.metrics) (m.values[0].first == "train_loss" ? losses : evaluations).push_back(m.step);
+  for (const MetricsRecord& m : h.metrics) (m.values[0].first == "train_loss" ? losses : evaluations).push_back(m.step);
   for (const Checkpoint& c : h.checkpoints) checkpoints.push_back(std::stoll(c.metadata.at("step")));
   CHECK(losses == std::vector<std::int64_t>{2, 4, 6, 7});
   CHECK(evaluations == std::vector<std::int64_t>{3, 6, 7});
@@ -381,18 +381,18 @@ TEST_CASE("the time for each token is that of the steps alone, also of a run tha
   for (const bool broken : {false, true}) {
     const Ticking task(make_task(c));
     double kept = 0, stop_at = broken ? 4 : 0;
-    std::vector<Metrics> lines;
+    std::vector<MetricsRecord> lines;
     std::optional<Checkpoint> checkpoint;
     TrainingHooks hooks;
     hooks.now = [&] { return task.seconds() + kept; };
-    hooks.measured = [&](const Metrics& m) { lines.push_back(m); };
+    hooks.measured = [&](const MetricsRecord& m) { lines.push_back(m); };
     hooks.checkpoint = [&](const Checkpoint& k) { checkpoint = k, kept += 1e6; };
     double steps = 0;
     hooks.progress = [&](const Progress& p) { steps = static_cast<double>(p.step); };
     hooks.stop_requested = [&] { return steps == stop_at; };
     while (engine(c).train(c, task, checkpoint, hooks) == Outcome::interrupted) stop_at = 0;
     REQUIRE(task.evaluated > 0);
-    const Metrics& last = lines.back();
+    const MetricsRecord& last = lines.back();
     REQUIRE(last.step_seconds);
     CHECK(*last.step_seconds == static_cast<double>(task.trained));
     CHECK(last.seconds > *last.step_seconds + 1000);

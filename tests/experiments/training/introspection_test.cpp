@@ -32,7 +32,7 @@ struct Subject {
     run.parameters.initialise(static_cast<std::uint64_t>(c.general.seed));
   }
 
-  Inspection inspect(const Looks& looks = all_looks, std::int64_t rows = 0, int threads = 1) {
+  Inspection inspect(const InspectionParts& looks = all_parts, std::int64_t rows = 0, int threads = 1) {
     Workers workers(threads);
     return inspect_model(config, *task, run, Split::validation, rows, looks, workers);
   }
@@ -332,14 +332,14 @@ TEST_CASE("norms of layers are those of their modules, and weights' those of pla
 }
 
 TEST_CASE("what is measured of heads and layers has summaries", "[inspection]") {
-  const Metrics line{.values = {{"train_loss", 7},
-                                {"score_variance.encoder.blocks.0.attention.0", 1},
-                                {"score_variance.encoder.blocks.0.attention.1", 3},
-                                {"score_variance.decoder.blocks.0.attention.0", 5},
-                                {"score_variance.decoder.blocks.0.attention.1", 9},
-                                {"rank_residual.encoder.blocks.0", 0.5},
-                                {"rank_residual.decoder.blocks.0", 0.25},
-                                {"gradient_norm.blocks.0", 2}}};
+  const MetricsRecord line{.values = {{"train_loss", 7},
+                                      {"score_variance.encoder.blocks.0.attention.0", 1},
+                                      {"score_variance.encoder.blocks.0.attention.1", 3},
+                                      {"score_variance.decoder.blocks.0.attention.0", 5},
+                                      {"score_variance.decoder.blocks.0.attention.1", 9},
+                                      {"rank_residual.encoder.blocks.0", 0.5},
+                                      {"rank_residual.decoder.blocks.0", 0.25},
+                                      {"gradient_norm.blocks.0", 2}}};
   CHECK(value_of(line, "score_variance.mean") == 4.5);
   CHECK(value_of(line, "score_variance.first") == 2);
   CHECK(value_of(line, "score_variance.last") == 7);
@@ -355,7 +355,7 @@ TEST_CASE("the names of what is measured are known before a run, and are all tha
   for (const std::string& text : {test::tiny_decoder, test::tiny_encoder_decoder}) {
     const Config c = config(text, {"train.inspect=everything"});
     std::set<std::string> measured;
-    for (const Metrics& m : train(c).metrics)
+    for (const MetricsRecord& m : train(c).metrics)
       for (const auto& [name, value] : values_of(m))
         if (name.find('.') != std::string::npos) measured.insert(name);
     const std::vector<std::string> names = engine(c).inspected(c, *make_task(c));
@@ -392,10 +392,10 @@ TEST_CASE("a run of no steps measures the model as it starts", "[inspection]") {
     INFO(name);
     CHECK(h.final(name) == value);
   }
-  for (const Metrics& m : h.metrics) CHECK(m.step == 0);
+  for (const MetricsRecord& m : h.metrics) CHECK(m.step == 0);
   std::set<std::string> promised, found;
   for (const Metric& m : metrics_of(c)) promised.insert(m.name);
-  for (const Metrics& m : h.metrics)
+  for (const MetricsRecord& m : h.metrics)
     for (const auto& [name, value] : values_of(m))
       if (promised.contains(name)) found.insert(name);
   CHECK(found == promised);
@@ -431,7 +431,7 @@ TEST_CASE("the squares of a training step's gradient norms add up to grad_norm's
   const test::History h = train(config(test::tiny_decoder, {"train.inspect=norms", "train.inspect_every=1"}));
   const std::vector<double> whole = h.all("grad_norm");
   std::vector<double> squares;
-  for (const Metrics& m : h.metrics) {
+  for (const MetricsRecord& m : h.metrics) {
     double sum = 0;
     for (const auto& [name, value] : m.values)
       if (name.starts_with("gradient_norm.")) sum += value * value;
@@ -445,7 +445,7 @@ TEST_CASE("the squares of a training step's gradient norms add up to grad_norm's
 TEST_CASE("a run looks inside as often as asked, and at the end", "[inspection]") {
   const auto steps = [](const std::vector<std::string>& assignments) {
     std::vector<std::int64_t> out;
-    for (const Metrics& m : train(config(test::tiny_decoder, assignments)).metrics)
+    for (const MetricsRecord& m : train(config(test::tiny_decoder, assignments)).metrics)
       if (m.values[0].first.starts_with("attention_entropy.")) out.push_back(m.step);
     return out;
   };
@@ -457,7 +457,7 @@ TEST_CASE("a run looks inside as often as asked, and at the end", "[inspection]"
 TEST_CASE("what is measured is what was asked for", "[inspection]") {
   const auto kinds = [](const std::string& inspect) {
     std::set<std::string> out;
-    for (const Metrics& m : train(config(test::tiny_decoder, {"train.inspect=" + inspect})).metrics)
+    for (const MetricsRecord& m : train(config(test::tiny_decoder, {"train.inspect=" + inspect})).metrics)
       for (const auto& [name, value] : m.values)
         if (const auto dot = name.find('.'); dot != std::string::npos) out.insert(name.substr(0, dot));
     return out;
@@ -492,7 +492,7 @@ TEST_CASE("looking inside changes no bit of a run, and is the same whatever the 
   }
   Subject s(decoder());
   const auto text = [&](int threads) {
-    return test::text_of({{0, 0, 0, as_metrics(s.inspect(all_looks, 0, threads))}});
+    return test::text_of({{0, 0, 0, as_metrics(s.inspect(all_parts, 0, threads))}});
   };
   const std::string alone = text(1);
   CHECK(text(2) == alone);
@@ -519,7 +519,7 @@ TEST_CASE("a finished run is inspected as its model was at the last step", "[ins
 
 TEST_CASE("what is measured goes into metrics.jsonl and comes back", "[inspection]") {
   Subject s(decoder());
-  const Metrics before{3, 0.5, 64, as_metrics(s.inspect())};
+  const MetricsRecord before{3, 0.5, 64, as_metrics(s.inspect())};
   const std::string text = to_json(before);
   CHECK_THAT(text, Contains("\"attention_entropy\": {\"blocks.0.attention.0\": "));
   const auto after = metrics_from_json(text);

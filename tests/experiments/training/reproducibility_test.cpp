@@ -69,7 +69,7 @@ TEST_CASE("a run interrupted at any step and continued ends in the same bits", "
       CHECK(before.last().metadata.at("step") == std::to_string(k));
       const History after = train(c, before.last());
       CHECK(after.outcome == Outcome::finished);
-      std::vector<Metrics> metrics = before.metrics;
+      std::vector<MetricsRecord> metrics = before.metrics;
       metrics.insert(metrics.end(), after.metrics.begin(), after.metrics.end());
       CHECK(text_of(metrics) == text_of(whole.metrics));
       CHECK((text_of(after.last()) == text_of(whole.last())));
@@ -81,7 +81,7 @@ TEST_CASE("a run interrupted after every step ends in the same bits", "[training
   for (const Config& c : configurations()) {
     const History whole = train(c);
     std::optional<Checkpoint> from;
-    std::vector<Metrics> metrics;
+    std::vector<MetricsRecord> metrics;
     for (std::int64_t k = 1; k <= c.train.steps; ++k) {
       const History part = train(c, from, k);
       CHECK(part.outcome == (k == c.train.steps ? Outcome::finished : Outcome::interrupted));
@@ -112,7 +112,7 @@ TEST_CASE("the seconds of a continued run count on from the checkpoint's", "[tra
   const auto start = std::chrono::steady_clock::now();
   const History after = train(c, half);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  for (const Metrics& m : after.metrics) CHECK(m.seconds >= 1000);
+  for (const MetricsRecord& m : after.metrics) CHECK(m.seconds >= 1000);
   CHECK(after.metrics.back().seconds <= 1000 + taken.count());
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("tokens count what is not padding", "[training]") {
     for (std::int32_t n : batch.lengths) expected += n;
     after.push_back(expected);
   }
-  for (const Metrics& m : test::train(start.config).metrics)
+  for (const MetricsRecord& m : test::train(start.config).metrics)
     CHECK(m.tokens == after[static_cast<std::size_t>(m.step - 1)]);
 }
 

@@ -20,14 +20,14 @@ namespace heed::test {
 /// What a run gave.
 struct History {
   Outcome outcome = Outcome::finished;
-  std::vector<Metrics> metrics;
+  std::vector<MetricsRecord> metrics;
   std::vector<Checkpoint> checkpoints;
 
   const Checkpoint& last() const { return checkpoints.at(checkpoints.size() - 1); }
   /// All values of one metric, in order.
   std::vector<double> all(const std::string& name) const {
     std::vector<double> out;
-    for (const Metrics& m : metrics)
+    for (const MetricsRecord& m : metrics)
       for (const auto& [key, value] : m.values)
         if (key == name) out.push_back(value);
     return out;
@@ -49,7 +49,7 @@ inline History train(const Config& config, const std::optional<Checkpoint>& from
   TrainingHooks hooks;
   hooks.ranks = ranks;
   if (!ranks || ranks->rank() == 0) {
-    hooks.measured = [&](const Metrics& m) { h.metrics.push_back(m); };
+    hooks.measured = [&](const MetricsRecord& m) { h.metrics.push_back(m); };
     hooks.checkpoint = [&](const Checkpoint& c) { h.checkpoints.push_back(c); };
     hooks.progress = [&](const Progress& p) { done = p.step; };
     hooks.stop_requested = [&] { return stop_at > 0 && done >= stop_at; };
@@ -71,9 +71,9 @@ inline History train_together(int count, const Config& config, const std::option
 }
 
 /// Metrics to the last bit, but for the seconds, which no two runs share.
-inline std::string text_of(const std::vector<Metrics>& metrics) {
+inline std::string text_of(const std::vector<MetricsRecord>& metrics) {
   std::string out;
-  for (const Metrics& m : metrics) {
+  for (const MetricsRecord& m : metrics) {
     out += fmt::format("step {} tokens {}", m.step, m.tokens);
     for (const auto& [name, value] : m.values) out += fmt::format(" {} {:a}", name, value);
     out += '\n';

@@ -169,7 +169,7 @@ void scores_of_rows(const Factors& f, const Real* w, std::int64_t i, std::int64_
     }
 }
 
-struct PairwiseScores {
+struct AdditiveScores {
   const Factors& f;
   const Real* w;
 
@@ -183,7 +183,7 @@ struct PairwiseScores {
 };
 
 // What gradients of one head's scores are added up in.
-struct PairwiseSlopes {
+struct AdditiveGradients {
   const Factors& f;
   const Real* w;
   Real* r;          // [D, group, pair_tile]: of the pairs under way
@@ -192,7 +192,7 @@ struct PairwiseSlopes {
   Real* dk_whole;   // [D, k_row], where a single query's are added with their factor at once; null: they are not
   Real* dw_lanes;   // [D, lanes]: sum over pairs of ds r
 
-  PairwiseSlopes(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
+  AdditiveGradients(Tape::Scratch& scratch, const FactorsRoom& room, const Extents& e)
       : f(room.factors), w(nullptr), r(scratch.take<Real>(e.width * group * pair_tile)),
         dq_lanes(scratch.take<Real>(row_block * e.width * lanes)), dk_columns(room.k), dk_whole(nullptr),
         dw_lanes(scratch.take<Real>(e.width * lanes)) {}
@@ -221,7 +221,7 @@ struct PairwiseSlopes {
 
 // Keeps r of some queries with the tile of keys from j0 on, and gives the scores, pair_tile apart.
 template <Range range>
-void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
+void keep_r(const AdditiveGradients& a, std::int64_t i, std::int64_t rows, std::int64_t j0, Real* s) {
   Simd sum[group][2];
   for (auto& row : sum) row[0] = row[1] = Simd(Real{0});
   for (std::int64_t d = 0; d < a.f.width; ++d) {
@@ -243,8 +243,8 @@ void keep_r(const PairwiseSlopes& a, std::int64_t i, std::int64_t rows, std::int
 }
 
 // Adds what ds of some queries with one tile of keys gives to dq, dk and dw.
-inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
-                       const Real* ds) {
+inline void add_gradients(const AdditiveGradients& a, std::int64_t row_in_block, std::int64_t rows, std::int64_t j0,
+                          const Real* ds) {
   for (std::int64_t d = 0; d < a.f.width; ++d) {
     Real* dk = (a.dk_whole ? a.dk_whole : a.dk_columns) + d * a.f.k_row + j0;
     Real* dw = a.dw_lanes + d * lanes;
@@ -274,7 +274,7 @@ inline void add_slopes(const PairwiseSlopes& a, std::int64_t row_in_block, std::
 }
 
 // A gradient's rows, for a product to write or add to.
-inline Matrix matrix_of(const RowsInto& to, std::int64_t rows, std::int64_t columns) {
+inline Matrix matrix_of(const GradRows& to, std::int64_t rows, std::int64_t columns) {
   return {to.p, rows, columns, to.row, to.column};
 }
 inline Matrix matrix_of(const Scattered& x, std::int64_t rows, std::int64_t columns) {
@@ -301,25 +301,25 @@ struct Projected {
   }
   // What the projections' gradient, [rows, D], gives to the head of x at `dx` and to the matrix. The matrix's is stored
   // for the first entry of the batch, and added to for the others.
-  void put(const Matrix& gradient, const RowsInto& dx, const Into& dm, std::int64_t b, std::int64_t head,
+  void put(const Matrix& gradient, const GradRows& dx, const GradTarget& dm, std::int64_t b, std::int64_t head,
            std::int64_t h) const {
-    if (dx.p) gemm(gradient, of_head(h).transposed(), matrix_of(dx, rows, x.shape[3]), 1, dx.first ? 0 : 1);
+    if (dx.p) gemm(gradient, of_head(h).transposed(), matrix_of(dx, rows, x.shape[3]), 1, dx.overwrite ? 0 : 1);
     if (!dm) return;
     Matrix to = of_head(h);
     to.p = dm.p + h * matrix.stride[0];
     gemm(matrix_of(head_of(x, x.data, b, head), rows, x.shape[3]).transposed(), gradient, to, 1,
-         dm.first && b == 0 ? 0 : 1);
+         dm.overwrite && b == 0 ? 0 : 1);
   }
 };
 
 // A pairwise attention's operands, with rows without gaps where products read them.
 struct Operands {
-  PairwiseForm form;
+  AdditiveForm form;
   Extents e;
   Projected queries, keys;
   std::int64_t k_row;
 
-  Operands(const Op& op, const PairwiseForm& f, const Tensor& v)
+  Operands(const Op& op, const AdditiveForm& f, const Tensor& v)
       : form(f), e(attention_extents(op, f.queries, f.keys, v)) {
     const auto in_rows = [](const Tensor& x) { return x.stride[-1] == 1 ? x : contiguous(x); };
     const bool projects = f.matrices.query.tape;
@@ -367,22 +367,24 @@ struct Operands {
 
 // Where one pass's gradients go, and what one head's are put there from.
 struct Gradients {
-  Into dq, dk, dw, dwq, dwk;
+  GradTarget dq, dk, dw, dwq, dwk;
   bool by_columns; // dk is that of packed keys
   bool at_once;    // and has been added by one query's backward pass itself
   Real* dk_rows;   // [Tk, whole_vectors(D)], where nothing is projected
 
-  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const Into& of_q, const Into& of_k,
+  Gradients(Tape& tape, Tape::Scratch& scratch, const Operands& x, const GradTarget& of_q, const GradTarget& of_k,
             bool packed = false, bool one_query = false)
-      : dq(of_q), dk(of_k), dw(tape.into(x.form.weights)),
-        dwq(x.projects() ? tape.into(x.form.matrices.query) : Into{}),
-        dwk(x.projects() ? tape.into(x.form.matrices.key) : Into{}), by_columns(packed),
+      : dq(of_q), dk(of_k), dw(tape.grad_target(x.form.weights)),
+        dwq(x.projects() ? tape.grad_target(x.form.matrices.query) : GradTarget{}),
+        dwk(x.projects() ? tape.grad_target(x.form.matrices.key) : GradTarget{}), by_columns(packed),
         at_once(packed && one_query && of_k),
         dk_rows(x.projects() || packed ? nullptr : scratch.take<Real>(x.e.keys * whole_vectors(x.e.width))) {
-    if (at_once && dk.first && !counting_only())
+    if (at_once && dk.overwrite && !counting_only())
       std::fill_n(dk.p, x.e.batch * x.e.key_heads * x.e.width * x.k_row, Real{0});
     if (!counting_only()) return;
-    const auto products = [](const Into& of_x, const Into& of_matrix) { return (of_x ? 1 : 0) + (of_matrix ? 1 : 0); };
+    const auto products = [](const GradTarget& of_x, const GradTarget& of_matrix) {
+      return (of_x ? 1 : 0) + (of_matrix ? 1 : 0);
+    };
     count_operations(products(dq, dwq) * x.queries.operations() + products(dk, dwk) * x.keys.operations());
   }
 
@@ -392,7 +394,7 @@ struct Gradients {
   }
 
   // dq_rows [Tq, D]; `shared`: what each of the weights' gradients has beside its own.
-  void put(const Operands& x, const PairwiseSlopes& a, Real* dq_rows, std::int64_t b, std::int64_t h,
+  void put(const Operands& x, const AdditiveGradients& a, Real* dq_rows, std::int64_t b, std::int64_t h,
            Real shared) const {
     const Extents& e = x.e;
     const std::int64_t width = whole_vectors(e.width);
@@ -401,7 +403,7 @@ struct Gradients {
     else if (dq) put_rows(dq_rows, e.width, e.queries, e.width, 1, head_of(x.form.queries, dq, b, h));
     if (!at_once) a.finish_keys(e.keys);
     if (by_columns && !at_once) put_columns(a.dk_columns, e, x.k_row, b, h);
-    const RowsInto to = by_columns ? RowsInto{} : key_head_of(x.form.keys, dk, e, b, h);
+    const GradRows to = by_columns ? GradRows{} : key_head_of(x.form.keys, dk, e, b, h);
     if (x.projects()) x.keys.put({a.dk_columns, e.keys, e.width, 1, x.k_row}, to, dwk, b, h / e.sharing(), h);
     else if (dk && !by_columns) {
       pack_columns({a.dk_columns, x.k_row, 1}, e.width, e.keys, 1, dk_rows, width);
@@ -409,14 +411,14 @@ struct Gradients {
     }
     if (dw)
       for (std::int64_t d = 0; d < e.width; ++d)
-        deposit(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.first && b == 0);
+        deposit(dw.p[h * e.width + d], shared - 2 * lane_sum(load(a.dw_lanes + d * lanes)), dw.overwrite && b == 0);
   }
 
 private:
   void put_columns(const Real* columns, const Extents& e, std::int64_t k_row, std::int64_t b, std::int64_t h) const {
     if (!dk) return;
     Real* to = dk.p + (b * e.key_heads + h / e.sharing()) * e.width * k_row;
-    const bool first = dk.first && h % e.sharing() == 0;
+    const bool first = dk.overwrite && h % e.sharing() == 0;
     map(e.width * k_row, [&](std::int64_t at, int n) { deposit(to + at, load(columns + at, n), first, n); });
   }
 };

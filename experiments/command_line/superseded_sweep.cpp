@@ -1,4 +1,4 @@
-#include "experiments/command_line/older_sweep.hpp"
+#include "experiments/command_line/superseded_sweep.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/command_line/print.hpp"

@@ -2,9 +2,9 @@
 #include "experiments/config/config.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/files.hpp"
-#include "experiments/tasks/kept_listing.hpp"
+#include "experiments/tasks/cached_dataset.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <memory>
@@ -56,7 +56,7 @@ std::string told(const Task& task, Form form) {
     for (std::int64_t i = 0; i < *task.listed_rows(form, split); i += split == Split::train ? 97 : 11) {
       row([&](Batch& batch) { task.listed_row(form, split, i, batch, 0); });
       const auto reference = split == Split::train ? std::nullopt : task.reference(split, i);
-      if (reference) out += reference->text + (reference->sayable ? " +" : " -");
+      if (reference) out += reference->text + (reference->in_vocabulary ? " +" : " -");
     }
   for (std::int64_t step = 0; step < 200; ++step)
     row([&](Batch& batch) { task.training_row(form, 3, step, step % 4, batch, 0); });
@@ -160,9 +160,9 @@ TEST_CASE("of little data nothing is kept", "[tasks][kept]") {
   CHECK(std::filesystem::is_empty(scratch.path));
 }
 
-TEST_CASE("a listing depends on all options of data and task but those of order", "[tasks][kept]") {
+TEST_CASE("a dataset depends on all options of data and task but those of order", "[tasks][kept]") {
   const Scratch scratch;
-  const auto place = [&](std::uint64_t) { return KeptPlace{scratch.path}; };
+  const auto place = [&](std::uint64_t) { return DataCachePlace{scratch.path}; };
   const TemporaryFile file(table(100));
   Config config = task_config("translation");
   config.data.path = file.path();
@@ -170,14 +170,14 @@ TEST_CASE("a listing depends on all options of data and task but those of order"
   int made = 0;
   const auto is_made = [&](const Config& of) {
     const int before = made;
-    kept_listing(
+    cached_dataset(
         of, named_files(of.data),
         [&] {
           ++made;
-          Listing listing;
-          listing.input = listing.output = word_vocabulary({"a"});
-          listing.examples[0].add({}, {});
-          return listing;
+          Dataset dataset;
+          dataset.input = dataset.output = word_vocabulary({"a"});
+          dataset.examples[0].add({}, {});
+          return dataset;
         },
         place);
     return made > before;
@@ -205,26 +205,26 @@ TEST_CASE("a listing depends on all options of data and task but those of order"
   CHECK(!is_made(config));
 }
 
-TEST_CASE("what is kept of a listing is version 1", "[tasks][kept]") {
-  // As of a text (token_text_test.cpp): where it fails, the version in kept_listing.cpp goes up, and this with it.
+TEST_CASE("what is kept of a dataset is version 1", "[tasks][kept]") {
+  // As of a text (token_text_test.cpp): where it fails, the version in cached_dataset.cpp goes up, and this with it.
   const Scratch scratch;
-  Listing listing;
-  listing.name = "translation";
-  listing.fingerprint = "f";
-  listing.input = word_vocabulary({"<unknown>", "a", "b"}, 0);
-  listing.output = word_vocabulary({"<unknown>", "é"}, 0);
-  listing.examples[0].add(std::vector<std::int32_t>{1, 2}, std::vector<std::int32_t>{0}, std::vector<std::int32_t>{1});
-  listing.references[1] = {{"é", false}};
-  listing.notes = {"a note"};
-  listing.chance = {0.5, "how", std::nullopt, Task::Level{0.25, "of it"}};
+  Dataset dataset;
+  dataset.name = "translation";
+  dataset.fingerprint = "f";
+  dataset.input = word_vocabulary({"<unknown>", "a", "b"}, 0);
+  dataset.output = word_vocabulary({"<unknown>", "é"}, 0);
+  dataset.examples[0].add(std::vector<std::int32_t>{1, 2}, std::vector<std::int32_t>{0}, std::vector<std::int32_t>{1});
+  dataset.references[1] = {{"é", false}};
+  dataset.notes = {"a note"};
+  dataset.chance = {0.5, "how", std::nullopt, Task::Level{0.25, "of it"}};
   const TemporaryFile file("x\ty\n");
   Config config = task_config("translation");
   config.data.path = file.path();
   config.data.tokens = "words";
-  kept_listing(
-      config, named_files(config.data), [&] { return listing; },
-      [&](std::uint64_t) { return KeptPlace{scratch.path}; });
+  cached_dataset(
+      config, named_files(config.data), [&] { return dataset; },
+      [&](std::uint64_t) { return DataCachePlace{scratch.path}; });
   // Without the index, which has the path.
   const std::string bytes = *read_file(files_in(scratch.path, ".kept").at(0));
-  CHECK(content_hash(bytes.substr(0, bytes.find("listing 1\n") - 8)).substr(0, 8) == "02d12970");
+  CHECK(content_hash(bytes.substr(0, bytes.find("dataset 1\n") - 8)).substr(0, 8) == "02d12970");
 }

@@ -1,11 +1,11 @@
 // The contract of kept data: made once, never wrong whatever becomes of its files, and made in memory where it can't be
 // kept.
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/system/files.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/data/kept_support.hpp"
+#include "tests/experiments/data/data_cache_support.hpp"
 #include "tests/experiments/tasks/task_support.hpp"
 
 #include <atomic>
@@ -31,8 +31,8 @@ struct Maker {
   std::vector<std::int32_t> two = {1, -2, 3};
   int calls = 0;
 
-  std::function<void(KeptWriter&)> make() {
-    return [this](KeptWriter& to) {
+  std::function<void(DataCacheWriter&)> make() {
+    return [this](DataCacheWriter& to) {
       ++calls;
       to.begin("one", Check::when_used, one.size());
       to.write(std::as_bytes(std::span(one).first(7)));
@@ -41,7 +41,7 @@ struct Maker {
       to.write_numbers(std::span<const std::int32_t>(two));
     };
   }
-  bool is_in(const KeptData& data) const {
+  bool is_in(const DataCache& data) const {
     const auto numbers = data.numbers<std::int32_t>("two");
     return text_of(data.section("one")) == one && std::ranges::equal(numbers, two) && data.section("none").empty();
   }
@@ -52,8 +52,8 @@ struct Maker {
 TEST_CASE("data is made once and found again", "[data][kept]") {
   const Scratch scratch;
   Maker maker;
-  const auto made = kept_data({scratch.path}, "key", maker.make()),
-             found = kept_data({scratch.path}, "key", maker.make());
+  const auto made = data_cache({scratch.path}, "key", maker.make()),
+             found = data_cache({scratch.path}, "key", maker.make());
   CHECK(maker.calls == 1);
   CHECK((maker.is_in(*made) && maker.is_in(*found)));
   CHECK((found->is_whole("one") && !found->is_whole("none")));
@@ -63,48 +63,48 @@ TEST_CASE("data is made once and found again", "[data][kept]") {
 
   Maker other;
   other.one = "something else";
-  CHECK(other.is_in(*kept_data({scratch.path}, "key 2", other.make())));
+  CHECK(other.is_in(*data_cache({scratch.path}, "key 2", other.make())));
   CHECK(other.calls == 1);
   // A file that has another's name is not taken for it.
   const auto files = files_in(scratch.path, ".kept");
   fs::rename(files[0], files[1]);
-  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
-  CHECK(other.is_in(*kept_data({scratch.path}, "key 2", other.make())));
+  CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
+  CHECK(other.is_in(*data_cache({scratch.path}, "key 2", other.make())));
 }
 
 TEST_CASE("data is in memory where there is no folder for it", "[data][kept]") {
   Maker maker;
-  CHECK(maker.is_in(*kept_data({}, "key", maker.make())));
+  CHECK(maker.is_in(*data_cache({}, "key", maker.make())));
   CHECK(maker.is_in(*made_data(maker.make())));
-  CHECK(maker.is_in(*kept_data({"/dev/null/folder"}, "key", maker.make())));
-  CHECK(kept_place(least_kept_bytes - 1).folder.empty());
+  CHECK(maker.is_in(*data_cache({"/dev/null/folder"}, "key", maker.make())));
+  CHECK(data_cache_place(least_cached_bytes - 1).folder.empty());
   const Scratch scratch;
   const Environment cache("XDG_CACHE_HOME", scratch.path.string());
-  CHECK(kept_place(least_kept_bytes).folder == scratch.path / "heed" / "data");
+  CHECK(data_cache_place(least_cached_bytes).folder == scratch.path / "heed" / "data");
   // Where that can't be made, among temporary files, and where that can't be, nowhere.
   const Environment none("XDG_CACHE_HOME", "/dev/null/cache"), temporary("TMPDIR", scratch.path.string());
-  CHECK(kept_place(least_kept_bytes).folder.parent_path() == scratch.path);
+  CHECK(data_cache_place(least_cached_bytes).folder.parent_path() == scratch.path);
   const Environment no_temporary("TMPDIR", "/dev/null");
-  CHECK(kept_place(least_kept_bytes).folder.empty());
+  CHECK(data_cache_place(least_cached_bytes).folder.empty());
 }
 
 TEST_CASE("a damaged file is made anew and never taken for whole", "[data][kept]") {
   const Scratch scratch;
   Maker maker;
-  kept_data({scratch.path}, "key", maker.make());
+  data_cache({scratch.path}, "key", maker.make());
   const fs::path file = files_in(scratch.path, ".kept").front();
   const std::string whole = *read_file(file);
   const auto check = [&](const std::string& damaged, std::size_t at) {
     INFO("at " << at);
     write_file(file, damaged, Durability::process); // as the program does: those who have the old one keep it
     const int before = maker.calls;
-    const auto data = kept_data({scratch.path}, "key", maker.make());
+    const auto data = data_cache({scratch.path}, "key", maker.make());
     REQUIRE(std::ranges::equal(data->numbers<std::int32_t>("two"), maker.two));
     if (text_of(data->section("one")) == maker.one) return;
     REQUIRE(maker.calls == before); // it is found out when it is used
     REQUIRE(!data->is_whole("one"));
     REQUIRE(!fs::exists(file));
-    REQUIRE(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+    REQUIRE(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
   };
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
@@ -115,14 +115,14 @@ TEST_CASE("a damaged file is made anew and never taken for whole", "[data][kept]
   check(whole + "x", whole.size());
   fs::remove(file);
   fs::create_directory(file); // nothing can be written there
-  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+  CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
 }
 
 TEST_CASE("data whose file is shortened or written to while it is used says so, and is made anew", "[data][kept]") {
   const Scratch scratch;
   Maker maker;
   maker.one = std::string(20'000, 'x') + "end";
-  const auto data = kept_data({scratch.path}, "key", maker.make());
+  const auto data = data_cache({scratch.path}, "key", maker.make());
   const fs::path file = files_in(scratch.path, ".kept").front();
   REQUIRE(data->is_whole("one"));
   CHECK(data->problem().empty());
@@ -156,9 +156,9 @@ TEST_CASE("data whose file is shortened or written to while it is used says so, 
   CHECK(size == maker.one.size()); // nobody is ended by it
   CHECK(data->problem() ==
         "'" + file.string() + "' was shortened or changed while it was read; run again, and it is made anew");
-  const auto again = kept_data({scratch.path}, "key", maker.make());
+  const auto again = data_cache({scratch.path}, "key", maker.make());
   CHECK((maker.is_in(*again) || !again->is_whole("one")));
-  CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+  CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
 }
 
 TEST_CASE("where it can't be written, data is in memory and nothing is left", "[data][kept]") {
@@ -168,7 +168,7 @@ TEST_CASE("where it can't be written, data is in memory and nothing is left", "[
       Maker maker;
       int left = n;
       const WriteHook hook([&](const fs::path&) { return left-- == 0 ? error : 0; });
-      CHECK(maker.is_in(*kept_data({scratch.path}, "key", maker.make())));
+      CHECK(maker.is_in(*data_cache({scratch.path}, "key", maker.make())));
       if (left >= 0) { // it got through
         CHECK(n > 5);
         break;
@@ -179,11 +179,11 @@ TEST_CASE("where it can't be written, data is in memory and nothing is left", "[
 
 TEST_CASE("what a maker refuses is passed on and leaves nothing", "[data][kept]") {
   const Scratch scratch;
-  const auto refuse = [&](KeptWriter& to) {
+  const auto refuse = [&](DataCacheWriter& to) {
     to.begin("one");
     throw Refused("it is not UTF-8");
   };
-  CHECK(refusal([&] { kept_data({scratch.path}, "key", refuse); }) == "it is not UTF-8");
+  CHECK(refusal([&] { data_cache({scratch.path}, "key", refuse); }) == "it is not UTF-8");
   CHECK(fs::is_empty(scratch.path));
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("several at once make data once", "[data][kept]") {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       Maker maker;
-      const auto data = kept_data({scratch.path}, "key", [&](KeptWriter& to) {
+      const auto data = data_cache({scratch.path}, "key", [&](DataCacheWriter& to) {
         ++calls;
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         maker.make()(to);
@@ -207,7 +207,7 @@ TEST_CASE("several at once make data once", "[data][kept]") {
   // A process that is killed meanwhile holds nobody up, and what it left aside goes.
   const pid_t killed = ::fork();
   if (killed == 0) {
-    kept_data({scratch.path}, "another key", [&](KeptWriter& to) {
+    data_cache({scratch.path}, "another key", [&](DataCacheWriter& to) {
       to.begin("one");
       ::_exit(0);
     });
@@ -216,7 +216,7 @@ TEST_CASE("several at once make data once", "[data][kept]") {
   ::waitpid(killed, nullptr, 0);
   CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 2);
   Maker maker;
-  CHECK(maker.is_in(*kept_data({scratch.path}, "another key", maker.make())));
+  CHECK(maker.is_in(*data_cache({scratch.path}, "another key", maker.make())));
   CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 2);
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("old files go when a new one comes", "[data][kept]") {
   const Scratch scratch;
   Maker maker;
   const auto keep = [&](const std::string& key, std::uint64_t most = 1 << 20) {
-    return kept_data({scratch.path, most, 14}, key, maker.make());
+    return data_cache({scratch.path, most, 14}, key, maker.make());
   };
   const auto age = [&](const fs::path& file, int hours) {
     fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(hours));

@@ -1,5 +1,5 @@
 #include "autograd/kernels/memory_gradients.hpp"
-#include "autograd/kernels/pairwise_scores.hpp"
+#include "autograd/kernels/additive_scores.hpp"
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
 
@@ -13,7 +13,7 @@ using namespace pairwise;
 
 // What the backward pass of one head reads, and the arrays that it adds up in.
 struct Backward {
-  PairwiseSlopes slopes;
+  AdditiveGradients gradients;
   Scattered dy;
   PackedRows dy_rows;
   const Real *v_columns, *log_sums, *delta;
@@ -34,7 +34,7 @@ void add_total(Real total, std::int64_t rows, std::int64_t columns, Real* tile, 
 }
 
 struct WholeScores {
-  PairwiseScores scores;
+  AdditiveScores scores;
   Real total;
 
   void operator()(std::int64_t i, std::int64_t rows, std::int64_t j0, const Columns& c, Real* tile,
@@ -65,12 +65,12 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
   alignas(64) Real p[row_block * pair_tile], ds[row_block * pair_tile], factors[pair_tile], before[group * pair_tile];
   for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
     const BlockView block(head, i0);
-    a.slopes.begin_rows(block.rows);
+    a.gradients.begin_rows(block.rows);
     for (std::int64_t j0 = block.first / pair_tile * pair_tile; j0 < block.last; j0 += pair_tile) {
       const std::int64_t keys = std::min(pair_tile, e.keys - j0);
       if (!block.meets(j0, j0 + keys)) continue;
-      small_product({a.dy.p + i0 * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0, a.slopes.f.k_row, ds, pair_tile,
-                    block.rows, pair_tile, e.value_width, false);
+      small_product({a.dy.p + i0 * a.dy.row, a.dy.row, a.dy.column}, a.v_columns + j0, a.gradients.f.k_row, ds,
+                    pair_tile, block.rows, pair_tile, e.value_width, false);
       for (std::int64_t r0 = 0; r0 < block.rows; r0 += group) {
         const std::int64_t rows = std::min<std::int64_t>(group, block.rows - r0);
         bool any = false;
@@ -81,7 +81,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
           std::fill_n(p_rows, rows * pair_tile, Real{0});
           continue;
         }
-        keep_r<range>(a.slopes, i0 + r0, rows, j0, p_rows);
+        keep_r<range>(a.gradients, i0 + r0, rows, j0, p_rows);
         const ScoreTile tile = head.tile(i0 + r0, rows, j0, pair_tile, pair_tile);
         add_total(a.total, rows, pair_tile, p_rows, pair_tile);
         head.finish_scores(tile, p_rows, before);
@@ -101,9 +101,9 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
           if (head.options.dropout > 0)
             for (std::int64_t c = 0; c < pair_tile; ++c) pr[c] *= factors[c];
         }
-        head.pull_slopes(tile, before, d_rows);
+        head.pull_gradients(tile, before, d_rows);
         if (head.changes_scores()) *a.sum += sum_of(tile, d_rows);
-        add_slopes(a.slopes, r0, rows, j0, d_rows);
+        add_gradients(a.gradients, r0, rows, j0, d_rows);
       }
       if (a.gathered.weights) {
         std::copy_n(p, keys, a.gathered.weights + j0);
@@ -112,7 +112,7 @@ template <Range range> void backward(const HeadProblem& head, const Backward& a,
       small_product({p, 1, pair_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + j0 * v_width, v_width,
                     keys, v_width, block.rows, true);
     }
-    a.slopes.end_rows(block.rows, dq + i0 * e.width);
+    a.gradients.end_rows(block.rows, dq + i0 * e.width);
   }
 }
 
@@ -131,7 +131,7 @@ Tensor key_columns(const Tensor& keys, std::int64_t k_row) {
   op.record(columns, [=] {
     Tape& t = *columns.tape;
     const Real* d = t.grad(columns);
-    const Into dk = t.into(keys);
+    const GradTarget dk = t.grad_target(keys);
     Tape::Scratch scratch(t);
     const std::int64_t padded = whole_vectors(width);
     Real* by_rows = scratch.take<Real>(rows * padded);
@@ -145,7 +145,7 @@ Tensor key_columns(const Tensor& keys, std::int64_t k_row) {
 
 } // namespace
 
-const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v) {
+const PackedMemory* pack_memory(const AdditiveForm& form, const Tensor& v) {
   const Tensor& k = form.keys;
   // Keys' gradients are put where they belong in the end, so that those of values would come before all of them.
   if (k.slot == v.slot) return nullptr;
@@ -170,9 +170,9 @@ const PackedMemory* pack_memory(const PairwiseForm& form, const Tensor& v) {
   return m;
 }
 
-Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const StreamingOptions& options) {
+Tensor attend_softmax(const AdditiveForm& form, const Tensor& v, const StreamingOptions& options) {
   const PackedMemory* packed = form.matrices.query.tape ? nullptr : options.memory;
-  Op op("attend_pairwise", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v}, Counts::yes);
+  Op op("attend_additive", {&form.queries, packed ? &packed->key_columns : &form.keys, &form.weights, &v}, Counts::yes);
   const Operands x(op, form, v);
   op.require_grad(x.requires_grad() || further_gradients(options));
   const Extents& e = x.e;
@@ -209,8 +209,9 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
     Tape::Scratch again(t);
     begin(options, t, again, true);
     MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
-    const auto [dq, dk, dv] = later ? std::array{t.into(x.form.queries), t.into(packed->key_columns), Into{}}
-                                    : t.into_together({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
+    const auto [dq, dk, dv] = later ? std::array{t.grad_target(x.form.queries), t.grad_target(packed->key_columns),
+                                                 GradTarget{}}
+                                    : t.grad_targets({x.form.queries, packed ? packed->key_columns : x.form.keys, v});
     FactorsRoom room_again(again, e, x.k_row, packed);
     Factors& f = room_again.factors;
     Real* own_values = packed ? nullptr : again.take<Real>(e.value_width * x.k_row);
@@ -230,7 +231,7 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
       row_deltas(head_of(y, y.data, b, h), a.dy, e.queries, e.value_width, delta);
       a.log_sums = log_sums + (b * e.heads + h) * e.queries;
       const HeadProblem head{e, options, b, h};
-      a.slopes.begin(x.weights(h), to.columns_of_one_query(x, b, h));
+      a.gradients.begin(x.weights(h), to.columns_of_one_query(x, b, h));
       if (later) a.gathered = later->share(head, nullptr, a.dy_rows.p);
       else std::fill_n(a.dv, x.k_row * v_width, Real{0});
       a.total = lacking(head, x.weights(h));
@@ -239,7 +240,7 @@ Tensor attend_softmax(const PairwiseForm& form, const Tensor& v, const Streaming
       else if (f.range == Range::cut_product) backward<Range::cut_product>(head, a, room_again.q);
       else backward<Range::mixed>(head, a, room_again.q);
       if (dv) put_rows(a.dv, v_width, e.keys, e.value_width, 1, key_head_of(v, dv, e, b, h));
-      to.put(x, a.slopes, room_again.q, b, h, sum);
+      to.put(x, a.gradients, room_again.q, b, h, sum);
     });
     if (later) later->end();
   });

@@ -1,4 +1,4 @@
-#include "experiments/tasks/kept_listing.hpp"
+#include "experiments/tasks/cached_dataset.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
@@ -16,7 +16,7 @@ namespace heed {
 
 namespace {
 
-/// Goes up with whatever makes another listing of the same files and options, or writes it otherwise.
+/// Goes up with whatever makes another dataset of the same files and options, or writes it otherwise.
 constexpr int listing_version = 1;
 
 constexpr std::array<const char*, 3> token_names = {"training tokens", "validation tokens", "test tokens"};
@@ -44,36 +44,36 @@ std::vector<std::string> read_texts(FieldReader& from) {
   return texts;
 }
 
-void write_listing(const Listing& listing, KeptWriter& to) {
+void write_dataset(const Dataset& dataset, DataCacheWriter& to) {
   for (std::size_t i = 0; i < token_names.size(); ++i) {
-    const auto tokens = listing.examples[i].tokens();
+    const auto tokens = dataset.examples[i].tokens();
     to.begin(token_names[i], Check::at_once, tokens.size_bytes());
     to.write_numbers(tokens);
     to.begin(place_names[i]);
-    to.write_numbers(listing.examples[i].places());
+    to.write_numbers(dataset.examples[i].places());
   }
   FieldWriter about;
-  about.text(listing.name).text(listing.fingerprint);
-  for (const std::string& file : listing.files) about.text(file);
-  for (const auto& references : listing.references) {
+  about.text(dataset.name).text(dataset.fingerprint);
+  for (const std::string& file : dataset.files) about.text(file);
+  for (const auto& references : dataset.references) {
     about.number(std::ssize(references));
-    for (const Task::Reference& reference : references) about.text(reference.text).number(reference.sayable);
+    for (const Task::Reference& reference : references) about.text(reference.text).number(reference.in_vocabulary);
   }
-  write_texts(listing.labels, about);
-  write_texts(listing.notes, about);
-  about.real(listing.chance.accuracy).text(listing.chance.how);
-  write_level(listing.chance.sequence, about);
-  write_level(listing.chance.loss, about);
-  listing.input->write(about);
-  about.number(listing.output == nullptr ? 0 : listing.output == listing.input ? 1 : 2);
-  if (listing.output && listing.output != listing.input) listing.output->write(about);
+  write_texts(dataset.labels, about);
+  write_texts(dataset.notes, about);
+  about.real(dataset.chance.accuracy).text(dataset.chance.how);
+  write_level(dataset.chance.sequence, about);
+  write_level(dataset.chance.loss, about);
+  dataset.input->write(about);
+  about.number(dataset.output == nullptr ? 0 : dataset.output == dataset.input ? 1 : 2);
+  if (dataset.output && dataset.output != dataset.input) dataset.output->write(about);
   to.begin("about");
   to.write(about.bytes());
 }
 
 /// None where it is not what it was when it was written.
-std::optional<Listing> read_listing(const std::shared_ptr<const KeptData>& kept, const DataOptions& data) {
-  Listing out;
+std::optional<Dataset> read_dataset(const std::shared_ptr<const DataCache>& kept, const DataOptions& data) {
+  Dataset out;
   for (std::size_t i = 0; i < token_names.size(); ++i)
     out.examples[i] = ExampleList(kept->numbers<std::int32_t>(token_names[i]),
                                   kept->numbers<ExampleList::Place>(place_names[i]), kept);
@@ -84,7 +84,7 @@ std::optional<Listing> read_listing(const std::shared_ptr<const KeptData>& kept,
   for (auto& references : out.references)
     for (std::int64_t left = about.number(); left > 0 && about; --left) {
       references.push_back({std::string(about.text()), true});
-      references.back().sayable = about.number() != 0;
+      references.back().in_vocabulary = about.number() != 0;
     }
   out.labels = read_texts(about);
   out.notes = read_texts(about);
@@ -111,15 +111,15 @@ std::vector<NamedFile> named_files(const DataOptions& data) {
   return files;
 }
 
-Listing kept_listing(const Config& config, const std::vector<NamedFile>& names, const std::function<Listing()>& make,
-                     const std::function<KeptPlace(std::uint64_t)>& place_of) {
+Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& names, const std::function<Dataset()>& make,
+                       const std::function<DataCachePlace(std::uint64_t)>& place_of) {
   std::vector<DataFile> files;
   std::uint64_t bytes = 0;
   for (const NamedFile& named : names) bytes += files.emplace_back(named.table, named.option, named.path).size();
-  const KeptPlace place = place_of(bytes);
+  const DataCachePlace place = place_of(bytes);
   if (place.folder.empty()) return make();
 
-  std::string key = fmt::format("listing {}\n", listing_version);
+  std::string key = fmt::format("dataset {}\n", listing_version);
   std::vector<std::string> fingerprints;
   for (const DataFile& file : files) key += fingerprints.emplace_back(known_fingerprint(file, 0, place)) + "\n";
   // Notes name files and lines, so paths are part of it.
@@ -128,15 +128,15 @@ Listing kept_listing(const Config& config, const std::vector<NamedFile>& names, 
       key += option.key + "=" + option.value + "\n";
   key += vocabulary_identity(config.data);
 
-  const auto kept = kept_data(place, key, [&](KeptWriter& to) {
-    const Listing listing = make();
+  const auto kept = data_cache(place, key, [&](DataCacheWriter& to) {
+    const Dataset dataset = make();
     for (std::size_t i = 0; i < files.size(); ++i)
       if (files[i].fingerprint() != fingerprints[i])
         throw Refused(fmt::format("{} was changed while it was read; start again when it is done", files[i].name()));
-    write_listing(listing, to);
+    write_dataset(dataset, to);
   });
-  auto listing = read_listing(kept, config.data);
-  return listing ? std::move(*listing) : make();
+  auto dataset = read_dataset(kept, config.data);
+  return dataset ? std::move(*dataset) : make();
 }
 
 } // namespace heed

@@ -1,7 +1,7 @@
 // What tests of kept data share: a folder to keep it in, and how much this process has read.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "tests/environment.hpp"
 #include "tests/experiments/system/scratch.hpp"
 

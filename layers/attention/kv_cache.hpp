@@ -10,7 +10,7 @@ namespace heed::HEED_REAL {
 
 /// Projected keys and values of positions that are done with, in memory of their own: tapes may be rewound between
 /// steps.
-class KeyValues : public AttentionState {
+class KVCache : public AttentionState {
 public:
   /// k [rows, n, key width] and v [rows, n, value width] come behind what is there. Throws heed::Failed where rows or
   /// widths are others than before.

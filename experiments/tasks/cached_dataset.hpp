@@ -1,7 +1,7 @@
 // Listings of large data files, made once for all processes.
 #pragma once
 
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 #include "experiments/tasks/listed_task.hpp"
 
 #include <functional>
@@ -19,10 +19,10 @@ struct NamedFile {
 std::vector<NamedFile> named_files(const DataOptions& data);
 
 /// What `make` makes of these files and the configuration's [data] and [task]. Of large files it is kept
-/// (data/kept_data.hpp), and the next process reads what was kept, and them no more. Throws heed::Refused where a file
+/// (data/data_cache.hpp), and the next process reads what was kept, and them no more. Throws heed::Refused where a file
 /// can't be used, and what `make` throws.
 /// @param place  where it is kept, of so many bytes of data
-Listing kept_listing(const Config& config, const std::vector<NamedFile>& files, const std::function<Listing()>& make,
-                     const std::function<KeptPlace(std::uint64_t data_bytes)>& place = kept_place);
+Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& files, const std::function<Dataset()>& make,
+                       const std::function<DataCachePlace(std::uint64_t data_bytes)>& place = data_cache_place);
 
 } // namespace heed

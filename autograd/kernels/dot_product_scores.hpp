@@ -61,7 +61,7 @@ inline void score_row(const Scattered& q, const Scattered& k, std::int64_t width
 }
 
 /// Scores of some queries with the keys of a tile's columns, as a product.
-struct InnerScores {
+struct DotProductScores {
   Scattered q;
   const Real* k_tiles; // the keys times the factor; null: a single query meets them as they stand
   std::int64_t width;

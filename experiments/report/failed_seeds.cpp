@@ -1,7 +1,7 @@
-#include "experiments/report/seeds_that_fail.hpp"
+#include "experiments/report/failed_seeds.hpp"
 
 #include "experiments/report/limits.hpp"
-#include "experiments/statistics/heaps.hpp"
+#include "experiments/statistics/bimodality.hpp"
 #include "experiments/statistics/shares.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "autograd/kernels/inner_scores.hpp"
+#include "autograd/kernels/dot_product_scores.hpp"
 #include "autograd/kernels/memory_gradients.hpp"
 #include "autograd/kernels/streaming.hpp"
 #include "autograd/operation_count.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 // What the backward pass of one head reads, and the padded arrays that it adds up in.
 struct Backward {
-  InnerScores scores;
+  DotProductScores scores;
   Scattered dy;
   const Real* v_tiles;
   PackedRows q_rows, k_rows, dy_rows;
@@ -20,8 +20,8 @@ struct Backward {
 
 // Weights p and scores' gradients ds of a block of queries within a tile, 0 where nothing is seen; and the columns that
 // hold anything. With dropout, p comes out multiplied by its factors.
-Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0, Real* p,
-                           Real* ds) {
+Columns weights_and_gradients(const HeadProblem& head, const Backward& a, const BlockView& block, std::int64_t j0,
+                              Real* p, Real* ds) {
   const Extents& e = head.e;
   Columns all;
   each_strip(head, block, j0, [&](std::int64_t, std::int64_t, const Columns& c) {
@@ -63,16 +63,16 @@ Columns weights_and_slopes(const HeadProblem& head, const Backward& a, const Blo
       }
     }
     if (!c.none())
-      head.pull_slopes(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), before, d_tile + c.c0);
+      head.pull_gradients(head.tile(block.i0 + r0, rows, j0 + c.c0, c.c1 - c.c0, key_tile), before, d_tile + c.c0);
   });
   return all;
 }
 
-void backward(const HeadProblem& head, const Backward& a, Real factor, const RowsInto& dk, const RowsInto& dv) {
+void backward(const HeadProblem& head, const Backward& a, Real factor, const GradRows& dk, const GradRows& dv) {
   const Extents& e = head.e;
   const std::int64_t width = whole_vectors(e.width), v_width = whole_vectors(e.value_width);
   alignas(64) Real p[row_block * key_tile], ds[row_block * key_tile];
-  const bool later = a.gathered.slopes;
+  const bool later = a.gathered.grad_scores;
   std::fill_n(a.dq, e.queries * width, Real{0});
   for (std::int64_t j0 = 0; j0 < e.keys; j0 += key_tile) {
     const std::int64_t keys = std::min(key_tile, e.keys - j0);
@@ -83,12 +83,12 @@ void backward(const HeadProblem& head, const Backward& a, Real factor, const Row
     for (std::int64_t i0 = 0; i0 < e.queries; i0 += row_block) {
       const BlockView block(head, i0);
       if (!block.meets(j0, j0 + keys)) continue;
-      const Columns c = weights_and_slopes(head, a, block, j0, p, ds);
+      const Columns c = weights_and_gradients(head, a, block, j0, p, ds);
       const std::int64_t n = std::min(c.c1, keys) - c.c0;
       if (n <= 0) continue;
       if (later) {
         std::copy_n(p + c.c0, n, a.gathered.weights + j0 + c.c0);
-        std::copy_n(ds + c.c0, n, a.gathered.slopes + j0 + c.c0);
+        std::copy_n(ds + c.c0, n, a.gathered.grad_scores + j0 + c.c0);
       } else {
         small_product({p + c.c0, 1, key_tile}, a.dy_rows.p + i0 * a.dy_rows.row, a.dy_rows.row, a.dv + c.c0 * v_width,
                       v_width, n, v_width, block.rows, true);
@@ -114,7 +114,7 @@ const Real* tiles_of(const Tensor& x, Real factor) {
 
 } // namespace
 
-const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v) {
+const PackedMemory* pack_memory(const DotProductForm& form, const Tensor& v) {
   Tape& tape = *form.keys.tape;
   auto* m = new (tape.keep<PackedMemory>(1)) PackedMemory;
   m->factor = form.factor;
@@ -127,11 +127,11 @@ const PackedMemory* pack_memory(const InnerForm& form, const Tensor& v) {
   return m;
 }
 
-Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOptions& options) {
+Tensor attend_softmax(const DotProductForm& form, const Tensor& v, const StreamingOptions& options) {
   const Tensor &q = form.queries, &k = form.keys;
   const Real factor = form.factor;
   const PackedMemory* packed = options.memory && options.memory->factor == factor ? options.memory : nullptr;
-  Op op("attend_inner", {&q, &k, &v}, Counts::yes);
+  Op op("attend_dot_product", {&q, &k, &v}, Counts::yes);
   op.require_grad(further_gradients(options));
   const Extents e = inner_extents(op, q, k, v);
   Tape& tape = op.tape();
@@ -155,12 +155,12 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     const HeadProblem head{e, options, b, h};
     const Scattered keys = head_of(k, k.data, b, kh);
     if (packs && h % e.sharing() == 0) pack_tiles(keys, e.keys, e.width, factor, own_k_tiles);
-    const InnerScores scores{head_of(q, q.data, b, h),
-                             packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
-                             e.width,
-                             keys,
-                             e.keys,
-                             factor};
+    const DotProductScores scores{head_of(q, q.data, b, h),
+                                  packed ? tiles_of_head(packed->key_tiles, e.width, b, kh) : own_k_tiles,
+                                  e.width,
+                                  keys,
+                                  e.keys,
+                                  factor};
     Real* head_sums = log_sums + (b * e.heads + h) * e.queries;
     const PackedRows v_rows = pack_rows(head_of(v, v.data, b, kh), e.keys, e.value_width, v_scratch);
     stream_forward(head, scores, v_rows, sums, y.data + b * y.stride[0] + h * y.stride[1], y.stride[2], head_sums);
@@ -176,7 +176,8 @@ Tensor attend_softmax(const InnerForm& form, const Tensor& v, const StreamingOpt
     Tape::Scratch room(t);
     begin(options, t, room, true);
     MemoryGradients* later = MemoryGradients::for_call(packed, e.queries);
-    const auto [dq, dk, dv] = later ? std::array{t.into(q), Into{}, Into{}} : t.into_together({q, k, v});
+    const auto [dq, dk, dv] = later ? std::array{t.grad_target(q), GradTarget{}, GradTarget{}}
+                                    : t.grad_targets({q, k, v});
     Backward a{};
     Real* own_k_tiles = packed ? nullptr : room.take<Real>(e.width * tiled);
     Real* own_v_tiles = packed ? nullptr : room.take<Real>(e.value_width * tiled);

@@ -1,4 +1,4 @@
-#include "experiments/statistics/heaps.hpp"
+#include "experiments/statistics/bimodality.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "experiments/data/kept_data.hpp"
+#include "experiments/data/data_cache.hpp"
 
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/files.hpp"
@@ -42,24 +42,24 @@ struct Section {
 };
 
 /// It can't be kept: data is then made in memory.
-struct NotKept {};
+struct NotCached {};
 
 /// In a file that is written aside.
-class FileWriter final : public KeptWriter {
+class FileWriter final : public DataCacheWriter {
 public:
   FileWriter(const fs::path& path, std::string key) : path_(path), key_(std::move(key)) {
     try {
       file_.emplace(path);
       put(head);
     } catch (const Failed&) {
-      throw NotKept();
+      throw NotCached();
     }
   }
 
   void begin(const std::string& name, Check check, std::uint64_t bytes) override {
     std::error_code error;
     const fs::space_info space = fs::space(path_.parent_path(), error);
-    if (!error && bytes > space.available / 2) throw NotKept(); // others need the disk, too
+    if (!error && bytes > space.available / 2) throw NotCached(); // others need the disk, too
     end_section();
     sections_.push_back({name, at_, 0, check, {}});
     hash_.emplace();
@@ -90,7 +90,7 @@ public:
     try {
       file_->finish(Durability::process); // what a power failure spoils, checksums find
     } catch (const Failed&) {
-      throw NotKept();
+      throw NotCached();
     }
   }
 
@@ -99,7 +99,7 @@ private:
     try {
       file_->write(bytes);
     } catch (const Failed&) {
-      throw NotKept();
+      throw NotCached();
     }
     at_ += bytes.size();
   }
@@ -119,13 +119,13 @@ private:
   std::optional<ContentHash> hash_; // of the section that is being written
 };
 
-class KeptFile final : public KeptData {
+class DataCacheFile final : public DataCache {
 public:
   /// Null where the file is none, is damaged, or is another key's.
-  static std::shared_ptr<const KeptData> open(const fs::path& path, const std::string& key) {
+  static std::shared_ptr<const DataCache> open(const fs::path& path, const std::string& key) {
     auto mapped = MappedFile::open(path);
     if (!mapped) return nullptr;
-    std::shared_ptr<KeptFile> file(new KeptFile(std::move(*mapped), path));
+    std::shared_ptr<DataCacheFile> file(new DataCacheFile(std::move(*mapped), path));
     return file->read_index(key) && file->all_at_once_whole() ? file : nullptr;
   }
 
@@ -165,7 +165,7 @@ public:
   }
 
 private:
-  KeptFile(MappedFile file, const fs::path& path)
+  DataCacheFile(MappedFile file, const fs::path& path)
       : file_(std::move(file)), path_(path), changed_(file_.state().changed) {}
 
   bool is_whole(const Section& section) const { return content_hash(as_text(bytes_of(section))) == section.hash; }
@@ -216,7 +216,7 @@ private:
   mutable std::atomic<std::int64_t> changed_; // the file's, when it was found whole
 };
 
-class DataInMemory final : public KeptData, public KeptWriter {
+class DataInMemory final : public DataCache, public DataCacheWriter {
 public:
   void begin(const std::string& name, Check, std::uint64_t bytes) override {
     sections_.push_back({name, {}});
@@ -250,7 +250,7 @@ void mark_used(const fs::path& path) {
 }
 
 /// Removes what nobody used for long, and the oldest of what is too much, but `newest`.
-void tidy(const KeptPlace& place, const fs::path& newest) {
+void tidy(const DataCachePlace& place, const fs::path& newest) {
   remove_leftovers(place.folder);
   struct Found {
     fs::file_time_type time;
@@ -282,26 +282,26 @@ void tidy(const KeptPlace& place, const fs::path& newest) {
 
 } // namespace
 
-KeptPlace kept_place(std::uint64_t data_bytes) {
-  if (data_bytes < least_kept_bytes) return {};
+DataCachePlace data_cache_place(std::uint64_t data_bytes) {
+  if (data_bytes < least_cached_bytes) return {};
   if (const FoundFolder cache = own_folder(cache_folder("data")); is_local(cache)) return {cache.path};
   if (const FoundFolder temporary = own_folder(temporary_folder("data")); is_local(temporary)) return {temporary.path};
   return {};
 }
 
-std::shared_ptr<const KeptData> made_data(const std::function<void(KeptWriter&)>& make) {
+std::shared_ptr<const DataCache> made_data(const std::function<void(DataCacheWriter&)>& make) {
   const auto data = std::make_shared<DataInMemory>();
   make(*data);
   return data;
 }
 
-std::shared_ptr<const KeptData> kept_data(const KeptPlace& place, const std::string& key,
-                                          const std::function<void(KeptWriter&)>& make) {
+std::shared_ptr<const DataCache> data_cache(const DataCachePlace& place, const std::string& key,
+                                            const std::function<void(DataCacheWriter&)>& make) {
   if (place.folder.empty()) return made_data(make);
   const fs::path path = place.folder / (content_hash(key) + suffix);
   const auto find = [&] {
     mark_used(path); // first, since a mark is a change
-    return KeptFile::open(path, key);
+    return DataCacheFile::open(path, key);
   };
   if (auto found = find()) return found;
   // One process makes; the others wait and find it. Beyond the longest wait they make it, too, to the same bytes.
@@ -311,7 +311,7 @@ std::shared_ptr<const KeptData> kept_data(const KeptPlace& place, const std::str
     FileWriter writer(path, key);
     make(writer);
     writer.finish();
-  } catch (const NotKept&) {
+  } catch (const NotCached&) {
     return made_data(make);
   }
   tidy(place, path);

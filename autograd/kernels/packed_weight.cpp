@@ -1,4 +1,4 @@
-#include "autograd/kernels/step_weight.hpp"
+#include "autograd/kernels/packed_weight.hpp"
 
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/operation_count.hpp"
@@ -12,20 +12,20 @@ namespace {
 // As deep as a product's blocks are (packed_product.cpp), so that gathering more would win nothing.
 constexpr std::int64_t enough_rows = 256;
 
-void add_gathered(StepWeight& s) {
+void add_gathered(PackedWeight& s) {
   const Tensor& w = s.weight;
-  const Into d = s.gathered > 0 ? w.tape->into(w) : Into{};
+  const GradTarget d = s.gathered > 0 ? w.tape->grad_target(w) : GradTarget{};
   if (d)
-    gemm(row_major(s.slopes, s.gathered, w.shape[0]).transposed(), row_major(s.inputs, s.gathered, w.shape[1]),
-         {d.p, w.shape[0], w.shape[1], w.stride[0], w.stride[1]}, 1, d.first ? 0 : 1);
+    gemm(row_major(s.grad_outputs, s.gathered, w.shape[0]).transposed(), row_major(s.inputs, s.gathered, w.shape[1]),
+         {d.p, w.shape[0], w.shape[1], w.stride[0], w.stride[1]}, 1, d.overwrite ? 0 : 1);
   s.gathered = 0;
 }
 
-StepWeight* make(const Tensor& w, std::int64_t rows, StepWeight* next) {
-  const Op op("step_weight", {&w}, Counts::yes);
+PackedWeight* make(const Tensor& w, std::int64_t rows, PackedWeight* next) {
+  const Op op("packed_weight", {&w}, Counts::yes);
   Tape& tape = op.tape();
   const Matrix m{w.data, w.shape[0], w.shape[1], w.stride[0], w.stride[1]};
-  auto* s = new (tape.keep<StepWeight>(1)) StepWeight{};
+  auto* s = new (tape.keep<PackedWeight>(1)) PackedWeight{};
   s->weight = w;
   s->next = next;
   const auto packed = [&](const Matrix& of) -> PackedMatrix {
@@ -40,31 +40,31 @@ StepWeight* make(const Tensor& w, std::int64_t rows, StepWeight* next) {
   s->backwards = packed(m);
   if (!op.requires_grad()) return s;
   s->inputs = tape.keep<Real>(s->room * m.columns);
-  s->slopes = tape.keep<Real>(s->room * m.rows);
+  s->grad_outputs = tape.keep<Real>(s->room * m.rows);
   op.record(s->node, [=] { add_gathered(*s); });
   return s;
 }
 
 } // namespace
 
-Real* StepWeight::gather(const Matrix& x) {
-  const Into mark = weight.tape->into(node);
+Real* PackedWeight::gather(const Matrix& x) {
+  const GradTarget mark = weight.tape->grad_target(node);
   if (!mark) return nullptr;
   *mark.p = 0;
   if (gathered + x.rows > room) add_gathered(*this);
   Real* to = inputs + gathered * x.columns;
   for (std::int64_t i = 0, some = counting_only() ? 0 : x.rows; i < some; ++i)
     for (std::int64_t j = 0; j < x.columns; ++j) to[i * x.columns + j] = x.p[i * x.row_stride + j * x.column_stride];
-  Real* dy = slopes + gathered * weight.shape[0];
+  Real* dy = grad_outputs + gathered * weight.shape[0];
   gathered += x.rows;
   return dy;
 }
 
-StepWeight* step_weight(const Tensor& w, std::int64_t rows) {
+PackedWeight* packed_weight(const Tensor& w, std::int64_t rows) {
   if (!own_product) return nullptr;
-  Tape::Steps* steps = w.tape->steps();
+  Tape::PackedWeightCache* steps = w.tape->packed_weights();
   if (!steps || rows == 0 || w.size() == 0) return nullptr;
-  for (StepWeight* s = steps->weights; s; s = s->next)
+  for (PackedWeight* s = steps->weights; s; s = s->next)
     if (s->weight.slot == w.slot && s->weight.data == w.data && s->weight.shape == w.shape)
       return rows <= s->room ? s : nullptr;
   return steps->weights = make(w, rows, steps->weights);

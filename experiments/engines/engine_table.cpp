@@ -13,11 +13,11 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-Metrics evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
+MetricsRecord evaluate(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split) {
   RunModel run(config, task);
   load_parameters(run.parameters, checkpoint);
   Workers workers(usable_cores());
-  Metrics m;
+  MetricsRecord m;
   m.step = step_of(checkpoint).value.value_or(0);
   m.values = evaluate_split(config, task, run, split, 0, workers);
   for (auto& estimate : loss_estimate(config, task, run, split, m.step, workers))
@@ -31,7 +31,7 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint* che
   if (checkpoint) load_parameters(run.parameters, *checkpoint);
   else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
   Workers workers(usable_cores());
-  Inspection found = inspect_model(config, task, run, split, rows, all_looks, workers);
+  Inspection found = inspect_model(config, task, run, split, rows, all_parts, workers);
   if (checkpoint) found.step = step_of(*checkpoint).value.value_or(0);
   return found;
 }

@@ -16,9 +16,9 @@
 namespace heed {
 
 /// Named sections of bytes. Each begins where a number of any kind may lie.
-class KeptData {
+class DataCache {
 public:
-  virtual ~KeptData() = default;
+  virtual ~DataCache() = default;
   /// Empty where there is none of the name.
   virtual std::span<const std::byte> section(std::string_view name) const = 0;
   /// Of a section that is checked when it is used: whether it is what was written. Reads all of it. A file
@@ -41,9 +41,9 @@ public:
 enum class Check { at_once, when_used };
 
 /// Where sections are written, one after another.
-class KeptWriter {
+class DataCacheWriter {
 public:
-  virtual ~KeptWriter() = default;
+  virtual ~DataCacheWriter() = default;
   /// @param bytes  how many are to come, about
   virtual void begin(const std::string& name, Check check = Check::at_once, std::uint64_t bytes = 0) = 0;
   /// Adds to the section that was begun last.
@@ -52,7 +52,7 @@ public:
 };
 
 /// Where files are kept.
-struct KeptPlace {
+struct DataCachePlace {
   std::filesystem::path folder; ///< empty: nowhere
   /// The oldest go, when a new one comes, where all come to more; and those that nobody used for so long.
   std::uint64_t most_bytes = std::uint64_t{32} << 30;
@@ -60,19 +60,19 @@ struct KeptPlace {
 };
 
 /// $XDG_CACHE_HOME/heed/data (~/.cache/heed/data), or heed-data-UID in the folder for temporary files where several
-/// machines have the former, or it can't be written; nowhere where that is so of both. Of less than `least_kept_bytes`
+/// machines have the former, or it can't be written; nowhere where that is so of both. Of less than `least_cached_bytes`
 /// of data nothing is kept: it is quickly made.
-KeptPlace kept_place(std::uint64_t data_bytes);
-inline constexpr std::uint64_t least_kept_bytes = std::uint64_t{4} << 20;
+DataCachePlace data_cache_place(std::uint64_t data_bytes);
+inline constexpr std::uint64_t least_cached_bytes = std::uint64_t{4} << 20;
 
 /// What was kept under this key, or what `make` writes, which is then kept. `key` says all that this follows from. A
 /// file that is damaged is made anew; one that another process makes is waited for. Where it can't be kept (a full
 /// disk, no folder), it is in memory, and `make` may be called twice for that. What `make` throws is passed on.
-std::shared_ptr<const KeptData> kept_data(const KeptPlace& place, const std::string& key,
-                                          const std::function<void(KeptWriter&)>& make);
+std::shared_ptr<const DataCache> data_cache(const DataCachePlace& place, const std::string& key,
+                                            const std::function<void(DataCacheWriter&)>& make);
 
 /// What `make` writes, in memory.
-std::shared_ptr<const KeptData> made_data(const std::function<void(KeptWriter&)>& make);
+std::shared_ptr<const DataCache> made_data(const std::function<void(DataCacheWriter&)>& make);
 
 /// Numbers and texts one after another, for a section that is none of either.
 class FieldWriter {

@@ -1,4 +1,4 @@
-// Weights that are packed once for many passes (Tape::FixedWeights), and keys that a single query meets as they stand:
+// Weights that are packed once for many passes (Tape::FrozenWeights), and keys that a single query meets as they stand:
 // the bits of products that pack anew.
 #include "autograd/attention.hpp"
 #include "autograd/recurrent.hpp"
@@ -18,7 +18,7 @@ std::vector<std::vector<Real>> two_passes(const std::vector<Real>& parameters, b
                                           const std::function<Tensor(Tape&)>& f) {
   Tape tape;
   tape.record(false);
-  std::optional<Tape::FixedWeights> weights;
+  std::optional<Tape::FrozenWeights> weights;
   if (fixed) weights.emplace(tape, parameters.data(), std::ssize(parameters));
   std::vector<std::vector<Real>> out;
   for (int pass = 0; pass < 2; ++pass) {
@@ -66,8 +66,8 @@ TEST_CASE("weights that change, and those of a pass that records, are no fixed o
   std::vector<Real> outside = draw(12, 1);
   const std::vector<Real> parameters = draw(12, 2), numbers = draw(4, 3);
   Tape tape;
-  const Tape::FixedWeights fixed(tape, parameters.data(), 12);
-  CHECK_THROWS_WITH(Tape::FixedWeights(tape, parameters.data(), 12), Catch::Contains("one model at a time"));
+  const Tape::FrozenWeights fixed(tape, parameters.data(), 12);
+  CHECK_THROWS_WITH(Tape::FrozenWeights(tape, parameters.data(), 12), Catch::Contains("one model at a time"));
   const auto product = [&](const std::vector<Real>& of) {
     tape.rewind();
     return read(linear(tape.constant(numbers.data(), {1, 4}), tape.constant(of.data(), {3, 4})));
@@ -95,7 +95,7 @@ TEST_CASE("a single query has the bits of the same query among others", "[attend
                    of_keys = tape.constant(k.data(), {1, key_heads, keys, width}),
                    values = tape.constant(v.data(), {1, key_heads, keys, width});
       const auto attended = [&](const Tensor& x) {
-        return attend_softmax(InnerForm{x, of_keys, Real(0.3)}, values, {});
+        return attend_softmax(DotProductForm{x, of_keys, Real(0.3)}, values, {});
       };
       const Tensor last = slice(queries, 2, keys - 1, 1);
       CHECK(read(attended(last)) == read(slice(attended(queries), 2, keys - 1, 1)));

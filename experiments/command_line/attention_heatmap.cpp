@@ -1,4 +1,4 @@
-#include "experiments/command_line/attention_shades.hpp"
+#include "experiments/command_line/attention_heatmap.hpp"
 
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/command_line/attention_upkeep.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
 
 #include "experiments/command_line/trained_run.hpp"
 #include "experiments/report/attention_maps.hpp"

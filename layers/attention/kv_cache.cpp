@@ -1,21 +1,21 @@
-#include "layers/attention/key_values.hpp"
+#include "layers/attention/kv_cache.hpp"
 
 #include <algorithm>
 
 namespace heed::HEED_REAL {
 
-Tensor KeyValues::Store::on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const {
+Tensor KVCache::Store::on(Tape& tape, std::int64_t rows, std::int64_t length, std::int64_t capacity) const {
   return slice(tape.constant(numbers.data(), {rows, capacity, width}), 1, 0, length);
 }
 
-void KeyValues::Store::grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to) {
+void KVCache::Store::grow(std::int64_t rows, std::int64_t length, std::int64_t from, std::int64_t to) {
   spare.resize(static_cast<std::size_t>(rows * to * width));
   for (std::int64_t r = 0; r < rows; ++r)
     std::copy_n(numbers.data() + r * from * width, length * width, spare.data() + r * to * width);
   numbers.swap(spare);
 }
 
-void KeyValues::Store::write(const Tensor& x, std::int64_t at, std::int64_t capacity) {
+void KVCache::Store::write(const Tensor& x, std::int64_t at, std::int64_t capacity) {
   for (std::int64_t r = 0; r < x.shape[0]; ++r)
     for (std::int64_t t = 0; t < x.shape[1]; ++t) {
       const Real* from = x.data + r * x.stride[0] + t * x.stride[1];
@@ -24,7 +24,7 @@ void KeyValues::Store::write(const Tensor& x, std::int64_t at, std::int64_t capa
     }
 }
 
-void KeyValues::Store::select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity) {
+void KVCache::Store::select(std::span<const std::int64_t> parents, std::int64_t length, std::int64_t capacity) {
   spare.resize(parents.size() * static_cast<std::size_t>(capacity * width));
   Real* to = spare.data();
   for (const std::int64_t parent : parents) {
@@ -34,7 +34,7 @@ void KeyValues::Store::select(std::span<const std::int64_t> parents, std::int64_
   numbers.swap(spare);
 }
 
-void KeyValues::append(const Tensor& k, const Tensor& v) {
+void KVCache::append(const Tensor& k, const Tensor& v) {
   if (length_ == 0) {
     rows_ = k.shape[0];
     keys_.width = k.shape[2];
@@ -55,7 +55,7 @@ void KeyValues::append(const Tensor& k, const Tensor& v) {
   length_ += n;
 }
 
-void KeyValues::select(std::span<const std::int64_t> parents) {
+void KVCache::select(std::span<const std::int64_t> parents) {
   keys_.select(parents, length_, capacity_);
   values_.select(parents, length_, capacity_);
   rows_ = std::ssize(parents);
