@@ -221,15 +221,15 @@ Real* opened(Tape& tape, const Tensor& x) {
   return into.p;
 }
 
-AttentionBias* terms_by_distance(const Tensor& numbers, std::int64_t offset) {
-  const Op op("terms_by_distance", {&numbers});
+AttentionBias* bias_by_distance(const Tensor& numbers, std::int64_t offset) {
+  const Op op("bias_by_distance", {&numbers});
   op.check(numbers.rank() == 4 && numbers.shape[-1] % 2 == 1,
            "the numbers must be [B or 1, H or 1, Tq or 1, 2 clip + 1], they are {}", numbers.shape.text());
   return keep_bias(op.tape(), NumbersByDistance(contiguous(numbers), offset));
 }
 
-AttentionBias* terms_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
-  const Op op("terms_by_vector", {&queries, &vectors});
+AttentionBias* bias_by_vector(const Tensor& queries, const Tensor& vectors, std::int64_t lowest, std::int64_t offset) {
+  const Op op("bias_by_vector", {&queries, &vectors});
   op.check(queries.rank() == 4 && vectors.rank() == 3 && vectors.shape[1] > 0 && vectors.shape[2] == queries.shape[3] &&
                (vectors.shape[0] == 1 || vectors.shape[0] == queries.shape[1]),
            "the queries must be [B, H, Tq, D] and the vectors [H or 1, n, D], they are {} and {}", queries.shape.text(),

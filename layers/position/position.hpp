@@ -34,7 +34,7 @@ struct PositionInfo {
                                                      const OptionValues& options) = nullptr;
   /// Of one that acts within attention, in plain loops, for tests: the terms of a pair, if it has any; and a query or a
   /// key of `width` numbers at a position, turned, if it turns them.
-  RelativeTerms (*pair)(const RelativeArguments& arguments) = nullptr;
+  RelativeBias (*pair)(const RelativeArguments& arguments) = nullptr;
   void (*rotate)(const Real* x, Real* rotated, std::int64_t width, std::int64_t position,
                  const OptionValues& options) = nullptr;
 };

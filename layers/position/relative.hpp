@@ -51,7 +51,7 @@ struct RelativeArguments {
   std::vector<const Real*> parameters;
   const OptionValues* options;
 };
-struct RelativeTerms {
+struct RelativeBias {
   Real score = 0;
   std::vector<Real> value{}; ///< what is added to the key's value, or nothing
 };

@@ -639,8 +639,7 @@ TEST_CASE("terms are added to the scores in every kernel, and have their gradien
           outcomes[composed] = outcome(p, 1, [&](auto& q, auto& k, auto& w, auto& v) {
             const Tensor x = numbers.on(*q.tape);
             StreamingOptions options{.mask = mask};
-            options.bias = kind < 2 ? terms_by_distance(x, mask.offset)
-                                    : terms_by_vector(q, x, -p.keys / 2, mask.offset);
+            options.bias = kind < 2 ? bias_by_distance(x, mask.offset) : bias_by_vector(q, x, -p.keys / 2, mask.offset);
             return add(composed ? kernel.composed(q, k, w, v, options) : kernel(q, k, w, v, options), scale(sum(x), 0));
           });
           gradients[composed] = numbers.gradient;
@@ -656,7 +655,7 @@ TEST_CASE("terms by vectors are the products of queries with the vectors of dist
   Operand q({2, 2, queries, width}, 1), a({2, vectors, width}, 2);
   Tape tape;
   const std::vector<Real> found = read(add_bias(tape.zeros({2, 2, queries, keys}),
-                                                terms_by_vector(q.on(tape), a.on(tape), lowest, offset)));
+                                                bias_by_vector(q.on(tape), a.on(tape), lowest, offset)));
   std::vector<Real> expected;
   for (std::int64_t head = 0; head < 4; ++head)
     for (std::int64_t i = 0; i < queries; ++i)

@@ -67,7 +67,7 @@ TEST_CASE("numbers by distance have the right gradient", "[gradient]") {
       const std::string what = fmt::format("clip {}, offset {}", clip, offset);
       for (const Shape& shape : {Shape{2, 2, 3, 2 * clip + 1}, {1, 2, 1, 2 * clip + 1}, {1, 1, 1, 2 * clip + 1}})
         check_views("terms by distance, " + what, shape, {}, [=](const Tensor& p) {
-          return add_bias(p.tape->zeros({2, 2, 3, 5}), terms_by_distance(p, offset));
+          return add_bias(p.tape->zeros({2, 2, 3, 5}), bias_by_distance(p, offset));
         });
       check_views("sum_by_distance, " + what, {2, 3, 5}, {},
                   [=](const Tensor& w) { return sum_by_distance(w, clip, offset); });
@@ -78,7 +78,7 @@ TEST_CASE("numbers by distance are those of each pair's distance, clipped, and t
   Tape tape;
   Operand p({1, 3}, {10, 20, 30});
   const Tensor numbers = reshape(p.on(tape), {1, 1, 1, 3});
-  CHECK(read(add_bias(tape.zeros({1, 1, 1, 4}), terms_by_distance(numbers, 1))) == std::vector<Real>{10, 20, 30, 30});
+  CHECK(read(add_bias(tape.zeros({1, 1, 1, 4}), bias_by_distance(numbers, 1))) == std::vector<Real>{10, 20, 30, 30});
   Operand w({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(read(sum_by_distance(w.on(tape), 1, 1)) == std::vector<Real>{1, 2, 7, 11, 7, 8});
 }

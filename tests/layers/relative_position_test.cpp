@@ -65,9 +65,9 @@ struct Placed {
         std::vector<std::vector<double>> values;
         for (std::int64_t j = 0; j < e.keys; ++j) {
           if (!may_attend(mask, e, head / e.heads, i, j)) continue;
-          const RelativeTerms terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
-                                                               head % e.heads, numbers, &options})
-                                                 : RelativeTerms{};
+          const RelativeBias terms = info->pair ? info->pair({query, j - i - mask.offset, shape_of(e, longest),
+                                                              head % e.heads, numbers, &options})
+                                                : RelativeBias{};
           const std::vector<Real> key = rotated(k.values.data() + (head * e.keys + j) * e.key_width, e.key_width, j);
           scores.push_back(terms.score + score.pair({scored_query.data(), key.data(), e.score(), head % e.heads, scored,
                                                      &choice.score_options, j}));

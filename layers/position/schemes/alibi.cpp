@@ -30,15 +30,15 @@ public:
       for (std::int64_t d = -longest; d <= longest; ++d)
         biases.data[h * (2 * longest + 1) + d + longest] = static_cast<Real>(-slope(h, heads_) *
                                                                              static_cast<double>(std::abs(d)));
-    return terms_by_distance(biases, mask.offset);
+    return bias_by_distance(biases, mask.offset);
   }
 
 private:
   std::int64_t heads_;
 };
 
-RelativeTerms pair(const RelativeArguments& a) {
-  RelativeTerms out;
+RelativeBias pair(const RelativeArguments& a) {
+  RelativeBias out;
   out.score = static_cast<Real>(-slope(a.head, a.shape.heads) * static_cast<double>(std::abs(a.distance)));
   return out;
 }

@@ -40,7 +40,7 @@ public:
     const Tensor b = pass(shape_);
     const Tensor shapes = power_ ? exp(mul(scale(sigmoid(b), 2), distances)) : log(scale(mul(exp(b), distances), 1, 1));
     const Tensor numbers = scale(mul(exp(pass(amount_)), shapes), -1);
-    return terms_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
+    return bias_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
   }
 
 private:
@@ -51,11 +51,11 @@ private:
   ParameterId amount_, shape_;
 };
 
-RelativeTerms pair(const RelativeArguments& a) {
+RelativeBias pair(const RelativeArguments& a) {
   const double amount = std::exp(static_cast<double>(a.parameters[0][a.head])),
                shape = static_cast<double>(a.parameters[1][a.head]),
                distance = static_cast<double>(std::abs(a.distance));
-  RelativeTerms out;
+  RelativeBias out;
   const double kernel = table().read(*a.options).kernel == "power" ? std::pow(distance, 2 / (1 + std::exp(-shape)))
                                                                    : std::log(1 + std::exp(shape) * distance);
   out.score = static_cast<Real>(-amount * kernel);

@@ -45,7 +45,7 @@ public:
                                "training's longest row ended; {} are asked for: set position.shaw.clip, and distances "
                                "beyond it have an end's vector",
                                longest_, length));
-    return terms_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
+    return bias_by_distance(matmul(scale(queries, factor_), transpose(pass(keys_))), mask.offset);
   }
   bool has_values() const override { return values_.has_value(); }
   Tensor values(Pass& pass, const Tensor& weights, const Mask& mask) const override {
@@ -59,10 +59,10 @@ private:
   std::optional<ParameterId> values_;
 };
 
-RelativeTerms pair(const RelativeArguments& a) {
+RelativeBias pair(const RelativeArguments& a) {
   const std::int64_t clip = clip_of(table().read(*a.options), a.shape);
   const std::int64_t row = std::clamp(a.distance, -clip, clip) + clip;
-  RelativeTerms out;
+  RelativeBias out;
   for (std::int64_t d = 0; d < a.shape.query_width; ++d)
     out.score += a.query[d] * a.parameters[0][row * a.shape.query_width + d];
   out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));

@@ -32,7 +32,7 @@ public:
              "skewed positions end at a distance of {}, where training's longest row ended; a row of {} is asked for: "
              "shaw with a clip has no end",
              longest_, keys);
-    return terms_by_vector(scale(queries, factor_), pass(weight_), 1 - longest_, mask.offset);
+    return bias_by_vector(scale(queries, factor_), pass(weight_), 1 - longest_, mask.offset);
   }
 
 private:
@@ -41,10 +41,10 @@ private:
   ParameterId weight_;
 };
 
-RelativeTerms pair(const RelativeArguments& a) {
+RelativeBias pair(const RelativeArguments& a) {
   const Real* vector = a.parameters[0] +
                        (a.head * a.shape.longest + a.shape.longest - 1 + a.distance) * a.shape.query_width;
-  RelativeTerms out;
+  RelativeBias out;
   for (std::int64_t d = 0; d < a.shape.query_width; ++d) out.score += a.query[d] * vector[d];
   out.score /= std::sqrt(static_cast<Real>(a.shape.query_width));
   return out;

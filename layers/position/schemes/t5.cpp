@@ -63,7 +63,7 @@ public:
     for (std::int64_t d = -furthest; d <= furthest; ++d)
       buckets[d + furthest] = static_cast<std::int32_t>(bucket_of(d, options_));
     const Tensor numbers = contiguous(transpose(embedding(pass(bias_), buckets, {n})));
-    return terms_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
+    return bias_by_distance(reshape(numbers, {1, heads_, 1, n}), mask.offset);
   }
 
 private:
@@ -72,8 +72,8 @@ private:
   ParameterId bias_;
 };
 
-RelativeTerms pair(const RelativeArguments& a) {
-  RelativeTerms out;
+RelativeBias pair(const RelativeArguments& a) {
+  RelativeBias out;
   out.score = a.parameters[0][bucket_of(a.distance, table().read(*a.options)) * a.shape.heads + a.head];
   return out;
 }
